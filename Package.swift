@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// The modules and what each of them stands on. The tests of a module stand on the module and on what is named third.
+let modules: [(name: String, dependencies: [String], testDependencies: [String])] = [
+  ("PreferenceStorage", [], []),
+]
+
+let package = Package(
+  name: "Spellbook",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+  targets: modules.flatMap { module -> [Target] in
+    [
+      .target(
+        name: module.name,
+        dependencies: module.dependencies.map { .byName(name: $0) },
+        swiftSettings: settings),
+      .testTarget(
+        name: "\(module.name)Tests",
+        dependencies: ([module.name] + module.testDependencies).map { .byName(name: $0) },
+        swiftSettings: settings),
+    ]
+  }
+)
