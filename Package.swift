@@ -10,9 +10,16 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// The modules and what each of them stands on. The tests of a module stand on the module and on what is named third.
-let modules: [(name: String, dependencies: [String], testDependencies: [String])] = [
-  ("PreferenceStorage", [], []),
+/// A module, what it stands on, and what its tests need besides.
+typealias Module = (name: String, dependencies: [String], testDependencies: [String])
+
+let modules: [Module] = [
+  ("SpellRegistry", [], []),
+  ("LazySpell", ["SpellRegistry"], []),
+  ("FinalSpell", ["SpellRegistry"], []),
+  ("InjectedSpell", ["SpellRegistry"], []),
+  ("SpellTesting", ["SpellRegistry"], []),
+  ("Spellbook", ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell"], []),
 ]
 
 let package = Package(

@@ -1,0 +1,50 @@
+internal import SpellRegistry
+
+extension Injected {
+  /// A property that asks with a name instead of its own.
+  public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, alias: name), .once)
+  }
+
+  /// A property that asks as often as `policy` says.
+  public init(
+    _ policy: InjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place), policy == .once ? .once : .everyRead)
+  }
+
+  /// A property that holds its value weakly: it reads nil once nobody else holds one and nothing is registered that
+  /// does.
+  ///
+  /// - Precondition: `Object` is a class, or a protocol that only classes conform to.
+  public init<Object>(
+    _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value == Object? {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place), .weak(WeakValue()))
+  }
+
+  /// A property that takes what is registered for it, then tells a closure.
+  ///
+  /// - Parameter onInjection: Called once for each injection, with the container and the value, after it is stored.
+  public init<Container: AnyObject>(
+    onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(onInjection)), .once)
+  }
+
+  /// A property that takes what is registered for it, then tells a method of its container.
+  ///
+  /// - Parameter method: Such as `Page.didGet`; called once for each injection, after the value is stored.
+  public init<Container: AnyObject>(
+    injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line,
+    column: UInt = #column
+  ) {
+    self.init(onInjection: { method($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+}

@@ -1,0 +1,109 @@
+public import SpellRegistry
+
+/// A property that gets its value from the registry when it is first read.
+///
+/// ```swift
+/// final class Page {
+///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
+///   @Injected("backup") var second: any Tracker    // the one named "backup", else as above
+///   @Injected var clock: Clock?                    // nil where nothing is registered; asks again next time
+///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
+///   @Injected(.weak) var session: Session?         // held by others
+/// }
+/// ```
+///
+/// The registry is the one that was current when the object was made, whatever thread reads. The property's own name
+/// counts as its name, unless the declaration gives another.
+///
+/// *When*: nothing happens at declaration but one allocation; the first read asks the registry; each read after it
+/// costs two atomic loads, about as much as the language's own `lazy var`.
+///
+/// *Threads*: any number may read at once, the first read included: one asks, with no lock held, and the others wait for
+/// it. Assigning and resetting are writes: like a write to any stored property, they need the isolation that the
+/// container has. An assigned value wins over what is registered.
+///
+/// *Traps*: a read for which nothing is registered, or whose initializer throws or needs the property itself, stops the
+/// program with the property's name, the path, what is registered nearby and what to write.
+/// `try $property.resolve()` throws the same instead.
+///
+/// In a class that is checked `Sendable`, and as a static, use it as a plain constant: `let clock = Injected<Clock>()`,
+/// read through ``value``.
+@propertyWrapper public struct Injected<Value> {
+  @usableFromInline var storage: PropertyStorage<Value>
+  let policy: Policy
+
+  enum Policy {
+    case once
+    case everyRead
+    case weak(WeakValue)
+  }
+
+  init(_ declaration: PropertyDeclaration<Value>, _ policy: Policy) {
+    storage = PropertyStorage(declaration)
+    self.policy = policy
+  }
+
+  /// A property that takes what is registered for it.
+  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)), .once)
+  }
+
+  /// The value of a property of a class or an actor.
+  @inlinable
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Value {
+    get {
+      let slot = container[keyPath: path].storage.slot
+      if slot.pointee.isCurrent { return withExtendedLifetime(container) { slot.pointee.readyValue } }
+      return container[keyPath: path].makeValue(in: container)
+    }
+    set { container[keyPath: path].assign(newValue) }
+  }
+
+  /// The value of a property of a struct, or of a local.
+  @inlinable public var wrappedValue: Value {
+    get {
+      if storage.slot.pointee.isCurrent {
+        return withExtendedLifetime(self) { storage.slot.pointee.readyValue }
+      }
+      return makeValue(in: nil)
+    }
+    set { assignApart(newValue) }
+  }
+
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    Projection(injected: container[keyPath: path], container: container)
+  }
+
+  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
+  public var projectedValue: Projection { Projection(injected: self, container: nil) }
+}
+
+// The storage is thread-safe (see `PropertySlot`), and so is a weak value; a value goes to other threads only where it
+// is Sendable.
+extension Injected: @unchecked Sendable where Value: Sendable {}
+
+extension Injected: NamedProperty {
+  /// Which property this wrapper stores.
+  public var identity: PropertyIdentity { storage.identity }
+}
+
+/// How often an `@Injected` property asks the registry.
+public enum InjectionPolicy: Sendable {
+  /// At the first read; the value is kept. What a property does where nothing is said.
+  case once
+  /// At every read; nothing is kept.
+  case everyRead
+}
+
+/// The policy of an `@Injected` property that does not keep its value alive.
+public enum WeakInjectionPolicy: Sendable {
+  /// The property holds its value weakly, and asks again when that is gone.
+  case weak
+}

@@ -1,0 +1,118 @@
+public import SpellRegistry
+internal import Synchronization
+
+/// A box of named services that fills an object's `@Injected` properties by name and type, and the services with each
+/// other.
+///
+/// ```swift
+/// ServiceBox.default.register(Analytics(), as: "analytics")
+///
+/// final class Controller: ServiceBoxClient {
+///   @Injected var analytics: Analytics     // the service named "analytics"
+///   @Injected var serviceBox: ServiceBox   // the box itself
+///   init() { fillWithDependencies() }
+/// }
+/// ```
+///
+/// A service fits a property that has its name and whose type is its class, a superclass, a protocol it conforms to, or
+/// an Optional of one of these. The services are instances in the box's registry, so whatever is made under that
+/// registry gets them too.
+///
+/// Safe to use from any thread; the objects it fills are touched only by the call that fills.
+public final class ServiceBox: Sendable {
+  /// The box of the whole process.
+  public static let `default` = ServiceBox()
+
+  /// Where the services are registered.
+  public let registry: InitializerRegistry
+
+  private struct Entry: Sendable {
+    let name: String
+    let service: any Sendable
+    let unregister: @Sendable () -> Void
+  }
+  private let entries = Mutex<[Entry]>([])
+
+  /// An empty box.
+  public init(registry: InitializerRegistry = InitializerRegistry()) { self.registry = registry }
+
+  /// Puts a service into the box, in place of one with the same name.
+  public func register<Service: Sendable>(_ service: Service, as name: String) {
+    let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
+    let replaced = entries.withLock { entries in
+      let index = entries.firstIndex { $0.name == name }
+      entries.append(Entry(name: name, service: service) { registration.unregister() })
+      return index.map { entries.remove(at: $0) }
+    }
+    replaced?.unregister()
+  }
+
+  /// Forgets the services; objects that were filled keep them, and the box itself stays in the box.
+  public func clear() {
+    for entry in entries.withLock({ entries in
+      defer { entries = [] }
+      return entries
+    }) {
+      entry.unregister()
+    }
+  }
+
+  /// Gives an object's `@Injected` properties the services that have their names, and the services each other.
+  ///
+  /// A property that has another value gets the service in its place, with hooks and all; one that has the service
+  /// already is left alone. Finds the properties by reflection, so call it where the object may be read: for an actor,
+  /// on the actor. Services that are actors fill themselves.
+  ///
+  /// - Returns: Which properties were filled, which have no service of their name, and which have one that is of
+  ///   another type.
+  @discardableResult
+  public func fill(_ target: AnyObject) -> FillReport {
+    let report = fillAlone(target)
+    for entry in entries.withLock(\.self) {
+      guard type(of: entry.service) is any AnyObject.Type, !(entry.service is any Actor) else { continue }
+      fillAlone(entry.service as AnyObject)
+    }
+    return report
+  }
+
+  @discardableResult
+  private func fillAlone(_ target: AnyObject) -> FillReport {
+    let services = Dictionary(
+      entries.withLock(\.self).map { ($0.name, $0.service) }, uniquingKeysWith: { $1 })
+    var report = FillReport()
+    for property in InjectableProperties.of(target) {
+      let isBox = property.name == "serviceBox" && property.wrapper.accepts(self)
+      guard let service = isBox ? self : services[property.name] else {
+        report.missing.append(property.name)
+        continue
+      }
+      do throws(InjectionError) {
+        let fits = try property.wrapper.inject(service, in: target)
+        if fits { report.filled.append(property.name) } else { report.mismatched.append(property.name) }
+      } catch {
+        // The property's own initializer is running further out on this thread: it will have that value.
+        report.missing.append(property.name)
+      }
+    }
+    return report
+  }
+}
+
+/// What a ``ServiceBox`` did to an object's properties, by name.
+public struct FillReport: Sendable, Equatable {
+  /// The properties that have the service of their name now.
+  public var filled: [String] = []
+  /// The properties for which the box has no service.
+  public var missing: [String] = []
+  /// The properties whose service is of another type.
+  public var mismatched: [String] = []
+}
+
+/// An object that fills itself from a ``ServiceBox``, mostly in its initializer.
+public protocol ServiceBoxClient: AnyObject {}
+
+extension ServiceBoxClient {
+  /// Fills this object's `@Injected` properties; see ``ServiceBox/fill(_:)``.
+  @discardableResult
+  public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
+}

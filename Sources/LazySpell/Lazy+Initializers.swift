@@ -1,0 +1,69 @@
+internal import SpellRegistry
+
+extension Lazy {
+  /// A plain constant, which any thread may read through ``value``.
+  ///
+  /// ```swift
+  /// final class Service: Sendable {
+  ///   let number = Lazy { 9 }
+  /// }
+  /// ```
+  public init(
+    _ initializer: @escaping @Sendable () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, expression: initializer))
+  }
+
+  /// A property that takes what is registered for it, then tells a closure.
+  ///
+  /// - Parameter onInjection: Called once for each value made, with the container and the value, after it is stored.
+  public init<Container: AnyObject>(
+    onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(onInjection)))
+  }
+
+  /// A property with an expression that tells a closure of its value.
+  ///
+  /// - Parameters:
+  ///   - expression: Runs at the first read.
+  ///   - onInjection: Called once for each value made, with the container and the value, after it is stored.
+  public init<Container: AnyObject>(
+    wrappedValue expression: @autoclosure @escaping () -> Value,
+    onInjection: @escaping (Container, Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PropertyDeclaration(place: place, expression: expression, hook: PropertyDeclaration.hook(onInjection)))
+  }
+
+  /// A property that takes what is registered for it, then tells a method of its container.
+  ///
+  /// - Parameter method: Such as `Screen.didMake`; called once for each value made, after it is stored.
+  public init<Container: AnyObject>(
+    injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line,
+    column: UInt = #column
+  ) {
+    self.init(onInjection: { method($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// A property with an expression that tells a method of its container of the value.
+  ///
+  /// - Parameters:
+  ///   - expression: Runs at the first read.
+  ///   - method: Such as `Screen.didMake`; called once for each value made, after it is stored.
+  public init<Container: AnyObject>(
+    wrappedValue expression: @autoclosure @escaping () -> Value,
+    injected method: @escaping (Container) -> (Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(
+      wrappedValue: expression(), onInjection: { method($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+}

@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// An async initializer, seen by those who cannot wait.
+protocol AsyncInitializer<Value>: AnyObject, Sendable {
+  associatedtype Value
+}
+
+/// What an async initializer makes: one run at a time, however many await it.
+final class AsyncValue<Value: Sendable>: AsyncInitializer {
+  private let initializer: @Sendable (Resolver) async throws -> Value
+  private let running = Mutex<Task<Value, any Error>?>(nil)
+
+  init(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) { self.initializer = initializer }
+
+  /// Runs the initializer for this caller alone.
+  func makeUnique(for question: AsyncQuestion) async throws -> Value {
+    try await question.isAsking { try await initializer(question.resolver) }
+  }
+
+  /// The value that `shared` keeps, else that of the run under way, else that of a run begun now.
+  ///
+  /// The run is a task of its own, so cancelling one that awaits it cancels it for nobody. A failure reaches all who
+  /// await that run; the next to ask begins another.
+  func value(keptIn shared: SharedValue<Value>, for question: AsyncQuestion) async throws -> Value {
+    if let value = shared.current { return value }
+    let task = running.withLock { running in
+      if let running { return running }
+      // A run may have ended between the look and the lock; it is kept before it is forgotten.
+      if let value = shared.current { return Task { value } }
+      let generation = shared.generation
+      let task = Task {
+        defer { self.running.withLock { $0 = nil } }
+        let value = try await makeUnique(for: question)
+        shared.keep(value, madeIn: generation)
+        return value
+      }
+      running = task
+      return task
+    }
+    return try await task.value
+  }
+}

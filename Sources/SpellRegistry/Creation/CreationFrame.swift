@@ -1,0 +1,85 @@
+/// One value that is being asked for on this thread, from the moment it is asked for until it is there.
+///
+/// Frames live on the stack of the thread that asks and are linked to the frame of whoever asked for them, so that a
+/// circle can be told, with its whole path, at no cost but the link.
+struct CreationFrame {
+  /// The frame that was innermost when this one began: whose initializer asks.
+  let asker: UnsafeMutablePointer<CreationFrame>?
+  let thread: UnsafeMutablePointer<CreationThread>
+  let type: any Any.Type
+  /// What runs, and for whom: a registration, and the container, property and name that it was asked with.
+  ///
+  /// Two frames alike in all of them are a circle.
+  var entry: (any AnyRegistrationEntry)?
+  let asked: Asked
+  /// The values that are shared within this resolution; only the outermost frame has any.
+  var graph: GraphValues?
+
+  struct Asked: Equatable {
+    var container: ObjectIdentifier?
+    /// The address of the property's storage.
+    var property: UnsafeRawPointer?
+    var name: String?
+  }
+
+  /// How many frames of one registration may be open at once before it counts as a circle.
+  ///
+  /// A registration that is asked with ever new arguments, or for ever new containers, never meets itself; this bound
+  /// is what keeps it from overflowing the stack.
+  static let deepestRecursion = 100
+
+  /// Runs `body` with a frame of its own as the innermost of this thread.
+  static func push<Result>(
+    _ type: any Any.Type, asked: Asked,
+    _ body: (UnsafeMutablePointer<CreationFrame>) throws(InjectionError) -> Result
+  ) throws(InjectionError) -> Result {
+    let thread = CreationThread.current
+    var frame = CreationFrame(
+      asker: thread.pointee.innermost, thread: thread, type: type, entry: nil, asked: asked, graph: nil)
+    // `withUnsafeMutablePointer` takes no typed error through, hence the result.
+    let result: Swift.Result<Result, InjectionError> = withUnsafeMutablePointer(to: &frame) { frame in
+      thread.pointee.innermost = frame
+      defer { thread.pointee.innermost = frame.pointee.asker }
+      do throws(InjectionError) { return .success(try body(frame)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  /// What is being made on this thread, the outermost first.
+  static var openTypes: [any Any.Type] {
+    sequence(first: CreationThread.current.pointee.innermost) { $0?.pointee.asker }
+      .compactMap { $0?.pointee.type }.reversed()
+  }
+}
+
+extension UnsafeMutablePointer<CreationFrame> {
+  /// The frame whose asker is nobody: the one that began this resolution.
+  var outermost: UnsafeMutablePointer<CreationFrame> {
+    var frame = self
+    while let asker = frame.pointee.asker { frame = asker }
+    return frame
+  }
+
+  /// Notes that `entry` is what will run for this frame.
+  ///
+  /// - Throws: `.cycle` where it runs already, further out on this thread, for the same container and name.
+  func begin(_ entry: any AnyRegistrationEntry, withArguments: Bool) throws(InjectionError) {
+    var depth = 0
+    var asker = pointee.asker
+    while let frame = asker {
+      if frame.pointee.entry === entry {
+        depth += 1
+        if frame.pointee.asked == pointee.asked && !withArguments || depth >= CreationFrame.deepestRecursion {
+          throw InjectionError(.cycle, through: [InjectionStep(pointee.type)])
+        }
+      }
+      asker = frame.pointee.asker
+    }
+    pointee.entry = entry
+  }
+}
+
+/// The values of scope `.graph` that one resolution has made so far.
+final class GraphValues {
+  var values: [ObjectIdentifier: Any] = [:]
+}

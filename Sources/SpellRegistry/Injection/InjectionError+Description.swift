@@ -1,0 +1,71 @@
+extension InjectionError: CustomStringConvertible {
+  /// What went wrong, for whom, the way there with every registration's file and line, and what to do.
+  public var description: String {
+    var lines = [headline]
+    if steps.count > 1 || steps.contains(where: { $0.registration != nil }) {
+      lines.append("  Path: \(path.joined(separator: " → "))")
+      lines += steps.compactMap(\.line)
+    }
+    lines += notes.map { "  \($0)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private var headline: String {
+    let culprit = steps.last
+    let type = culprit?.typeName ?? "?"
+    let place = steps.last { $0.property != nil }.map { step in
+      " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
+    }
+    switch code {
+    case .notRegistered: return "No initializer is registered for \(type)\(asker)\(place ?? "")."
+    case .cycle:
+      return
+        "The initializer of \(type)\(place ?? "") needs its own result: \(circle.joined(separator: " → "))."
+    case .initializerFailed:
+      let reason = underlying.map { String(describing: $0) } ?? "an error"
+      return "The initializer of \(type)\(place ?? "") threw \(reason)."
+    case .wrongIsolation:
+      return
+        "The initializer of \(type)\(place ?? "") runs on the main actor, and was asked for from elsewhere."
+    case .notReady: return "The async initializer of \(type)\(place ?? "") has not finished."
+    default: return notes.first ?? "\(code): \(type)\(place ?? "")."
+    }
+  }
+
+  /// Whose initializer asked for the type at fault.
+  private var asker: String {
+    guard steps.count > 1 else { return "" }
+    let asker = steps[steps.count - 2]
+    return ", which \(asker.typeName) needs"
+  }
+
+  /// The part of the path that goes round.
+  private var circle: [String] {
+    guard let last = path.last, let start = path.dropLast().lastIndex(of: last) else { return path }
+    return Array(path[start...])
+  }
+}
+
+extension InjectionStep {
+  fileprivate var line: String? {
+    let facts = [
+      property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
+      registration.map { "registered at \($0)" },
+    ].compactMap(\.self)
+    return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
+  }
+}
+
+extension InjectionError {
+  /// Stops the program: what a property that was read, and so cannot throw, does with an error.
+  ///
+  /// The message has everything that ``description`` has, and what was being made on this thread at the time.
+  public func stop(at place: SourcePlace) -> Never {
+    var message = description
+    let types = CreationFrame.openTypes
+    if !types.isEmpty {
+      message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
+    }
+    trap(message + "\n  A read cannot throw; `try $property.resolve()` does, with this error.", at: place)
+  }
+}

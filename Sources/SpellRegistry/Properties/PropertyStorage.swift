@@ -1,0 +1,53 @@
+/// The storage of one wrapped property: one allocation, with room for the value, made once and read without a lock.
+///
+/// What a wrapper is built on. The struct that the wrapper is holds one of these and nothing else that changes:
+///
+/// ```swift
+/// @propertyWrapper struct Lazy<Value> {
+///   let storage: PropertyStorage<Value>
+///   static subscript<Container: AnyObject>(
+///     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
+///     storage path: ReferenceWritableKeyPath<Container, Self>
+///   ) -> Value {
+///     get {
+///       let slot = container[keyPath: path].storage.slot
+///       if slot.pointee.isReady { return withExtendedLifetime(container) { slot.pointee.readyValue } }
+///       return container[keyPath: path].firstValue(in: container)
+///     }
+///   }
+/// }
+/// ```
+///
+/// Copies share the value. Any number of threads may read at once, the first read included.
+public struct PropertyStorage<Value> {
+  typealias Buffer = ManagedBuffer<PropertyDeclaration<Value>, PropertySlot<Value>>
+  private(set) var buffer: Buffer
+  /// Where the value lies; valid for as long as this storage, or a copy of it, lives.
+  public let slot: UnsafeMutablePointer<PropertySlot<Value>>
+
+  /// Frees the slot with the buffer.
+  private final class OwningBuffer: ManagedBuffer<PropertyDeclaration<Value>, PropertySlot<Value>> {
+    deinit { _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: 1) } }
+  }
+
+  /// Storage without a value.
+  public init(_ declaration: PropertyDeclaration<Value>) {
+    buffer = OwningBuffer.create(minimumCapacity: 1) { _ in declaration }
+    slot = buffer.withUnsafeMutablePointerToElements { $0 }
+    slot.initialize(to: PropertySlot(current: declaration.registry.generations.current))
+  }
+
+  /// What the property's declaration says.
+  public var declaration: PropertyDeclaration<Value> { buffer.header }
+
+  /// Which property this is the storage of.
+  public var identity: PropertyIdentity { PropertyIdentity(address: slot, place: buffer.header.place) }
+
+  /// Whether no copy shares this storage; only inside a mutating function, where nobody can begin to.
+  public mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&buffer) }
+
+  /// Where the property is, as a question to the registry.
+  public func point(in container: AnyObject?) -> InjectionPoint {
+    InjectionPoint(Value.self, in: container, property: identity, alias: buffer.header.alias)
+  }
+}

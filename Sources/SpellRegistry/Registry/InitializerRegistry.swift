@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// Who makes what for whom: initializers, keyed by property type, container type and property name.
+///
+/// ```swift
+/// let registry = InitializerRegistry.current
+/// registry.register(Clock.self, scope: .singleton) { Clock() }
+/// registry.register(Network.self, autowire: Network.init)            // Network.init(clock: Clock)
+/// registry.register(Network.self, in: Page.self) { page in Network(clock: page.clock) }
+/// let network = try registry.resolve(Network.self)
+/// ```
+///
+/// The most specific registration wins: first by container (exactly it, a superclass registered with its subclasses,
+/// any), then by name (equal, contained, any), then by kind (exactly the type, an instance that serves supertypes),
+/// then the newest. One with the same key replaces the older.
+///
+/// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
+public final class InitializerRegistry: Sendable {
+  /// The registry of the whole process, current wherever none has been set.
+  public static let shared = InitializerRegistry()
+
+  @TaskLocal private static var override: InitializerRegistry?
+
+  /// The registry of the running task, set by ``run(_:)``; else ``shared``.
+  ///
+  /// Costs a look into the task's locals.
+  public static var current: InitializerRegistry { override ?? shared }
+
+  /// Where this one looks for what it does not have.
+  public let parent: InitializerRegistry?
+
+  let table = Mutex(RegistrationTable())
+  let hooks = Hooks<Any>()
+  let generations: Generations
+
+  /// An empty registry.
+  ///
+  /// - Parameter parent: Where to look for what is not registered here. An answer found here comes first, however
+  ///   specific the parent's is.
+  public init(parent: InitializerRegistry? = nil) {
+    self.parent = parent
+    generations = parent?.generations ?? Generations()
+  }
+
+  /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
+  public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try Self.$override.withValue(self, operation: body)
+  }
+
+  /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
+  public func run<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    try await Self.$override.withValue(self, operation: body, isolation: isolation)
+  }
+
+  /// Withdraws every registration and drops what they cached; properties that got their value keep it.
+  ///
+  /// The parent, and hooks for the whole registry, stay.
+  public func removeAll() {
+    for entry in table.withLock({ $0.removeAll() }) { entry.retire() }
+  }
+
+  /// Calls `hook` after each injection of any value through this registry: after the registration's hooks, the
+  /// property's and the container's observer.
+  ///
+  /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
+  /// no lock held.
+  public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
+
+  func insert(_ entry: any AnyRegistrationEntry) {
+    let replaced = table.withLock { $0.insert(entry) }
+    replaced?.retire()
+  }
+
+  func remove(_ entry: any AnyRegistrationEntry) {
+    if table.withLock({ $0.remove(entry) }) { entry.retire() }
+  }
+
+  /// Every registration here, in order.
+  var entries: [any AnyRegistrationEntry] { table.withLock(\.all) }
+
+  /// This registry, its parent, its parent's parent.
+  var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
+}

@@ -1,0 +1,16 @@
+/// A call of a main-actor initializer from a function that is synchronous, and checks where it is.
+///
+/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor or it throws.
+struct MainActorCall<Value>: @unchecked Sendable {
+  let initializer: @MainActor (Resolver) throws -> Value
+  let resolver: Resolver
+
+  private struct Made: @unchecked Sendable { let value: Value }
+
+  func run() throws -> Value {
+    guard isOnMainActor() else {
+      throw InjectionError(.wrongIsolation, through: [])
+    }
+    return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
+  }
+}

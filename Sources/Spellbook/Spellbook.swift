@@ -1,0 +1,6 @@
+// One import for every module but the test support.
+
+@_exported public import FinalSpell
+@_exported public import InjectedSpell
+@_exported public import LazySpell
+@_exported public import SpellRegistry
