@@ -1,0 +1,97 @@
+/// Why a preference could not be read or written.
+///
+/// The description says what happened, where, and what to do about it. The code tells a program what to do.
+///
+/// ```swift
+/// do {
+///   try store.set(7, forKey: "volume")
+/// } catch where error.code == .noSpace {
+///   askForSpace()
+/// }
+/// ```
+public struct PreferenceError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
+  public let code: Code
+  /// The key that was asked for, where the failure is about one.
+  public let key: String?
+  /// The path of the file, where there is one.
+  public let path: String?
+  /// The error that caused this one.
+  public let underlying: (any Error)?
+  private let message: String
+
+  package init(
+    _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.key = key
+    self.path = path
+    self.underlying = underlying
+  }
+
+  /// What happened, where, and what to do.
+  public var description: String {
+    var place: [String] = []
+    if let key { place.append("key \(PreferenceError.shortened(key).debugDescription)") }
+    if let path { place.append(path) }
+    let cause = underlying.map { " [\($0)]" } ?? ""
+    return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
+  }
+
+  /// The error with the path of the file it happened in.
+  func at(_ path: String?) -> PreferenceError {
+    PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
+  }
+
+  private static func shortened(_ key: String) -> String {
+    key.unicodeScalars.count > 80 ? String(key.unicodeScalars.prefix(77)) + "..." : key
+  }
+}
+
+extension PreferenceError {
+  /// The kinds of failure.
+  ///
+  /// More may come, so a `switch` over them needs a `default`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as in the source.
+    public let description: String
+
+    private init(_ name: String) { description = name }
+
+    /// The value that is stored can't be read as the type that was asked for. It is kept as it is.
+    public static let typeMismatch = Code("typeMismatch")
+    /// The value refused to be encoded. Nothing was written.
+    public static let invalidValue = Code("invalidValue")
+    /// The key is empty or longer than 65,536 bytes of UTF-8.
+    public static let invalidKey = Code("invalidKey")
+    /// What is at the path isn't a preferences file: other text, a folder, a device, a FIFO. It was not touched.
+    public static let notAPreferencesFile = Code("notAPreferencesFile")
+    /// The file was written by a later version of this library. It was not touched.
+    public static let laterVersion = Code("laterVersion")
+    /// The file exists and can't be read.
+    public static let unreadable = Code("unreadable")
+    /// The change can't be written. File and memory are as they were before it.
+    public static let unwritable = Code("unwritable")
+    /// The disk, the quota or the process's limit is used up. File and memory are as they were before the change.
+    public static let noSpace = Code("noSpace")
+    /// Others can write the folder, and so could put a file of their own in the place of this one.
+    public static let insecureFolder = Code("insecureFolder")
+    /// A store was written to from within a transaction on the same file.
+    public static let nestedTransaction = Code("nestedTransaction")
+  }
+}
+
+extension PreferenceError {
+  /// The key, if it may be one.
+  static func check(_ key: String) throws(PreferenceError) {
+    let length = key.utf8.count
+    guard length > 0 else {
+      throw PreferenceError(.invalidKey, "a key can't be empty; give the preference a name")
+    }
+    guard length <= 65_536 else {
+      throw PreferenceError(
+        .invalidKey, "a key is at most 65,536 bytes of UTF-8, and this one has \(length)", key: key)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// An open file, closed when nobody uses it any more.
+final class Descriptor: Sendable {
+  let number: Int32
+  private let system: any FileSystem
+
+  init(_ number: Int32, of system: any FileSystem) {
+    self.number = number
+    self.system = system
+  }
+
+  deinit { system.close(number) }
+
+  /// Writes all the bytes at the end of the file. Throws when a part of them, or nothing, could be written.
+  func append(_ bytes: [UInt8]) throws(SystemError) {
+    var start = 0
+    while start < bytes.count {
+      let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
+        try system.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: number)
+      }
+      guard count > 0 else { throw SystemError.tooLarge("write") }
+      start += count
+    }
+  }
+
+  /// The bytes from one offset to another, or to where the file ends.
+  func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: max(0, end - start)) { buffer, count in
+      while count < buffer.count {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+        do throws(SystemError) {
+          let read = try system.read(number, into: rest, at: start + count)
+          if read == 0 { return }
+          count += read
+        } catch {
+          failure = error
+          return
+        }
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+}

@@ -1,0 +1,107 @@
+extension PreferenceFile {
+  /// A file up to this size is never compacted by itself.
+  static var compactionMinimum: Int { 256 * 1024 }
+
+  /// Compacts a file that is three times as large as it has to be. A failure is told and changes nothing.
+  mutating func compactIfWorthwhile() {
+    guard length > 3 * values.liveBytes else { return }
+    do throws(PreferenceError) {
+      try rewrite()
+    } catch {
+      compactionThreshold = 2 * length
+      values.errors.report(error)
+    }
+  }
+
+  /// Puts a new file, with one line for each key, in the place of this one, which is locked for writing. The lock then
+  /// is the new file's.
+  ///
+  /// Until the new file has its name, the old one is as it was; so it may be interrupted at any instant.
+  mutating func rewrite() throws(PreferenceError) {
+    guard let old = descriptor else { return }
+    removeLeftovers()
+    let newPath = "\(path).new-\(processIdentifier)-\(UInt32.random(in: 0 ... .max))"
+    do throws(SystemError) {
+      let status = try system.status(of: old.number)
+      // A file of another user's would become ours.
+      guard status.owner == system.user else { throw SystemError.notPermitted("compact") }
+      let new = Descriptor(try system.open(newPath, for: .creating), of: system)
+      do throws(SystemError) {
+        try system.lock(new.number, exclusively: true)
+        if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
+        let newLength = try writeAll(to: new)
+        try system.synchronize(new.number)
+        let newIdentity = try system.status(of: new.number).extent.identity
+        guard try system.extent(atPath: path).identity == identity else { throw SystemError.replaced("rename") }
+        try system.rename(newPath, to: path)
+        system.unlock(old.number)
+        descriptor = new
+        identity = newIdentity
+        noteRewritten(length: newLength)
+      } catch {
+        do throws(SystemError) {
+          try system.remove(newPath)
+        } catch {
+          // The next compaction removes it.
+        }
+        throw error
+      }
+    } catch {
+      throw .writing(error, path: path)
+    }
+    do throws(SystemError) {
+      try system.synchronizeFolder(location.folder)
+      folderNeedsSync = false
+    } catch {
+      // The new name is synchronised with the next value that has to be.
+      folderNeedsSync = true
+    }
+  }
+
+  private mutating func noteRewritten(length: Int) {
+    self.length = length
+    verifiedLength = length
+    tornBytes = 0
+    endsWithoutNewline = false
+    modified = nil
+    needsRepair = false
+    isDistrusted = false
+    compactionThreshold = 0
+  }
+
+  private func writeAll(to new: Descriptor) throws(SystemError) -> Int {
+    var bytes = PreferenceLine.header
+    var length = 0
+    for change in values.table.changes {
+      PreferenceLine.append(CollectionOfOne(change), to: &bytes)
+      if bytes.count >= 1 << 18 {
+        length += bytes.count
+        try check(length)
+        try new.append(bytes)
+        bytes.removeAll(keepingCapacity: true)
+      }
+    }
+    length += bytes.count
+    try check(length)
+    try new.append(bytes)
+    return length
+  }
+
+  private func check(_ length: Int) throws(SystemError) {
+    if let sizeLimit, length > sizeLimit { throw SystemError.tooLarge("write") }
+  }
+
+  /// Removes what compactions have left whose process died. One that is alive holds its new file's lock.
+  private func removeLeftovers() {
+    let prefix = FileLocation.name(of: path) + ".new-"
+    do throws(SystemError) {
+      for name in try system.names(inFolder: location.folder) where name.hasPrefix(prefix) {
+        let leftover = FileLocation.join(location.folder, name)
+        let descriptor = Descriptor(try system.open(leftover, for: .appending), of: system)
+        if try system.tryLock(descriptor.number) { try system.remove(leftover) }
+      }
+    } catch {
+      // They are in nobody's way.
+    }
+  }
+}

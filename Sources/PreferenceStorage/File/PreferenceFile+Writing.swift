@@ -1,0 +1,86 @@
+extension PreferenceFile {
+  /// Writes the changes as one line at the end of the file, which is locked for writing, and then makes them in memory.
+  ///
+  /// When it throws, file and memory are as they were.
+  mutating func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
+    try makeReady()
+    buffer.removeAll(keepingCapacity: true)
+    if endsWithoutNewline { buffer.append(UInt8(ascii: "\n")) }
+    PreferenceLine.append(changes, to: &buffer)
+    try append(buffer)
+    endsWithoutNewline = false
+    changedKeys.formUnion(values.apply(changes))
+    if buffer.capacity > 1 << 16 { buffer = [] }
+    if length > PreferenceFile.compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
+  }
+
+  /// Waits until what was written would survive a power cut. To be called without the lock, which it doesn't need.
+  ///
+  /// - Throws: the system's error, after which nothing that is in the file may be relied on.
+  static func synchronize(
+    _ descriptor: Descriptor, folder: String?, in system: any FileSystem
+  ) throws(SystemError) {
+    try system.synchronize(descriptor.number)
+    if let folder { try system.synchronizeFolder(folder) }
+  }
+
+  /// Sees to it that a line can be appended: the file may be written, begins with a header and ends with a whole line.
+  private mutating func makeReady() throws(PreferenceError) {
+    if let readOnly { throw .writing(readOnly, path: path) }
+    if isDistrusted { try rewrite() }
+    if needsRepair { repair() }
+    if tornBytes > 0 { try cutTornBytes() }
+    if length <= 0 {
+      length = 0
+      try append(PreferenceLine.header)
+      verifiedLength = length
+      endsWithoutNewline = false
+      do {
+        try system.synchronizeFolder(location.folder)
+        folderNeedsSync = false
+      } catch {
+        // The file is there and can be written to; its name is synchronised with the first value that has to be.
+      }
+    }
+  }
+
+  /// Appends all the bytes or none.
+  private mutating func append(_ bytes: [UInt8]) throws(PreferenceError) {
+    guard let descriptor else { return }
+    do throws(SystemError) {
+      if let sizeLimit, length + bytes.count > sizeLimit { throw SystemError.tooLarge("write") }
+      try descriptor.append(bytes)
+    } catch {
+      takeBack(from: descriptor)
+      throw .writing(error, path: path)
+    }
+    length += bytes.count
+  }
+
+  /// Cuts off what a write that failed has left. If that fails too the next one finds it as bytes that broke off.
+  private mutating func takeBack(from descriptor: Descriptor) {
+    do {
+      let size = try system.status(of: descriptor.number).extent.size
+      if size > length { try system.truncate(descriptor.number, to: length) }
+    } catch {
+      length = -1
+    }
+  }
+
+  /// Cuts off the bytes of a write that broke off, once there is a copy of them.
+  ///
+  /// If there is no room for a copy they stay: a newline makes them a line of their own, which readers skip.
+  private mutating func cutTornBytes() throws(PreferenceError) {
+    guard let descriptor else { return }
+    do throws(SystemError) {
+      let copy = try copyAside()
+      recovery?.copy = copy
+      try system.truncate(descriptor.number, to: length)
+    } catch {
+      length += tornBytes
+      endsWithoutNewline = true
+    }
+    tornBytes = 0
+    verifiedLength = length
+  }
+}

@@ -1,0 +1,113 @@
+import Synchronization
+
+/// One file, open once in this process, and shared by every store on its path.
+final class SharedFile: Sendable {
+  let path: String
+  let values = SharedValues()
+  private let system: any FileSystem
+  private let file: Mutex<PreferenceFile>
+  private let nesting = NestingGuard()
+
+  init(at location: FileLocation, in system: any FileSystem) {
+    path = location.path
+    self.system = system
+    file = Mutex(PreferenceFile(at: location, in: system, values: values))
+  }
+
+  var recovery: PreferenceRecovery? { values.recovery.withLock { $0 } }
+
+  /// Reads the file, or what is new in it, and puts right what is damaged.
+  func open() throws(PreferenceError) {
+    try locked(for: .reading) { file throws(PreferenceError) in try file.readAllIfModified() }
+    if file.withLock({ $0.needsRepair && $0.readOnly == nil }) {
+      try locked(for: .writing) { file throws(PreferenceError) in
+        if file.needsRepair { file.repair() }
+      }
+    }
+  }
+
+  func set(_ text: JSONText?, forKey key: String, _ durability: Durability) throws(PreferenceError) {
+    try locked(for: .writing, then: durability) { file throws(PreferenceError) in
+      guard file.values.isChange(text, forKey: key) else { return }
+      try file.write(CollectionOfOne(PreferenceChange(key: key, text: text)))
+    }
+  }
+
+  func removeAll(_ durability: Durability) throws(PreferenceError) {
+    try locked(for: .writing, then: durability) { file throws(PreferenceError) in
+      let changes = file.values.keys.map { PreferenceChange(key: $0, text: nil) }
+      if !changes.isEmpty { try file.write(changes) }
+    }
+  }
+
+  func transaction<Result>(
+    _ durability: Durability, _ body: (inout PreferenceTransaction) throws -> Result
+  ) throws -> Result {
+    var result: Swift.Result<Result, any Error>?
+    try locked(for: .writing, then: durability) { file throws(PreferenceError) in
+      var transaction = PreferenceTransaction(on: file.values, path: file.path)
+      do {
+        let answer = try nesting.run { try body(&transaction) }
+        let changes = transaction.changes
+        if !changes.isEmpty { try file.write(changes) }
+        result = .success(answer)
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result!.get()
+  }
+
+  func synchronize() throws(PreferenceError) {
+    try locked(for: .reading, then: .synced) { _ in }
+  }
+
+  /// Does what has to be done under the file's lock, and tells of the keys that changed when it no longer holds it.
+  private func locked(
+    for purpose: PreferenceFile.Purpose, then durability: Durability = .written,
+    _ body: (inout PreferenceFile) throws(PreferenceError) -> Void
+  ) throws(PreferenceError) {
+    try nesting.check(path)
+    var changed: Set<String> = []
+    var pending: (Descriptor, folder: String?)?
+    defer { values.changes.tell(changed) }
+    try file.withLock { file throws(PreferenceError) in
+      defer { swap(&changed, &file.changedKeys) }
+      try file.begin(purpose)
+      defer { file.end() }
+      try body(&file)
+      if durability == .synced, let descriptor = file.descriptor {
+        pending = (descriptor, file.folderNeedsSync ? file.location.folder : nil)
+      }
+    }
+    if let (descriptor, folder) = pending { try synchronize(descriptor, folder: folder) }
+  }
+
+  private func synchronize(_ descriptor: Descriptor, folder: String?) throws(PreferenceError) {
+    do {
+      try PreferenceFile.synchronize(descriptor, folder: folder, in: system)
+    } catch {
+      return try writeAnew(insteadOf: descriptor, error)
+    }
+    if folder != nil {
+      file.withLock { if $0.descriptor === descriptor { $0.folderNeedsSync = false } }
+    }
+  }
+
+  /// What a failed synchronisation leaves may be anything, and the system says so only once. So everything is written
+  /// again, to a new file.
+  private func writeAnew(insteadOf descriptor: Descriptor, _ cause: SystemError) throws(PreferenceError) {
+    do throws(PreferenceError) {
+      try locked(for: .writing) { file throws(PreferenceError) in
+        guard file.descriptor === descriptor else { return }
+        file.isDistrusted = true
+        try file.rewrite()
+      }
+    } catch {
+      throw PreferenceError(
+        .unwritable, "could not be synchronised, so the last changes may not survive a power cut, and no new file"
+          + " could be written (\(error)); look after the disk, then synchronize() again",
+        path: path, underlying: cause)
+    }
+  }
+}

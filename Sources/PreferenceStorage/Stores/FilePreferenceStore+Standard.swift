@@ -1,0 +1,42 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension FilePreferenceStore {
+  /// The program's own store: `settings.preferences` in a folder with the name of the process.
+  ///
+  /// The folder is in `$XDG_CONFIG_HOME` where that is an absolute path, else in `~/.config`; on Apple platforms in
+  /// Application Support. It is opened at the first use, and its writes are `.written`.
+  ///
+  /// It never traps. If the file can't be opened every read and every write throws the reason, so that nothing is
+  /// pretended to be kept; each write and each `reload()` tries to open it again.
+  public static let standard = opening(path: standardPath(), in: RealFileSystem())
+
+  static func opening(path: String, in system: any FileSystem) -> FilePreferenceStore {
+    do {
+      return try FilePreferenceStore(path: path, system: system, sharing: true)
+    } catch {
+      let file = SharedFile(at: FileLocation(unresolved: path), in: system)
+      file.values.fail(with: error)
+      return FilePreferenceStore(file, durability: .written)
+    }
+  }
+
+  static func standardPath(
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    process: String = ProcessInfo.processInfo.processName
+  ) -> String {
+    let name = process.isEmpty ? "program" : process
+    #if canImport(Darwin)
+      let folder = URL.applicationSupportDirectory.path
+    #else
+      let configuration = environment["XDG_CONFIG_HOME"] ?? ""
+      let folder =
+        configuration.hasPrefix("/")
+        ? configuration : FileManager.default.homeDirectoryForCurrentUser.path + "/.config"
+    #endif
+    return folder + "/" + name + "/settings.preferences"
+  }
+}

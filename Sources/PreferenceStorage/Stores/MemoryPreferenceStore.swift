@@ -1,0 +1,82 @@
+import Synchronization
+
+/// A store that is gone with its last owner, for tests and previews.
+///
+/// It behaves as `FilePreferenceStore` does in everything but lasting, including what it refuses.
+public final class MemoryPreferenceStore: VersionedPreferenceStore {
+  private let values = SharedValues()
+  private let writer = Mutex(())
+  private let nesting = NestingGuard()
+
+  /// An empty store.
+  public init() {}
+
+  /// The value of the key, or nil where there is none. One lock, one dictionary look-up, and the decoding.
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    try PreferenceError.check(key)
+    return try values.text(forKey: key)?.value(type, forKey: key, path: nil)
+  }
+
+  /// Keeps the value under the key; nil removes the key.
+  public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
+    let text = try JSONText(of: value, forKey: key, path: nil)
+    try write { [PreferenceChange(key: key, text: text)] }
+  }
+
+  /// Removes the value of the key, if there is one.
+  public func removeValue(forKey key: String) throws(PreferenceError) {
+    try write { [PreferenceChange(key: key, text: nil)] }
+  }
+
+  /// Removes every value.
+  public func removeAll() throws(PreferenceError) {
+    try write { values.keys.map { PreferenceChange(key: $0, text: nil) } }
+  }
+
+  /// The keys, sorted by first writing.
+  public var keys: [String] { values.keys }
+
+  /// Reads and changes several values as one.
+  public func transaction<Result>(
+    _ body: (inout PreferenceTransaction) throws -> Result
+  ) throws -> Result {
+    var result: Swift.Result<Result, any Error>?
+    try write {
+      var transaction = PreferenceTransaction(on: values, path: nil)
+      do {
+        let answer = try nesting.run { try body(&transaction) }
+        result = .success(answer)
+        return transaction.changes
+      } catch {
+        result = .failure(error)
+        return []
+      }
+    }
+    return try result!.get()
+  }
+
+  /// The keys that change from now on.
+  public func changes() -> PreferenceChanges { PreferenceChanges(of: values.changes) }
+
+  /// Errors that nobody could be thrown.
+  public var errors: AsyncStream<PreferenceError> { values.errors.stream() }
+
+  /// Does nothing: nobody else has this memory.
+  public func reload() throws(PreferenceError) { try nesting.check(nil) }
+
+  /// Does nothing: memory doesn't survive.
+  public func synchronize() throws(PreferenceError) { try nesting.check(nil) }
+
+  package var version: PreferenceVersion { values.version }
+
+  package func report(_ error: PreferenceError) { values.errors.report(error) }
+
+  private func write(_ changes: () -> [PreferenceChange]) throws(PreferenceError) {
+    try nesting.check(nil)
+    let changed = writer.withLock { _ in
+      let changes = changes().filter { values.isChange($0.text, forKey: $0.key) }
+      return changes.isEmpty ? [] : values.apply(changes)
+    }
+    values.changes.tell(changed)
+  }
+}

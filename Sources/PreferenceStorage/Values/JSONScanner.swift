@@ -1,0 +1,136 @@
+/// Finds where the values of a JSON text begin and end, without making anything of them.
+///
+/// Strict: what isn't JSON is refused, and so is what is nested more than 512 deep.
+struct JSONScanner {
+  let bytes: UnsafeBufferPointer<UInt8>
+  private(set) var position = 0
+  /// Whether the string that was scanned last has escapes in it.
+  private(set) var sawEscape = false
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  var isAtEnd: Bool { position == bytes.count }
+
+  mutating func skipSpace() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 0x09, 0x0a, 0x0d: position += 1
+      default: return
+      }
+    }
+  }
+
+  /// Steps over the byte if it is the next one.
+  mutating func take(_ byte: Unicode.Scalar) -> Bool {
+    guard position < bytes.count, bytes[position] == UInt8(ascii: byte) else { return false }
+    position += 1
+    return true
+  }
+
+  /// Steps over a string and returns what is between its quotes.
+  mutating func string() -> UnsafeBufferPointer<UInt8>? {
+    guard take("\"") else { return nil }
+    let start = position
+    sawEscape = false
+    while position < bytes.count {
+      let byte = bytes[position]
+      position += 1
+      if byte == UInt8(ascii: "\"") { return UnsafeBufferPointer(rebasing: bytes[start..<position - 1]) }
+      if byte < 0x20 { return nil }
+      if byte == UInt8(ascii: "\\") {
+        sawEscape = true
+        guard skipEscape() else { return nil }
+      }
+    }
+    return nil
+  }
+
+  /// Steps over one value of any kind; false where there is none.
+  mutating func skipValue(depth: Int = 0) -> Bool {
+    guard position < bytes.count, depth < 512 else { return false }
+    switch bytes[position] {
+    case UInt8(ascii: "\""): return string() != nil
+    case UInt8(ascii: "{"): return skipObject(depth: depth)
+    case UInt8(ascii: "["): return skipArray(depth: depth)
+    case UInt8(ascii: "t"): return skip("true")
+    case UInt8(ascii: "f"): return skip("false")
+    case UInt8(ascii: "n"): return skip("null")
+    default: return skipNumber()
+    }
+  }
+
+  private mutating func skipObject(depth: Int) -> Bool {
+    position += 1
+    skipSpace()
+    if take("}") { return true }
+    repeat {
+      skipSpace()
+      guard string() != nil else { return false }
+      skipSpace()
+      guard take(":") else { return false }
+      skipSpace()
+      guard skipValue(depth: depth + 1) else { return false }
+      skipSpace()
+    } while take(",")
+    return take("}")
+  }
+
+  private mutating func skipArray(depth: Int) -> Bool {
+    position += 1
+    skipSpace()
+    if take("]") { return true }
+    repeat {
+      skipSpace()
+      guard skipValue(depth: depth + 1) else { return false }
+      skipSpace()
+    } while take(",")
+    return take("]")
+  }
+
+  private mutating func skip(_ word: StaticString) -> Bool {
+    let end = position + word.utf8CodeUnitCount
+    guard end <= bytes.count else { return false }
+    for index in 0..<word.utf8CodeUnitCount where bytes[position + index] != word.utf8Start[index] {
+      return false
+    }
+    position = end
+    return true
+  }
+
+  private mutating func skipNumber() -> Bool {
+    _ = take("-")
+    if !take("0") {
+      guard skipDigits() else { return false }
+    }
+    if take("."), !skipDigits() { return false }
+    if take("e") || take("E") {
+      if !take("+") { _ = take("-") }
+      return skipDigits()
+    }
+    return true
+  }
+
+  private mutating func skipDigits() -> Bool {
+    let start = position
+    while position < bytes.count, bytes[position] &- UInt8(ascii: "0") < 10 { position += 1 }
+    return position > start
+  }
+
+  private mutating func skipEscape() -> Bool {
+    guard position < bytes.count else { return false }
+    let escape = bytes[position]
+    position += 1
+    switch escape {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return true
+    case UInt8(ascii: "u"):
+      guard position + 4 <= bytes.count else { return false }
+      for offset in 0..<4 where Hexadecimal.value(of: bytes[position + offset]) == nil { return false }
+      position += 4
+      return true
+    default:
+      return false
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("Values") struct ExactValueTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Sets the value in both stores and reads it back, from the file too.
+  func roundTrip<Value: Codable>(_ value: Value) throws -> [Value] {
+    let memory = MemoryPreferenceStore()
+    try memory.set(value, forKey: "value")
+    let file = folder.file(UUID().uuidString)
+    let store = try FilePreferenceStore(url: file)
+    try store.set(value, forKey: "value")
+    let reopened = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let stores: [any PreferenceStore] = [memory, store, reopened]
+    return try stores.map { store in try #require(try store.value(Value.self, forKey: "value")) }
+  }
+
+  func expectSame<Value: Codable & Equatable>(_ values: Value...) throws {
+    for value in values {
+      #expect(try roundTrip(value).allSatisfy { $0 == value })
+      #expect(try roundTrip([value]).allSatisfy { $0 == [value] })
+      #expect(try roundTrip(["key": value]).allSatisfy { $0 == ["key": value] })
+      #expect(try roundTrip(Optional(value)).allSatisfy { $0 == value })
+    }
+  }
+
+  @Test("every integer type is kept exactly")
+  func integers() throws {
+    try expectSame(Int.min, -1, 0, 7, Int.max)
+    try expectSame(Int8.min, Int8.max)
+    try expectSame(Int16.min, Int16.max)
+    try expectSame(Int32.min, Int32.max)
+    try expectSame(Int64.min, Int64.max)
+    try expectSame(UInt.min, UInt.max)
+    try expectSame(UInt8.max)
+    try expectSame(UInt16.max)
+    try expectSame(UInt32.max)
+    try expectSame(UInt64.max)
+    try expectSame(true, false)
+  }
+
+  @Test("every floating-point number is kept to the last bit")
+  func floatingPoint() throws {
+    try expectSame(
+      0.1 + 0.2, 1.0, -0.0, 1e16, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .ulpOfOne,
+      Double.infinity, -.infinity)
+    try expectSame(Float(0.1), 16_777_216, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity)
+    #expect(try roundTrip(-0.0).allSatisfy { $0.sign == .minus })
+    #expect(try roundTrip(Double.nan).allSatisfy(\.isNaN))
+    #expect(try roundTrip([Float.nan]).allSatisfy { $0[0].isNaN })
+  }
+
+  @Test("strings are kept byte for byte")
+  func strings() throws {
+    try expectSame("", "naïve \"quoted\"\n\r\t\u{0}\u{1f}\\/", "👩‍👩‍👧 \u{2028}\u{feff}", "\u{10ffff}")
+    for string in ["e\u{301}", "\u{e9}"] {
+      #expect(try roundTrip(string).allSatisfy { Array($0.utf8) == Array(string.utf8) })
+    }
+  }
+
+  @Test("another spelling of an equal string is another value")
+  func spellings() throws {
+    let store = MemoryPreferenceStore()
+    try store.set("e\u{301}", forKey: "a")
+    try store.set("\u{e9}", forKey: "a")
+    #expect(try store.value(String.self, forKey: "a")?.utf8.count == 2)
+  }
+
+  @Test("dates and data are kept exactly")
+  func datesAndData() throws {
+    try expectSame(
+      Date(timeIntervalSinceReferenceDate: 0.123_456_789), .distantPast, .distantFuture,
+      Date(timeIntervalSince1970: 1e-9))
+    try expectSame(Data(), Data([0, 255, 10]), Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) }))
+    try expectSame(try #require(URL(string: "https://swift.org/a?b=c")))
+    try expectSame(UUID())
+    try expectSame(Decimal(string: "0.1"))
+  }
+
+  @Test("raw values and structures are kept")
+  func structures() throws {
+    enum Language: String, Codable { case english, dutch }
+    enum Level: Int, Codable { case low = 1, high }
+    try expectSame(Language.dutch)
+    try expectSame(Level.high)
+    try expectSame(Theme(name: "dark", sizes: [1, 2]))
+  }
+
+  @Test("a number is read as any type that can hold it, and no other")
+  func conversions() throws {
+    let store = MemoryPreferenceStore()
+    try store.set(300, forKey: "a")
+    #expect(try store.value(Double.self, forKey: "a") == 300)
+    #expect(try store.value(UInt16.self, forKey: "a") == 300)
+    #expect(throws: PreferenceError.self) { try store.value(Int8.self, forKey: "a") }
+    #expect(throws: PreferenceError.self) { try store.value(Bool.self, forKey: "a") }
+    #expect(throws: PreferenceError.self) { try store.value(String.self, forKey: "a") }
+    try store.set(3.0, forKey: "b")
+    #expect(try store.value(Int.self, forKey: "b") == 3)
+    try store.set(3.5, forKey: "b")
+    #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "b") }
+  }
+
+  @Test("a value of ten megabytes is kept")
+  func largeValue() throws {
+    let large = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    #expect(try roundTrip(large).allSatisfy { $0 == large })
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A folder of the test's own, gone with it.
+final class TemporaryFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory
+      .appending(path: "preference-storage-\(UUID().uuidString)", directoryHint: .isDirectory)
+      .resolvingSymlinksInPath()
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: url)
+    } catch {
+      // A test took it away.
+    }
+  }
+
+  func file(_ name: String = "store.preferences") -> URL { url.appending(path: name) }
+
+  /// The names in the folder, sorted.
+  var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+  }
+}
+
+extension URL {
+  /// What is in the file, as text.
+  var text: String {
+    get throws { try String(contentsOf: self, encoding: .utf8) }
+  }
+
+  /// What is in the file.
+  var contents: Data {
+    get throws { try Data(contentsOf: self) }
+  }
+
+  /// Puts the text in the place of what is in the file, in place: the file stays the same one.
+  func overwrite(_ text: String) throws { try Data(text.utf8).write(to: self) }
+
+  /// Appends the text, as `>>` in a shell does.
+  func append(_ text: String) throws {
+    let handle = try FileHandle(forWritingTo: self)
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(text.utf8))
+    try handle.close()
+  }
+
+  var mode: Int? {
+    get throws {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+  }
+}
