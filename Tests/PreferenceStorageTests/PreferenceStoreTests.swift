@@ -45,7 +45,8 @@ struct Theme: Codable, Equatable, Sendable {
     #expect(store.keys.isEmpty)
   }
 
-  @Test("keys are sorted by first writing, and one that is set again is the last", arguments: StoreKind.allCases)
+  @Test(
+    "keys are sorted by first writing, and one that is set again is the last", arguments: StoreKind.allCases)
   func order(kind: StoreKind) throws {
     let store = try kind.makeStore(in: folder)
     for key in ["c", "a", "b"] { try store.set(1, forKey: key) }
@@ -60,7 +61,10 @@ struct Theme: Codable, Equatable, Sendable {
 
   @Test(
     "any string but the empty one is a key",
-    arguments: ["two words", "a\nb", "nul\u{0}", "\"\\", "👩‍👩‍👧", "\u{1}\u{7f}\u{2028}", String(repeating: "k", count: 65_536)])
+    arguments: [
+      "two words", "a\nb", "nul\u{0}", "\"\\", "👩‍👩‍👧", "\u{1}\u{7f}\u{2028}",
+      String(repeating: "k", count: 65_536),
+    ])
   func hostileKeys(key: String) throws {
     for kind in StoreKind.allCases {
       let store = try kind.makeStore(in: folder)

@@ -5,7 +5,9 @@ final class ChangeHub: Sendable {
   private let listeners = Mutex<[ObjectIdentifier: ChangeListener]>([:])
   private let count = Atomic<Int>(0)
 
-  /// Whether anyone listens. Asked after a change was made, so that a listener who comes later sees it when it reads.
+  /// Whether anyone listens.
+  ///
+  /// Asked after a change was made, so that a listener who comes later sees it when it reads.
   var isHeard: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
   func add(_ listener: ChangeListener) {

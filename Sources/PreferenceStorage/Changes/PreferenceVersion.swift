@@ -10,7 +10,9 @@ package final class PreferenceVersion: Sendable {
 
   package init() {}
 
-  /// The number, at the cost of one atomic load. Never 0, so 0 can stand for "nothing kept yet".
+  /// The number, at the cost of one atomic load.
+  ///
+  /// Never 0, so 0 can stand for "nothing kept yet".
   @inlinable package var current: UInt64 { counter.load(ordering: .acquiring) }
 
   package func increment() { counter.add(1, ordering: .releasing) }

@@ -20,7 +20,8 @@ extension PreferenceError {
         path: path, underlying: error)
     case EACCES, EPERM, EROFS:
       PreferenceError(
-        .unwritable, "may not be written, and the change was not made; check the owner and the permissions"
+        .unwritable,
+        "may not be written, and the change was not made; check the owner and the permissions"
           + " of the file and its folder", path: path, underlying: error)
     default:
       PreferenceError(

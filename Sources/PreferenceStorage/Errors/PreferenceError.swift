@@ -59,21 +59,33 @@ extension PreferenceError {
 
     private init(_ name: String) { description = name }
 
-    /// The value that is stored can't be read as the type that was asked for. It is kept as it is.
+    /// The value that is stored can't be read as the type that was asked for.
+    ///
+    /// It is kept as it is.
     public static let typeMismatch = Code("typeMismatch")
-    /// The value refused to be encoded. Nothing was written.
+    /// The value refused to be encoded.
+    ///
+    /// Nothing was written.
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// What is at the path isn't a preferences file: other text, a folder, a device, a FIFO. It was not touched.
+    /// What is at the path isn't a preferences file: other text, a folder, a device, a FIFO.
+    ///
+    /// It was not touched.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
-    /// The file was written by a later version of this library. It was not touched.
+    /// The file was written by a later version of this library.
+    ///
+    /// It was not touched.
     public static let laterVersion = Code("laterVersion")
     /// The file exists and can't be read.
     public static let unreadable = Code("unreadable")
-    /// The change can't be written. File and memory are as they were before it.
+    /// The change can't be written.
+    ///
+    /// File and memory are as they were before it.
     public static let unwritable = Code("unwritable")
-    /// The disk, the quota or the process's limit is used up. File and memory are as they were before the change.
+    /// The disk, the quota or the process's limit is used up.
+    ///
+    /// File and memory are as they were before the change.
     public static let noSpace = Code("noSpace")
     /// Others can write the folder, and so could put a file of their own in the place of this one.
     public static let insecureFolder = Code("insecureFolder")

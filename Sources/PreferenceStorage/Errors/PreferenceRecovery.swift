@@ -8,7 +8,9 @@
 ///
 /// Everything that is whole is kept, before the damage and after it. What is dropped stays in the copy.
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
-  /// The numbers of the lines that were skipped, the first line being 1. A last line that broke off is not among them.
+  /// The numbers of the lines that were skipped, the first line being 1.
+  ///
+  /// A last line that broke off is not among them.
   public internal(set) var skippedLines: [Int] = []
   /// How many bytes the skipped lines had.
   public internal(set) var skippedBytes = 0
@@ -16,8 +18,10 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var tornBytes = 0
   /// True where the first line, which says what the file is, was damaged.
   public internal(set) var headerWasDamaged = false
-  /// Where the file is kept as it was found. Nil until something has to be dropped from the file (bytes at the end go
-  /// at the next write), and where no copy could be made, in which case nothing was dropped.
+  /// Where the file is kept as it was found.
+  ///
+  /// Nil until something has to be dropped from the file (bytes at the end go at the next write), and where
+  /// no copy could be made, in which case nothing was dropped.
   public internal(set) var copy: URL?
 
   init() {}

@@ -10,7 +10,9 @@ final class Descriptor: Sendable {
 
   deinit { system.close(number) }
 
-  /// Writes all the bytes at the end of the file. Throws when a part of them, or nothing, could be written.
+  /// Writes all the bytes at the end of the file.
+  ///
+  /// Throws when a part of them, or nothing, could be written.
   func append(_ bytes: [UInt8]) throws(SystemError) {
     var start = 0
     while start < bytes.count {

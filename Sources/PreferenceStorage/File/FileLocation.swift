@@ -88,7 +88,8 @@ struct FileLocation: Sendable, Hashable {
     let user = system.user
     if status.owner != user, status.owner != 0, user != 0 {
       throw PreferenceError(
-        .insecureFolder, "the folder belongs to another user, who could replace the file; choose a folder of yours",
+        .insecureFolder,
+        "the folder belongs to another user, who could replace the file; choose a folder of yours",
         path: folder)
     }
   }

@@ -18,7 +18,9 @@ struct FileReader {
     case laterVersion(String)
   }
 
-  /// Reads a whole file, and says what it begins with. Only files of this format are read into the table.
+  /// Reads a whole file, and says what it begins with.
+  ///
+  /// Only files of this format are read into the table.
   mutating func readAll(_ file: [UInt8]) -> Beginning {
     file.withUnsafeBufferPointer { bytes in
       let beginning = FileReader.beginning(of: bytes)
@@ -41,8 +43,10 @@ struct FileReader {
     }
   }
 
-  /// Reads the lines that a file has grown by. False where they don't look like lines, so that the file has rather
-  /// been written anew and all of it has to be read.
+  /// Reads the lines that a file has grown by.
+  ///
+  /// False where they don't look like lines, so that the file has rather been written anew and all of it has
+  /// to be read.
   mutating func readAppended(_ file: [UInt8], at offset: Int, afterNewline: Bool) -> Bool {
     file.withUnsafeBufferPointer { bytes in
       var start = 0
@@ -99,7 +103,9 @@ extension FileReader {
   private static func beginning(of bytes: UnsafeBufferPointer<UInt8>) -> Beginning {
     if bytes.isEmpty { return .empty }
     let header = PreferenceLine.header
-    if bytes.starts(with: header) || bytes.starts(with: header.dropLast() + Array("\r\n".utf8)) { return .header }
+    if bytes.starts(with: header) || bytes.starts(with: header.dropLast() + Array("\r\n".utf8)) {
+      return .header
+    }
     if bytes.count < header.count, header.starts(with: bytes) { return .damagedHeader }
     if let version = version(in: bytes), version != "1" { return .laterVersion(version) }
     return startAfterDamagedHeader(in: bytes) == nil ? .foreign : .damagedHeader
@@ -116,8 +122,9 @@ extension FileReader {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Where the lines begin in a file whose first line is damaged. Nothing but a preferences file has lines whose
-  /// checksum is right, so one such line shows that it is one.
+  /// Where the lines begin in a file whose first line is damaged.
+  ///
+  /// Nothing but a preferences file has lines whose checksum is right, so one such line shows that it is one.
   private static func startAfterDamagedHeader(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     let length = PreferenceLine.header.count
     let firstEnd = lineEnd(in: bytes, from: 0)

@@ -2,7 +2,9 @@ extension PreferenceFile {
   /// A file up to this size is never compacted by itself.
   static var compactionMinimum: Int { 256 * 1024 }
 
-  /// Compacts a file that is three times as large as it has to be. A failure is told and changes nothing.
+  /// Compacts a file that is three times as large as it has to be.
+  ///
+  /// A failure is told and changes nothing.
   mutating func compactIfWorthwhile() {
     guard length > 3 * values.liveBytes else { return }
     do throws(PreferenceError) {
@@ -13,8 +15,9 @@ extension PreferenceFile {
     }
   }
 
-  /// Puts a new file, with one line for each key, in the place of this one, which is locked for writing. The lock then
-  /// is the new file's.
+  /// Puts a new file, with one line for each key, in the place of this one, which is locked for writing.
+  ///
+  /// The lock then is the new file's.
   ///
   /// Until the new file has its name, the old one is as it was; so it may be interrupted at any instant.
   mutating func rewrite() throws(PreferenceError) {
@@ -32,7 +35,9 @@ extension PreferenceFile {
         let newLength = try writeAll(to: new)
         try system.synchronize(new.number)
         let newIdentity = try system.status(of: new.number).extent.identity
-        guard try system.extent(atPath: path).identity == identity else { throw SystemError.replaced("rename") }
+        guard try system.extent(atPath: path).identity == identity else {
+          throw SystemError.replaced("rename")
+        }
         try system.rename(newPath, to: path)
         system.unlock(old.number)
         descriptor = new
@@ -91,7 +96,9 @@ extension PreferenceFile {
     if let sizeLimit, length > sizeLimit { throw SystemError.tooLarge("write") }
   }
 
-  /// Removes what compactions have left whose process died. One that is alive holds its new file's lock.
+  /// Removes what compactions have left whose process died.
+  ///
+  /// One that is alive holds its new file's lock.
   private func removeLeftovers() {
     let prefix = FileLocation.name(of: path) + ".new-"
     do throws(SystemError) {

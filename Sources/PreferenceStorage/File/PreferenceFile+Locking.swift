@@ -40,7 +40,8 @@ extension PreferenceFile {
       self.descriptor = nil
     }
     throw PreferenceError(
-      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that", path: path)
+      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that",
+      path: path)
   }
 
   /// Gives the lock back.
@@ -74,7 +75,8 @@ extension PreferenceFile {
           if let made = try makeFile() { return made }
         case .link, .folder, .other:
           throw PreferenceError(
-            .notAPreferencesFile, "is not a file but a folder, a link or a device; it was not touched."
+            .notAPreferencesFile,
+            "is not a file but a folder, a link or a device; it was not touched."
               + " Move it away or choose another path", path: path)
         }
       }

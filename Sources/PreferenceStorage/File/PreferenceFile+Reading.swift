@@ -9,7 +9,9 @@ extension PreferenceFile {
     let appended = try read(from: verifiedLength, to: size)
     var reader = FileReader()
     let startsLine = verifiedLength != length || !endsWithoutNewline
-    guard reader.readAppended(appended, at: verifiedLength, afterNewline: startsLine) else { return try readAll() }
+    guard reader.readAppended(appended, at: verifiedLength, afterNewline: startsLine) else {
+      return try readAll()
+    }
     changedKeys.formUnion(values.apply(reader.changes))
     noteEnd(of: reader)
     modified = nil

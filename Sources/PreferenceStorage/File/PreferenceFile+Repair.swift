@@ -5,8 +5,10 @@
 #endif
 
 extension PreferenceFile {
-  /// Puts a new file without the damage in the place of this one, which is locked for writing, and keeps the old one
-  /// under another name. Where that can't be done the damage stays, and is skipped.
+  /// Puts a new file without the damage in the place of this one, which is locked for writing, and keeps the
+  /// old one under another name.
+  ///
+  /// Where that can't be done the damage stays, and is skipped.
   mutating func repair() {
     needsRepair = false
     guard readOnly == nil else { return }

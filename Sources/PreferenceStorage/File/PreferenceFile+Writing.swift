@@ -14,7 +14,9 @@ extension PreferenceFile {
     if length > PreferenceFile.compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
-  /// Waits until what was written would survive a power cut. To be called without the lock, which it doesn't need.
+  /// Waits until what was written would survive a power cut.
+  ///
+  /// To be called without the lock, which it doesn't need.
   ///
   /// - Throws: the system's error, after which nothing that is in the file may be relied on.
   static func synchronize(
@@ -57,7 +59,9 @@ extension PreferenceFile {
     length += bytes.count
   }
 
-  /// Cuts off what a write that failed has left. If that fails too the next one finds it as bytes that broke off.
+  /// Cuts off what a write that failed has left.
+  ///
+  /// If that fails too the next one finds it as bytes that broke off.
   private mutating func takeBack(from descriptor: Descriptor) {
     do {
       let size = try system.status(of: descriptor.number).extent.size

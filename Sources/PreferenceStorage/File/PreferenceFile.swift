@@ -10,10 +10,14 @@ struct PreferenceFile: ~Copyable {
   let system: any FileSystem
   let values: SharedValues
 
-  /// The open file. Nil before there is one, after it was deleted, and in a process that was forked off.
+  /// The open file.
+  ///
+  /// Nil before there is one, after it was deleted, and in a process that was forked off.
   var descriptor: Descriptor?
   var identity = FileIdentity(device: 0, inode: 0)
-  /// How long the file is, as far as it is good. Less than 0: all of it has to be read.
+  /// How long the file is, as far as it is good.
+  ///
+  /// Less than 0: all of it has to be read.
   var length = -1
   /// How much of it is known to be what is in memory: no other program's line came in between.
   var verifiedLength = 0
@@ -49,7 +53,9 @@ struct PreferenceFile: ~Copyable {
 
   var path: String { location.path }
 
-  /// What was damaged. Beside the file, so that a transaction's body can ask for it.
+  /// What was damaged.
+  ///
+  /// Beside the file, so that a transaction's body can ask for it.
   var recovery: PreferenceRecovery? {
     get { values.recovery.withLock { $0 } }
     nonmutating set { values.recovery.withLock { $0 = newValue } }

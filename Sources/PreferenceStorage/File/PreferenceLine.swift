@@ -75,7 +75,9 @@ enum PreferenceLine {
     return isWhole
   }
 
-  private static func readMembers(_ scanner: inout JSONScanner, into changes: inout [PreferenceChange]) -> Bool {
+  private static func readMembers(_ scanner: inout JSONScanner, into changes: inout [PreferenceChange])
+    -> Bool
+  {
     scanner.skipSpace()
     guard scanner.take("{") else { return false }
     scanner.skipSpace()

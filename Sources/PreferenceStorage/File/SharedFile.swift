@@ -94,8 +94,9 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// What a failed synchronisation leaves may be anything, and the system says so only once. So everything is written
-  /// again, to a new file.
+  /// What a failed synchronisation leaves may be anything, and the system says so only once.
+  ///
+  /// So everything is written again, to a new file.
   private func writeAnew(insteadOf descriptor: Descriptor, _ cause: SystemError) throws(PreferenceError) {
     do throws(PreferenceError) {
       try locked(for: .writing) { file throws(PreferenceError) in
@@ -105,7 +106,8 @@ final class SharedFile: Sendable {
       }
     } catch {
       throw PreferenceError(
-        .unwritable, "could not be synchronised, so the last changes may not survive a power cut, and no new file"
+        .unwritable,
+        "could not be synchronised, so the last changes may not survive a power cut, and no new file"
           + " could be written (\(error)); look after the disk, then synchronize() again",
         path: path, underlying: cause)
     }

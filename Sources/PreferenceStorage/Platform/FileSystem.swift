@@ -11,7 +11,8 @@ package protocol FileSystem: Sendable {
   /// Which file is at the path, and its size. Called before every write, so it has to be the cheapest call there is.
   func extent(atPath path: String) throws(SystemError) -> FileExtent
 
-  func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int
+  func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError)
+    -> Int
   func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int
   func truncate(_ file: Int32, to length: Int) throws(SystemError)
   func setMode(_ mode: UInt32, of file: Int32) throws(SystemError)

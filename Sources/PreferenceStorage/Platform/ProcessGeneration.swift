@@ -8,9 +8,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// How often the process has been forked off since the first file was opened: a child has to open its files anew, since
-/// a descriptor that it inherits shares its locks with the parent's. Asking costs one atomic load, where asking for
-/// the process identifier would cost a system call.
+/// How often the process has been forked off since the first file was opened: a child has to open its files
+/// anew, since a descriptor that it inherits shares its locks with the parent's.
+///
+/// Asking costs one atomic load, where asking for the process identifier would cost a system call.
 enum ProcessGeneration {
   private static let forks = Atomic<Int>(0)
   private static let registration: Void = {

@@ -64,7 +64,8 @@ extension FileStatus {
   /// own, exact to the nanosecond, which costs that write half as much again. The module map of the C library doesn't
   /// offer `statx`, so it is looked up by name; where there is none, `stat` does.
   private enum ExtendedStatus {
-    typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
+    typealias Call =
+      @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
 
     static let call: Call? = dlsym(nil, "statx").map { unsafeBitCast($0, to: Call.self) }
 
@@ -73,7 +74,8 @@ extension FileStatus {
 
     static func extent(atPath path: String, _ statx: Call) throws(SystemError) -> FileExtent {
       // struct statx: 256 bytes; the inode at 32, the size at 40, the device's two numbers at 136 and 140.
-      try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(SystemError) -> FileExtent in
+      try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) {
+        buffer throws(SystemError) -> FileExtent in
         while statx(AT_FDCWD, path, noFollow, inodeAndSize, buffer.baseAddress!) != 0 {
           let number = errno
           if number != EINTR { throw SystemError("statx", number) }

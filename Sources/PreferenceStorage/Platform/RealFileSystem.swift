@@ -105,7 +105,8 @@ package struct RealFileSystem: FileSystem {
   }
 
   package func target(ofLink path: String) throws(SystemError) -> String {
-    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer throws(SystemError) -> String in
+    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) {
+      buffer throws(SystemError) -> String in
       let count = try retrying("readlink") {
         buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) }
       }
@@ -145,7 +146,9 @@ private func systemClose(_ file: Int32) -> Int32 { close(file) }
 private func systemRename(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
 
 /// Calls again while a signal interrupts, and throws what else goes wrong.
-private func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError) -> Answer {
+private func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError)
+  -> Answer
+{
   while true {
     let answer = body()
     if answer >= 0 { return answer }

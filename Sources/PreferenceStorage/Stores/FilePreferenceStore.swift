@@ -53,11 +53,16 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
     self.durability = durability
   }
 
-  /// What was damaged in the file when it was read, and where it is kept as it was found. Nil where nothing was.
+  /// What was damaged in the file when it was read, and where it is kept as it was found.
+  ///
+  /// Nil where nothing was.
   public var recovery: PreferenceRecovery? { file.recovery }
 
-  /// The value of the key, or nil where there is none. From memory: one lock, one dictionary look-up, and the decoding.
-  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+  /// The value of the key, or nil where there is none.
+  ///
+  /// From memory: one lock, one dictionary look-up, and the decoding.
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
+  {
     try PreferenceError.check(key)
     return try file.values.text(forKey: key)?.value(type, forKey: key, path: file.path)
   }

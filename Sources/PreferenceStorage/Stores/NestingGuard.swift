@@ -15,7 +15,9 @@ struct NestingGuard: ~Copyable, Sendable {
     }
   }
 
-  /// Runs the body of a transaction. The caller holds the lock that makes it the only one.
+  /// Runs the body of a transaction.
+  ///
+  /// The caller holds the lock that makes it the only one.
   borrowing func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     thread.store(currentThread, ordering: .relaxed)
     defer { thread.store(0, ordering: .relaxed) }

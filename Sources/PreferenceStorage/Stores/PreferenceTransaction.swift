@@ -38,7 +38,9 @@ public struct PreferenceTransaction: ~Copyable {
     for key in keys { stage(nil, forKey: key) }
   }
 
-  /// Gives a value another key, whatever its type, and replaces what is there. False where the old key has no value.
+  /// Gives a value another key, whatever its type, and replaces what is there.
+  ///
+  /// False where the old key has no value.
   ///
   /// - Throws: `.invalidKey` where the new key can't be one.
   @discardableResult

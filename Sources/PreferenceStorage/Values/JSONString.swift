@@ -54,7 +54,9 @@ enum JSONString {
   }
 
   /// The scalar after `\u`, of two escapes where it takes a surrogate pair.
-  private static func unicodeEscape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
+  private static func unicodeEscape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Unicode
+    .Scalar?
+  {
     guard let first = fourDigits(bytes, &index) else { return nil }
     guard first & 0xfc00 == 0xd800 else { return Unicode.Scalar(first) }
     guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")

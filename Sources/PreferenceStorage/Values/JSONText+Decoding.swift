@@ -7,34 +7,36 @@
 extension JSONText {
   /// The value that the text spells.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if let value = fast(type) { return value }
+    // The types that need no decoder, as far as they are spelled as this library spells them. The bit casts are of a
+    // type to itself; to build an `Optional<Value>` on the way would cost as much as all the rest.
+    if type == Int.self {
+      if let value = integer(Int.self) { return unsafeBitCast(value, to: type) }
+    } else if type == Bool.self {
+      if let value = boolean { return unsafeBitCast(value, to: type) }
+    } else if type == String.self {
+      if let value = plainString { return unsafeBitCast(value, to: type) }
+    } else if type == Double.self {
+      if let value = number(Double.self) { return unsafeBitCast(value, to: type) }
+    } else if type == Int64.self {
+      if let value = integer(Int64.self) { return unsafeBitCast(value, to: type) }
+    } else if type == UInt64.self {
+      if let value = integer(UInt64.self) { return unsafeBitCast(value, to: type) }
+    } else if type == Date.self {
+      if let value = date { return unsafeBitCast(value, to: type) }
+    } else if type == Data.self {
+      if let value = data { return unsafeBitCast(value, to: type) }
+    } else if type == Float.self {
+      if let value = number(Float.self) { return unsafeBitCast(value, to: type) }
+    }
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: Spelling.infinity, negativeInfinity: Spelling.negativeInfinity, nan: Spelling.nan)
     return try decoder.decode(type, from: Data(string.utf8))
   }
 
-  /// The value, where it is of one of the types that need no decoder and is spelled as this library spells it.
-  private func fast<Value>(_ type: Value.Type) -> Value? {
-    if type == Int.self { return known(integer(Int.self)) }
-    if type == Bool.self { return known(boolean) }
-    if type == String.self { return known(plainString) }
-    if type == Double.self { return known(number(Double.self)) }
-    if type == Int64.self { return known(integer(Int64.self)) }
-    if type == UInt64.self { return known(integer(UInt64.self)) }
-    if type == Date.self { return known(date) }
-    if type == Data.self { return known(data) }
-    if type == Float.self { return known(number(Float.self)) }
-    if type == Int32.self { return known(integer(Int32.self)) }
-    if type == UInt.self { return known(integer(UInt.self)) }
-    if type == UInt32.self { return known(integer(UInt32.self)) }
-    return nil
-  }
-
-  /// The value as what the caller has found it to be.
-  private func known<Same, Value>(_ value: Same?) -> Value? { value.map { unsafeBitCast($0, to: Value.self) } }
-
-  /// Digits, with or without a minus, and nothing else. Other spellings of an integer (`3.0`) are the decoder's.
+  /// Digits, with or without a minus, and nothing else.
+  ///
+  /// Other spellings of an integer (`3.0`) are the decoder's.
   private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
     withBytes { bytes in
       var digits = bytes[...]
@@ -48,7 +50,8 @@ extension JSONText {
         let (product, productOverflow) = value.multipliedReportingOverflow(by: 10)
         let (sum, sumOverflow) =
           isNegative
-          ? product.subtractingReportingOverflow(Integer(digit)) : product.addingReportingOverflow(Integer(digit))
+          ? product.subtractingReportingOverflow(Integer(digit))
+          : product.addingReportingOverflow(Integer(digit))
         guard !productOverflow, !sumOverflow else { return nil }
         value = sum
       }
@@ -64,7 +67,8 @@ extension JSONText {
     }
   }
 
-  private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) -> Number? {
+  private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) -> Number?
+  {
     switch plainString {
     case Spelling.infinity?: .infinity
     case Spelling.negativeInfinity?: -.infinity

@@ -5,7 +5,9 @@
 #endif
 
 extension JSONText {
-  /// The text of a value. Nil becomes `null`.
+  /// The text of a value.
+  ///
+  /// Nil becomes `null`.
   ///
   /// Bool, the integers, String, the floating-point numbers, Date and Data are spelled here, in the same way as the
   /// encoder spells them inside other values. Every spelling can be read back to the last bit.
@@ -90,7 +92,9 @@ enum Spelling {
   static let nan = "NaN"
 }
 
-/// The value as what it is, where the types are the same. Unlike `as?` it takes no search through the conformances.
+/// The value as what it is, where the types are the same.
+///
+/// Unlike `as?` it takes no search through the conformances.
 @inline(__always)
 func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil

@@ -21,7 +21,8 @@ extension JSONText {
     } catch {
       let shown = string.count > 100 ? string.prefix(100) + "..." : string[...]
       throw PreferenceError(
-        .typeMismatch, "the value is \(shown), which can't be read as \(type); it was kept."
+        .typeMismatch,
+        "the value is \(shown), which can't be read as \(type); it was kept."
           + " Read it as the type it was written as, set it anew or remove it",
         key: key, path: path, underlying: error)
     }

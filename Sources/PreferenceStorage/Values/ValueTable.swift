@@ -14,10 +14,14 @@ struct ValueTable: Sendable {
 
   func text(forKey key: String) -> JSONText? { entries[key]?.text }
 
-  /// The keys by first writing. O(n log n).
+  /// The keys by first writing.
+  ///
+  /// O(n log n).
   var keys: [String] { entries.sorted { $0.value.order < $1.value.order }.map(\.key) }
 
-  /// Every key with its text, by first writing. O(n log n).
+  /// Every key with its text, by first writing.
+  ///
+  /// O(n log n).
   var changes: [PreferenceChange] {
     entries.sorted { $0.value.order < $1.value.order }
       .map { PreferenceChange(key: $0.key, text: $0.value.text) }
@@ -50,7 +54,9 @@ struct ValueTable: Sendable {
     return true
   }
 
-  /// The keys whose value is another, or missing, in the other table. O(n).
+  /// The keys whose value is another, or missing, in the other table.
+  ///
+  /// O(n).
   func keysThatDiffer(from other: ValueTable) -> Set<String> {
     var keys: Set<String> = []
     for (key, entry) in entries where other.entries[key]?.text != entry.text { keys.insert(key) }
