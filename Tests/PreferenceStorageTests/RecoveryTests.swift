@@ -1,0 +1,119 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("Recovery") struct RecoveryTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A file with the keys k1, k2 and so on.
+  func writeFile(lines: Int = 4) throws -> [String] {
+    do {
+      let store = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+      for number in 1...lines { try store.set(number, forKey: "k\(number)") }
+    }
+    return try file.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  @Test("an undamaged file has nothing to recover")
+  func undamaged() throws {
+    _ = try writeFile()
+    #expect(try FilePreferenceStore(url: file).recovery == nil)
+  }
+
+  @Test("a torn last line is dropped, reported, and kept in a copy when it is cut off")
+  func tornTail() throws {
+    _ = try writeFile()
+    let torn = try file.contents.dropLast(5)
+    try torn.write(to: file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys == ["k1", "k2", "k3"])
+    let recovery = try #require(store.recovery)
+    #expect(recovery.tornBytes > 0)
+    #expect(recovery.skippedLines.isEmpty)
+    #expect(recovery.copy == nil)
+    #expect(try file.contents == torn)
+    try store.set(4, forKey: "k4")
+    let copy = try #require(store.recovery?.copy)
+    #expect(try copy.contents == torn)
+    #expect(try copy.mode == 0o600)
+    #expect(copy.lastPathComponent.hasPrefix("store.preferences.damaged-"))
+    let again = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    #expect(again.recovery == nil)
+    #expect(again.keys == ["k1", "k2", "k3", "k4"])
+  }
+
+  @Test("a last line that lacks only its newline counts")
+  func missingNewline() throws {
+    _ = try writeFile()
+    try file.contents.dropLast(1).write(to: file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys == ["k1", "k2", "k3", "k4"])
+    #expect(store.recovery == nil)
+    try store.set(5, forKey: "k5")
+    let again = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    #expect(again.keys.count == 5)
+    #expect(again.recovery == nil)
+  }
+
+  @Test("a bad line among good ones is skipped, and the file copied aside once")
+  func badLine() throws {
+    var lines = try writeFile()
+    lines[2] = lines[2].replacing("k2", with: "k9")
+    lines.insert("rubbish", at: 4)
+    let damaged = lines.joined(separator: "\n")
+    try file.overwrite(damaged)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys == ["k1", "k3", "k4"])
+    let recovery = try #require(store.recovery)
+    #expect(recovery.skippedLines == [3, 5])
+    #expect(recovery.skippedBytes == lines[2].utf8.count + lines[4].utf8.count + 2)
+    #expect(recovery.description.contains("line 3, 5"))
+    #expect(try #require(recovery.copy).text == damaged)
+    try store.set(5, forKey: "k5")
+    let again = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    #expect(again.recovery == nil)
+    #expect(again.keys == ["k1", "k3", "k4", "k5"])
+    #expect(try folder.names.count == 2)
+  }
+
+  @Test(
+    "a damaged first line is put right where a line with a checksum shows what the file is", arguments: 0..<15
+  )
+  func damagedHeader(index: Int) throws {
+    _ = try writeFile()
+    var bytes = try file.contents
+    bytes[index] ^= 0x40
+    try bytes.write(to: file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys == ["k1", "k2", "k3", "k4"])
+    #expect(store.recovery?.headerWasDamaged == true)
+    #expect(try #require(store.recovery?.copy).contents == bytes)
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+  }
+
+  @Test("a file cut short within its first line is an empty store", arguments: 0..<15)
+  func truncatedHeader(length: Int) throws {
+    try file.overwrite(String("#preferences 1\n".prefix(length)))
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys.isEmpty)
+    #expect((store.recovery == nil) == (length == 0))
+    try store.set(1, forKey: "a")
+    #expect(try file.text == "#preferences 1\n561bacaf {\"a\":1}\n")
+    #expect(try FilePreferenceStore(path: file.path, system: RealFileSystem()).keys == ["a"])
+  }
+
+  @Test("damage that comes while the file is open is recovered from at the next write")
+  func damageWhileOpen() throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    try file.append("{\"typo\":\n{\"b\":2}\n")
+    try store.set(3, forKey: "c")
+    #expect(store.keys == ["a", "b", "c"])
+    #expect(store.recovery?.skippedLines == [3])
+    #expect(store.recovery?.copy != nil)
+    #expect(try !file.text.contains("typo"))
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("What is refused") struct RefusalTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func refusal(of url: URL) throws -> PreferenceError {
+    try #require(throws: PreferenceError.self) { try FilePreferenceStore(url: url) }
+  }
+
+  @Test(
+    "a file of another program is refused and left as it is",
+    arguments: [
+      "hello, world\n", "{\"a\":1}\n", "#preferences\n{\"a\":1}\n", "#preferences x\n", "\u{0}\u{0}", "\n",
+    ])
+  func foreign(text: String) throws {
+    try file.overwrite(text)
+    let error = try refusal(of: file)
+    #expect(error.code == .notAPreferencesFile)
+    #expect(error.description.contains(file.path))
+    #expect(try file.text == text)
+    #expect(try folder.names == [file.lastPathComponent])
+  }
+
+  @Test(
+    "a file of a later version is refused, and the message says so", arguments: ["2", "10", "999", "2 x"])
+  func laterVersion(version: String) throws {
+    let text = "#preferences \(version)\nc9a86aae {\"volume\":7}\n"
+    try file.overwrite(text)
+    let error = try refusal(of: file)
+    #expect(error.code == .laterVersion)
+    #expect(error.description.contains("version \(version.prefix { $0 != " " })"))
+    #expect(try file.text == text)
+  }
+
+  @Test("a folder in the file's place is refused")
+  func folderInPlace() throws {
+    try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    #expect(try refusal(of: file).code == .notAPreferencesFile)
+  }
+
+  @Test("a device and a FIFO are refused without being opened")
+  func devices() throws {
+    #expect(try refusal(of: URL(filePath: "/dev/full")).code == .notAPreferencesFile)
+    #expect(try refusal(of: URL(filePath: "/dev/zero")).code == .notAPreferencesFile)
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    shell.arguments = ["-c", "mkfifo \"$1\"", "-", file.path]
+    try shell.run()
+    shell.waitUntilExit()
+    #expect(try refusal(of: file).code == .notAPreferencesFile)
+  }
+
+  @Test("a folder that others can write is refused", arguments: [0o777, 0o720, 0o702, 0o1777])
+  func insecureFolder(mode: Int) throws {
+    let inner = folder.url.appending(path: "inner")
+    try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: inner.path)
+    let error = try refusal(of: inner.appending(path: "a.preferences"))
+    #expect(error.code == .insecureFolder)
+    #expect(error.description.contains("chmod go-w"))
+  }
+
+  @Test("a file where a folder should be is an error that says where")
+  func fileAsFolder() throws {
+    try file.overwrite("#preferences 1\n")
+    let error = try refusal(of: file.appending(path: "a.preferences"))
+    #expect(error.code == .unreadable)
+    #expect(error.description.contains(file.path))
+  }
+
+  @Test("links that lead in a circle are an error")
+  func circle() throws {
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "other")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("other").path, withDestinationPath: file.lastPathComponent)
+    #expect(try refusal(of: file).code == .unreadable)
+  }
+}

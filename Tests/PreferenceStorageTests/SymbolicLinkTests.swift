@@ -1,0 +1,54 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("Symbolic links") struct SymbolicLinkTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+  var target: URL { folder.url.appending(path: "real/target.preferences") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      at: target.deletingLastPathComponent(), withIntermediateDirectories: false)
+  }
+
+  func isLink() throws -> Bool {
+    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+    return attributes[.type] as? FileAttributeType == .typeSymbolicLink
+  }
+
+  @Test("a link is followed, and survives compaction", arguments: [true, false])
+  func link(leadsSomewhere: Bool) throws {
+    if leadsSomewhere { try target.overwrite("#preferences 1\n{\"a\":1}\n") }
+    try FileManager.default.createSymbolicLink(
+      atPath: file.path, withDestinationPath: "real/target.preferences")
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "a") == (leadsSomewhere ? 1 : nil))
+    let large = String(repeating: "x", count: 100_000)
+    for turn in 0..<8 { try store.set("\(turn)\(large)", forKey: "b") }
+    #expect(try isLink())
+    #expect(try target.contents.count < 500_000)
+    #expect(try FilePreferenceStore(url: target).keys == (leadsSomewhere ? ["a", "b"] : ["b"]))
+  }
+
+  @Test("a link is resolved once: leading it elsewhere doesn't move an open store")
+  func resolvedOnce() throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: file.path, withDestinationPath: "real/target.preferences")
+    let store = try FilePreferenceStore(url: file)
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "real/elsewhere")
+    try store.set(1, forKey: "a")
+    #expect(try target.text.contains("\"a\":1"))
+  }
+
+  @Test("a store through a link and one on its target share their memory")
+  func sharing() throws {
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: target.path)
+    let one = try FilePreferenceStore(url: file)
+    let two = try FilePreferenceStore(url: target)
+    try one.set(1, forKey: "a")
+    #expect(try two.value(Int.self, forKey: "a") == 1)
+  }
+}
