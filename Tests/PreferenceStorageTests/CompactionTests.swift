@@ -1,0 +1,64 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("Compaction") struct CompactionTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("100,000 overwrites of one key of ten never make the file larger than 300 KB")
+  func bounded() throws {
+    let store = try FilePreferenceStore(url: file)
+    for key in 0..<10 { try store.set(key, forKey: "key \(key)") }
+    var largest = 0
+    let system = RealFileSystem()
+    for turn in 0..<100_000 {
+      try store.set(turn, forKey: "key 5")
+      largest = max(largest, try system.extent(atPath: file.path).size)
+    }
+    #expect(largest < 300_000)
+    #expect(try folder.names == [file.lastPathComponent])
+    let again = try FilePreferenceStore(path: file.path, system: system)
+    #expect(again.keys == (0..<10).map { "key \($0)" })
+    #expect(try again.value(Int.self, forKey: "key 5") == 99_999)
+    #expect(try file.mode == 0o600)
+  }
+
+  @Test("other stores follow to the new file, and lose nothing")
+  func followed() throws {
+    let one = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let two = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let large = String(repeating: "x", count: 50_000)
+    for turn in 0..<40 {
+      try one.set("\(turn)\(large)", forKey: "one")
+      try two.set(turn, forKey: "two \(turn)")
+    }
+    try one.reload()
+    #expect(one.keys == ["one"] + (0..<40).map { "two \($0)" })
+    #expect(one.keys == two.keys)
+    #expect(try file.contents.count < 500_000)
+  }
+
+  @Test("removes what a compaction that was killed has left, and nothing else")
+  func leftovers() throws {
+    let store = try FilePreferenceStore(url: file)
+    try folder.file("store.preferences.new-1-2").overwrite("left")
+    try folder.file("store.preferences.newer").overwrite("not ours")
+    let large = String(repeating: "x", count: 100_000)
+    for turn in 0..<8 { try store.set("\(turn)\(large)", forKey: "a") }
+    #expect(try folder.names == ["store.preferences", "store.preferences.newer"])
+  }
+
+  @Test("keeps the file's permissions")
+  func permissions() throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
+    let large = String(repeating: "x", count: 100_000)
+    for turn in 0..<8 { try store.set("\(turn)\(large)", forKey: "b") }
+    #expect(try file.contents.count < 400_000)
+    #expect(try file.mode == 0o640)
+  }
+}
