@@ -18,8 +18,13 @@ let modules: [Module] = [
   ("LazySpell", ["SpellRegistry"], []),
   ("FinalSpell", ["SpellRegistry"], []),
   ("InjectedSpell", ["SpellRegistry"], []),
-  ("SpellTesting", ["SpellRegistry"], []),
-  ("Spellbook", ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell"], []),
+  ("PreferenceStorage", [], []),
+  ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage"], ["SpellTesting"]),
+  ("SpellTesting", ["SpellRegistry", "PreferenceStorage"], []),
+  (
+    "Spellbook",
+    ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PreferenceStorage", "PreferenceSpell"], []
+  ),
 ]
 
 let package = Package(

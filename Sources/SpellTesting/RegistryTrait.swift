@@ -1,3 +1,4 @@
+internal import PreferenceStorage
 public import SpellRegistry
 public import Testing
 
@@ -28,6 +29,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   ) async throws {
     guard testCase != nil else { return try await function() }
     let registry = InitializerRegistry()
+    registry.register(instance: MemoryPreferenceStore() as any PreferenceStore)
     configure(registry)
     try await registry.run(function)
   }

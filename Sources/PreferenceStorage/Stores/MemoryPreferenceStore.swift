@@ -14,8 +14,7 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   /// The value of the key, or nil where there is none.
   ///
   /// One lock, one dictionary look-up, and the decoding.
-  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
-  {
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     try PreferenceError.check(key)
     return try values.text(forKey: key)?.value(type, forKey: key, path: nil)
   }

@@ -67,8 +67,7 @@ extension JSONText {
     }
   }
 
-  private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) -> Number?
-  {
+  private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) -> Number? {
     switch plainString {
     case Spelling.infinity?: .infinity
     case Spelling.negativeInfinity?: -.infinity

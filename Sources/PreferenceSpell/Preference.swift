@@ -1,0 +1,155 @@
+public import PreferenceStorage
+public import SpellRegistry
+
+/// A property that is kept in a preferences store, under the property's name.
+///
+/// ```swift
+/// final class Settings {
+///   @Preference var nickname = "guest"                  // key "nickname"; "guest" until it is set
+///   @Preference var lastOpened: Date?                   // nil until it is set; nil removes
+///   @Preference("ui.theme") var theme = Theme.light     // a key of its own
+/// }
+/// struct Options { @Preference("options.verbose") var verbose = false }
+/// enum Shared { static let launches = Preference("launches", default: 0) }
+/// Shared.launches.value += 1
+/// ```
+///
+/// The store is the one registered as `(any PreferenceStore).self`, for the container's class or for all, in the registry
+/// that was current when the object was made; `FilePreferenceStore.standard` where none is. A plain constant asks the
+/// registry that is current when it is used, since a static lives longer than any of them.
+///
+/// *When*: nothing happens at declaration. The first use finds the name and the store; a read decodes the value once for
+/// each change of the store; an assignment is in the store when it returns, which for a file means one append.
+///
+/// *Cost*: a re-read costs an atomic load, an atomic exchange and a copy, whatever the value's type.
+///
+/// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: where several threads or
+/// processes count, use `store.transaction`.
+///
+/// *Errors*: reads and assignments can't throw. A value that can't be decoded reads as the default and stays as it is in
+/// the store; an assignment that can't be written leaves the old value. Both are told by `$property.error`, and the
+/// latter by the store's `errors` too.
+///
+/// *Traps*: a property of a struct, or a local, has no name that could be found: give it a key.
+@propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
+  let declaration: PreferenceDeclaration<Value>
+  let link: PreferenceLink<Value>
+
+  private init(_ declaration: PreferenceDeclaration<Value>, isConstant: Bool = false) {
+    self.declaration = declaration
+    link = PreferenceLink(registry: isConstant ? nil : .current)
+  }
+
+  /// A property with a default.
+  ///
+  /// - Parameters:
+  ///   - defaultValue: What the property reads as until it is set. It is never stored.
+  ///   - key: The key in the store; the property's name where it is left out, as only a class or an actor can.
+  ///   - store: The store; the registered one where it is left out.
+  ///   - formerKeys: Keys that the value had before. Where the store has none under the present key, the value of the
+  ///     first of these is moved there, at the first use.
+  public init(
+    wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
+    formerly formerKeys: String..., fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PreferenceDeclaration(
+        place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys))
+  }
+
+  /// A property that is nil until it is set, under its own name; assigning nil removes the value.
+  public init(
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value: ExpressibleByNilLiteral {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PreferenceDeclaration(place: place, key: nil, defaultValue: nil, store: nil, formerKeys: []))
+  }
+
+  /// A property that is nil until it is set; assigning nil removes the value.
+  ///
+  /// - Parameters:
+  ///   - key: The key in the store; the property's name where it is left out, as only a class or an actor can.
+  ///   - store: The store; the registered one where it is left out.
+  ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  public init(
+    _ key: String? = nil, store: (any PreferenceStore)? = nil, formerly formerKeys: String...,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Value: ExpressibleByNilLiteral {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PreferenceDeclaration(place: place, key: key, defaultValue: nil, store: store, formerKeys: formerKeys))
+  }
+
+  /// A plain constant, read and set through ``value``.
+  ///
+  /// ```swift
+  /// static let launches = Preference("launches", default: 0)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key in the store.
+  ///   - defaultValue: What it reads as until it is set. It is never stored.
+  ///   - store: The store; where it is left out, the one registered in the registry that is current at each use.
+  ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  public init(
+    _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil, formerly formerKeys: String...,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PreferenceDeclaration(
+        place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys),
+      isConstant: true)
+  }
+
+  /// The value of a property of a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Value {
+    get { container[keyPath: path].entry(in: container).value }
+    set { container[keyPath: path].entry(in: container).set(newValue) }
+  }
+
+  /// The value of a property of a struct, or of a local.
+  public var wrappedValue: Value {
+    get { entry(in: nil).value }
+    nonmutating set { entry(in: nil).set(newValue) }
+  }
+
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    Projection(entry: container[keyPath: path].entry(in: container))
+  }
+
+  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
+  public var projectedValue: Projection { Projection(entry: entry(in: nil)) }
+}
+
+extension Preference {
+  /// The value of a plain constant; the same as ``wrappedValue``.
+  public var value: Value {
+    get { wrappedValue }
+    nonmutating set { wrappedValue = newValue }
+  }
+
+  /// The key that the declaration gives.
+  ///
+  /// - Precondition: It gives one; the key of a property without is `$property.key`.
+  public var key: String { declaration.key(of: identity, in: nil) }
+
+  private func entry(in container: AnyObject?) -> PreferenceEntry<Value> {
+    link.entry { registry in declaration.entry(in: container, asking: registry, for: identity) }
+  }
+}
+
+extension Preference: NamedProperty {
+  /// Which property this wrapper stores.
+  public var identity: PropertyIdentity {
+    PropertyIdentity(address: Unmanaged.passUnretained(link).toOpaque(), place: declaration.place)
+  }
+}

@@ -1,0 +1,57 @@
+internal import PreferenceStorage
+internal import SpellRegistry
+
+/// What a preference's declaration says.
+struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
+  let place: SourcePlace
+  let key: String?
+  let defaultValue: Value
+  let store: (any PreferenceStore)?
+  let formerKeys: [String]
+
+  /// The key that is given, else the property's name.
+  func key(of identity: PropertyIdentity, in container: AnyObject?) -> String {
+    if let key { return key }
+    guard let container else {
+      trap(
+        """
+        The @Preference of type \(Value.self) declared here has no name that could be found, as it is not a property of a \
+        class or an actor. Give it a key: @Preference("key").
+        """, at: place)
+    }
+    guard let name = InjectionPoint(Value.self, in: container, property: identity).propertyName else {
+      trap(
+        """
+        The name of the @Preference of type \(Value.self) in \(type(of: container)) is not shown by reflection: the \
+        class has a custom mirror, or was built with -disable-reflection-metadata. Give it a key: @Preference("key").
+        """, at: place)
+    }
+    return name
+  }
+
+  /// The preference in its store, with what former keys had.
+  func entry(
+    in container: AnyObject?, asking registry: InitializerRegistry, for identity: PropertyIdentity
+  ) -> PreferenceEntry<Value> {
+    let key = key(of: identity, in: container)
+    let store = store(in: container, asking: registry, for: key)
+    let entry = PreferenceEntry(store: store, key: key, defaultValue: defaultValue)
+    entry.take(from: formerKeys)
+    return entry
+  }
+
+  /// The store that is given, else the registered one, else the standard file.
+  private func store(
+    in container: AnyObject?, asking registry: InitializerRegistry, for key: String
+  ) -> any PreferenceStore {
+    if let store { return store }
+    do throws(InjectionError) {
+      return try registry.resolve((any PreferenceStore).self, named: key, for: container)
+    } catch {
+      if error.code == .notRegistered && error.path.count == 1 { return FilePreferenceStore.standard }
+      return UnavailablePreferenceStore(
+        because: error.underlying as? PreferenceError
+          ?? PreferenceError(.unreadable, "the registered store could not be made", key: key, underlying: error))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+internal import PreferenceStorage
+internal import Synchronization
+
+/// One preference in its store, with its decoded value.
+///
+/// The decoded value lies beside a word that says for which version of the store it is good, and whether somebody is
+/// copying or replacing it. A reader that finds the word at the store's version takes it (acquiring), copies the value,
+/// and puts it back (releasing): two exchanges, no wait. Whoever finds it taken or outdated asks the store instead.
+///
+/// `@unchecked Sendable`: `decoded` is touched only by the one that has taken the word.
+final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
+  let store: any PreferenceStore
+  let key: String
+  let defaultValue: Value
+
+  private let version: PreferenceVersion?
+  /// The version of `decoded`, twice, and one more while it is taken; 0 for none.
+  private let word = Atomic<UInt64>(0)
+  private var decoded: Value
+  /// Why the last assignment failed.
+  private let failure = Mutex<PreferenceError?>(nil)
+
+  init(store: any PreferenceStore, key: String, defaultValue: Value) {
+    self.store = store
+    self.key = key
+    self.defaultValue = defaultValue
+    decoded = defaultValue
+    version = (store as? any VersionedPreferenceStore)?.version
+  }
+
+  /// Whether the store could be had; if not, it is worth another try at the next use.
+  var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
+
+  /// The value in the store, or the default.
+  var value: Value {
+    guard let version else { return read().value }
+    let current = version.current
+    if word.compareExchange(expected: current << 1, desired: current << 1 | 1, ordering: .acquiring).exchanged {
+      defer { word.store(current << 1, ordering: .releasing) }
+      return decoded
+    }
+    let value = read().value
+    keep(value, of: current)
+    return value
+  }
+
+  /// Keeps a value that was read after the version was; gives way to whoever has the word.
+  private func keep(_ value: Value, of version: UInt64) {
+    let found = word.load(ordering: .relaxed)
+    guard found & 1 == 0, found < version << 1,
+      word.compareExchange(expected: found, desired: found | 1, ordering: .acquiring).exchanged
+    else { return }
+    decoded = value
+    word.store(version << 1, ordering: .releasing)
+  }
+
+  private func read() -> (value: Value, error: PreferenceError?) {
+    do throws(PreferenceError) { return (try store.value(Value.self, forKey: key) ?? defaultValue, nil) } catch {
+      return (defaultValue, error)
+    }
+  }
+
+  /// Why the value reads as the default though the store has one, or why the last assignment was not kept.
+  var error: PreferenceError? { read().error ?? failure.withLock(\.self) }
+
+  /// Whether the store has a value, readable or not.
+  var isSet: Bool {
+    do throws(PreferenceError) { return try store.value(Value.self, forKey: key) != nil } catch {
+      return error.code == .typeMismatch
+    }
+  }
+
+  func set(_ value: Value) { change { () throws(PreferenceError) in try store.set(value, forKey: key) } }
+
+  func reset() { change { () throws(PreferenceError) in try store.removeValue(forKey: key) } }
+
+  private func change(_ body: () throws(PreferenceError) -> Void) {
+    do throws(PreferenceError) {
+      try body()
+      failure.withLock { $0 = nil }
+    } catch {
+      failure.withLock { $0 = error }
+      (store as? any VersionedPreferenceStore)?.report(error)
+    }
+  }
+
+  /// Moves the value of the first of these keys that has one to the present key, if that has none.
+  func take(from formerKeys: [String]) {
+    guard !formerKeys.isEmpty, !isSet else { return }
+    do {
+      try store.transaction { changes in
+        guard try changes.value(Value.self, forKey: key) == nil else { return }
+        for formerKey in formerKeys {
+          guard let value = try changes.value(Value.self, forKey: formerKey) else { continue }
+          try changes.set(value, forKey: key)
+          changes.removeValue(forKey: formerKey)
+          return
+        }
+      }
+    } catch {
+      failure.withLock { $0 = error as? PreferenceError }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+internal import PreferenceStorage
+
+/// The values of a preference: the present one, then each that it changes to.
+///
+/// Each iterator has every change since its first `next()`; nothing is polled, and nothing is left behind when the
+/// iterator goes.
+public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
+  let entry: PreferenceEntry<Value>
+
+  /// Iterates from the value that the preference has at the first `next()`.
+  public func makeAsyncIterator() -> Iterator { Iterator(entry: entry) }
+
+  /// Waits for changes and reads the value.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let entry: PreferenceEntry<Value>
+    private var changes: PreferenceChanges.Iterator?
+
+    fileprivate init(entry: PreferenceEntry<Value>) { self.entry = entry }
+
+    /// The present value at the first call, then the value after the next change; nil when the task was cancelled.
+    public mutating func next() async -> Value? { await next(isolation: #isolation) }
+
+    /// The present value at the first call, then the value after the next change; nil when the task was cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
+      guard var changes else {
+        // Listens before it reads, so that no change falls in between.
+        changes = entry.store.changes().makeAsyncIterator()
+        return entry.value
+      }
+      defer { self.changes = changes }
+      while let keys = await changes.next(isolation: actor) {
+        if keys.contains(entry.key) { return entry.value }
+      }
+      return nil
+    }
+  }
+}
