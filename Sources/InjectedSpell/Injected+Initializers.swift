@@ -28,7 +28,11 @@ extension Injected {
 
   /// A property that takes what is registered for it, then tells a closure.
   ///
-  /// - Parameter onInjection: Called once for each injection, with the container and the value, after it is stored.
+  /// - Parameters:
+  ///   - onInjection: Called once for each injection, with the container and the value, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -39,7 +43,11 @@ extension Injected {
 
   /// A property that takes what is registered for it, then tells a method of its container.
   ///
-  /// - Parameter method: Such as `Page.didGet`; called once for each injection, after the value is stored.
+  /// - Parameters:
+  ///   - method: Such as `Page.didGet`; called once for each injection, after the value is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject>(
     injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line,

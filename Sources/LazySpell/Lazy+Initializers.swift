@@ -18,7 +18,11 @@ extension Lazy {
 
   /// A property that takes what is registered for it, then tells a closure.
   ///
-  /// - Parameter onInjection: Called once for each value made, with the container and the value, after it is stored.
+  /// - Parameters:
+  ///   - onInjection: Called once for each value made, with the container and the value, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -32,6 +36,9 @@ extension Lazy {
   /// - Parameters:
   ///   - expression: Runs at the first read.
   ///   - onInjection: Called once for each value made, with the container and the value, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping (Container, Value) -> Void,
@@ -44,7 +51,11 @@ extension Lazy {
 
   /// A property that takes what is registered for it, then tells a method of its container.
   ///
-  /// - Parameter method: Such as `Screen.didMake`; called once for each value made, after it is stored.
+  /// - Parameters:
+  ///   - method: Such as `Screen.didMake`; called once for each value made, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject>(
     injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line,
@@ -58,6 +69,9 @@ extension Lazy {
   /// - Parameters:
   ///   - expression: Runs at the first read.
   ///   - method: Such as `Screen.didMake`; called once for each value made, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     injected method: @escaping (Container) -> (Value) -> Void,

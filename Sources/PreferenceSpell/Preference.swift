@@ -48,6 +48,9 @@ public import SpellRegistry
   ///   - store: The store; the registered one where it is left out.
   ///   - formerKeys: Keys that the value had before. Where the store has none under the present key, the value of the
   ///     first of these is moved there, at the first use.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
     formerly formerKeys: String..., fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -72,6 +75,9 @@ public import SpellRegistry
   ///   - key: The key in the store; the property's name where it is left out, as only a class or an actor can.
   ///   - store: The store; the registered one where it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: String? = nil, store: (any PreferenceStore)? = nil, formerly formerKeys: String...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -92,6 +98,9 @@ public import SpellRegistry
   ///   - defaultValue: What it reads as until it is set. It is never stored.
   ///   - store: The store; where it is left out, the one registered in the registry that is current at each use.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil, formerly formerKeys: String...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

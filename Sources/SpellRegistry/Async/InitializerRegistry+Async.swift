@@ -14,6 +14,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
   ///   - initializer: Makes the value.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func registerAsync<Value: Sendable>(

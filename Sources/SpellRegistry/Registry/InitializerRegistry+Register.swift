@@ -13,6 +13,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
   ///   - initializer: Makes the value, each time the scope asks for one, on the thread that asks, with no lock held.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value>(
@@ -33,6 +35,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
   ///   - initializer: Makes the value from what its resolver gives.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value>(
@@ -52,6 +56,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it: one kept by the registry is shared by all containers.
   ///   - initializer: Makes the value; it gets the object that holds the property.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, Container: AnyObject>(
@@ -73,6 +79,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it: one kept by the registry is shared by all containers.
   ///   - initializer: Makes the value; it gets the object that holds the property, and a resolver.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, Container: AnyObject>(
@@ -104,6 +112,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
   ///   - initializer: Any function whose parameters are all registered.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, each Dependency>(
@@ -132,6 +142,8 @@ extension InitializerRegistry {
   ///   - type: The type of the value.
   ///   - arguments: The type of the arguments.
   ///   - initializer: Makes the value, anew for each call.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, Arguments>(
@@ -154,6 +166,8 @@ extension InitializerRegistry {
   ///   - instance: The value that every asker gets; held until the registration is withdrawn.
   ///   - match: Whether it serves properties of its type only, or of any superclass and protocol it has.
   ///   - name: Which properties, by name; nil for any.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value: Sendable>(
@@ -171,6 +185,8 @@ extension InitializerRegistry {
   ///   - container: The class whose properties get it.
   ///   - subclasses: Whether its subclasses' do too.
   ///   - name: Which properties, by name; nil for any.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value: Sendable, Container: AnyObject>(
@@ -193,6 +209,8 @@ extension InitializerRegistry {
   ///   - name: Which properties, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
   ///   - initializer: Makes the value, on the main actor.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func registerOnMainActor<Value>(
