@@ -1,0 +1,97 @@
+import Foundation
+import PreferenceSpell
+import PreferenceStorage
+import SpellRegistry
+import SpellTesting
+import Testing
+
+enum Constants {
+  static let launches = Preference("launches", default: 0)
+}
+
+@Suite("The store of a @Preference", .registry) struct PreferenceStoreChoiceTests {
+  var registry: InitializerRegistry { .current }
+
+  @Test("is the one registered for the container's class, else for all")
+  func perContainer() {
+    final class Own { @Preference var nickname = "guest" }
+    let (own, common) = (MemoryPreferenceStore(), MemoryPreferenceStore())
+    use(common)
+    registry.register((any PreferenceStore).self, in: Own.self) { _ in own }
+    Own().nickname = "own"
+    Settings().nickname = "common"
+    #expect((try? own.value(String.self, forKey: "nickname")) == "own")
+    #expect((try? common.value(String.self, forKey: "nickname")) == "common")
+  }
+
+  @Test("can be registered for one key by its name")
+  func perName() {
+    let secrets = MemoryPreferenceStore()
+    use(MemoryPreferenceStore())
+    registry.register((any PreferenceStore).self, named: "nickname") { secrets }
+    let settings = Settings()
+    settings.nickname = "Alex"
+    settings.language = .dutch
+    #expect(secrets.keys == ["nickname"])
+  }
+
+  @Test("is that of the registry that was current when the object was made")
+  func captured() async {
+    let (mine, store) = (InitializerRegistry(), MemoryPreferenceStore())
+    mine.register((any PreferenceStore).self) { store }
+    let settings = mine.run { Settings() }
+    settings.nickname = "Alex"
+    #expect(store.keys == ["nickname"])
+  }
+
+  @Test("of a static is that of the registry in force at each use", arguments: 1...5)
+  func statics(number: Int) {
+    use(MemoryPreferenceStore())
+    #expect(Constants.launches.value == 0)
+    Constants.launches.value = number
+    #expect(Constants.launches.value == number)
+    InitializerRegistry().run {
+      let other = MemoryPreferenceStore()
+      InitializerRegistry.current.register((any PreferenceStore).self) { other }
+      #expect(Constants.launches.value == 0)
+    }
+    #expect(Constants.launches.value == number)
+  }
+
+  @Test("where it can't be made: the default is read, the reason told, nothing kept, and it is tried again")
+  func unavailable() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "preference-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "settings.preferences")
+    try Data("hello\n".utf8).write(to: file)
+    registry.register((any PreferenceStore).self) { try FilePreferenceStore(url: file) }
+
+    let settings = Settings()
+    settings.nickname = "lost?"
+    #expect(settings.nickname == "guest")
+    #expect(settings.$nickname.error?.code == .notAPreferencesFile)
+    #expect(try String(contentsOf: file, encoding: .utf8) == "hello\n")
+
+    try FileManager.default.removeItem(at: file)
+    settings.nickname = "kept"
+    #expect(settings.$nickname.error == nil)
+    #expect(try FilePreferenceStore(url: file).value(String.self, forKey: "nickname") == "kept")
+  }
+
+  @Test("that can't decode a value keeps it; the default is read and the mismatch told until it is assigned")
+  func mismatch() throws {
+    let store = MemoryPreferenceStore()
+    use(store)
+    try store.set(7, forKey: "nickname")
+    let settings = Settings()
+    for _ in 0..<2 {
+      #expect(settings.nickname == "guest")
+      #expect(settings.$nickname.error?.code == .typeMismatch)
+    }
+    #expect(settings.$nickname.isSet)
+    #expect(try store.value(Int.self, forKey: "nickname") == 7)
+    settings.nickname = "Alex"
+    #expect(settings.$nickname.error == nil)
+  }
+}

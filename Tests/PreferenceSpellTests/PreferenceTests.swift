@@ -1,0 +1,158 @@
+import Foundation
+import PreferenceSpell
+import PreferenceStorage
+import SpellRegistry
+import SpellTesting
+import Testing
+
+enum Language: String, Codable, Sendable { case english, dutch }
+struct Theme: Codable, Equatable, Sendable {
+  var name = "light"
+  var sizes: [Int] = []
+}
+
+class Settings {
+  @Preference var nickname = "guest"
+  @Preference var lastOpened: Date?
+  @Preference("ui.theme") var theme = Theme()
+  @Preference var language = Language.english
+}
+final class MoreSettings: Settings {
+  @Preference private var nickname2 = "more"
+  @Preference("nickname") private var same = "other default"
+  var all: [String] { [nickname2, same] }
+}
+
+/// Makes this the store of the test.
+func use(_ store: some PreferenceStore) {
+  InitializerRegistry.current.register((any PreferenceStore).self) { store }
+}
+
+@Suite("@Preference", .registry) struct PreferenceTests {
+  let store = MemoryPreferenceStore()
+  init() { use(store) }
+
+  @Test("reads its default until it is set, and is stored under its name")
+  func defaults() throws {
+    let settings = Settings()
+    #expect(settings.nickname == "guest")
+    #expect(settings.lastOpened == nil)
+    #expect(store.keys.isEmpty)
+    settings.nickname = "Alex"
+    settings.theme.sizes.append(12)
+    settings.language = .dutch
+    #expect(store.keys == ["nickname", "ui.theme", "language"])
+    #expect(try store.value(String.self, forKey: "language") == "dutch")
+    #expect(Settings().theme == Theme(name: "light", sizes: [12]))
+  }
+
+  @Test("a value that equals the default is stored where it is assigned")
+  func assignedDefault() {
+    let settings = Settings()
+    settings.nickname = "guest"
+    #expect(settings.$nickname.isSet)
+  }
+
+  @Test("nil removes the value, and so does a reset")
+  func removal() {
+    let settings = Settings()
+    settings.lastOpened = Date(timeIntervalSince1970: 1)
+    #expect(Settings().lastOpened == Date(timeIntervalSince1970: 1))
+    settings.lastOpened = nil
+    settings.nickname = "Alex"
+    settings.$nickname.reset()
+    #expect(store.keys.isEmpty)
+    #expect(settings.nickname == "guest")
+    #expect(!settings.$nickname.isSet)
+  }
+
+  @Test("what another property, a transaction or the store itself writes is read at once")
+  func otherWriters() throws {
+    let (one, two) = (Settings(), Settings())
+    #expect(one.nickname == "guest")
+    two.nickname = "two"
+    #expect(one.nickname == "two")
+    try store.set("three", forKey: "nickname")
+    #expect(one.nickname == "three")
+    try store.transaction { try $0.set("four", forKey: "nickname") }
+    #expect(one.nickname == "four")
+    try store.removeAll()
+    #expect(one.nickname == "guest")
+  }
+
+  @Test("properties of a superclass, private ones, and two with one key each read their own")
+  func inheritance() {
+    let settings = MoreSettings()
+    #expect(settings.all == ["more", "other default"])
+    settings.nickname = "Alex"
+    #expect(settings.all == ["more", "Alex"])
+    #expect(settings.$nickname.key == "nickname")
+  }
+
+  @Test("works in an actor, a main-actor class, a struct and a local")
+  @MainActor func everywhere() async {
+    actor Worker {
+      @Preference var runs = 0
+      func run() -> Int {
+        runs += 1
+        return runs
+      }
+    }
+    let worker = Worker()
+    #expect(await [worker.run(), worker.run()] == [1, 2])
+
+    @MainActor final class Main { @Preference var title = "main" }
+    let main = Main()
+    main.title = "changed"
+    #expect(Main().title == "changed")
+
+    struct Options { @Preference("options.verbose") var verbose = false }
+    let options = Options()
+    options.verbose = true
+    #expect(Options().verbose)
+
+    @Preference("local") var local = 1
+    local += 1
+    #expect((try? store.value(Int.self, forKey: "local")) == 2)
+  }
+
+  @Test("a struct's property without a key stops the program, and says to give one")
+  func structWithoutKey() async throws {
+    struct Options { @Preference var verbose = false }
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Options().verbose
+    }
+    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(message.contains("@Preference of type Bool"))
+    #expect(message.contains("Give it a key"))
+    #expect(message.contains("PreferenceTests.swift"))
+  }
+
+  @Test("a value moves from the first former key that has one, and only where the present key has none")
+  func formerKeys() throws {
+    final class Renamed {
+      @Preference("name", formerly: "nickname", "nick") var name = "guest"
+    }
+    try store.set("old", forKey: "nick")
+    #expect(Renamed().name == "old")
+    #expect(store.keys == ["name"])
+    try store.set("older", forKey: "nickname")
+    #expect(Renamed().name == "old")
+    #expect(store.keys == ["name", "nickname"])
+  }
+
+  @Test("many threads that read and write one property see only values that were written")
+  func race() async {
+    let constant = Preference("race", default: "start", store: store)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<200 {
+        group.addTask {
+          constant.value = "value \(number)"
+          let read = constant.value
+          #expect(read.hasPrefix("value "))
+        }
+      }
+    }
+    #expect(constant.value.hasPrefix("value "))
+  }
+}
