@@ -1,16 +1,19 @@
-/// What depends on what, as far as registrations tell.
+/// What depends on what, as far as registrations tell and resolutions have shown.
 ///
 /// ```swift
 /// print(registry.graph().mermaid)
+/// try registry.graph().svg.write(to: file, atomically: true, encoding: .utf8)
 /// ```
 public struct DependencyGraph: Sendable {
-  /// A type that is registered, or that an autowired initializer needs.
+  /// A type that is registered, or that another one needs.
   public struct Node: Sendable, Hashable {
     /// The type's name.
     public let type: String
     /// The scope of its registration; nil where nothing is registered.
     public let scope: String?
-    /// Where it is registered, as `Module/File.swift:line`.
+    /// The names that its registrations are for, as they are written in source.
+    public let names: [String]
+    /// Where it is registered, as `Module/File.swift:line`; where it is several times, the first.
     public let place: String?
   }
 
@@ -20,88 +23,44 @@ public struct DependencyGraph: Sendable {
     public let from: String
     /// The name of the type that it needs.
     public let to: String
+    /// Whether it is known only because the one initializer has asked for the other; if not, autowiring tells it.
+    public let isObserved: Bool
   }
 
   /// The types, in the order of registration, then those that are missing.
   public let nodes: [Node]
-  /// The dependencies of autowired initializers, in the order of registration.
+  /// The dependencies, in the order of registration.
   public let edges: [Edge]
-
-  /// The graph in Mermaid's language, which many Markdown viewers draw.
-  public var mermaid: String {
-    drawing("graph TD", end: nil) {
-      "\($0)[\"\(escape($1.label, ["\"": "#quot;", "<": "#lt;", ">": "#gt;"]))\"]"
-    }
-  }
-
-  /// The graph in the DOT language of Graphviz.
-  public var dot: String {
-    drawing("digraph dependencies {", end: "}") {
-      "\($0) [label=\"\(escape($1.label, ["\"": "\\\"", "\\": "\\\\"]))\"]"
-    }
-  }
-
-  private func drawing(_ head: String, end: String?, node: (String, Node) -> String) -> String {
-    // Identifiers of the drawing's own, since type names may hold any character.
-    let ids = Dictionary(
-      nodes.enumerated().map { ($1.type, "n\($0)") }, uniquingKeysWith: { first, _ in first })
-    let arrow = end == nil ? "-->" : "->"
-    let nodes = nodes.compactMap { found in ids[found.type].map { "  \(node($0, found))" } }
-    let edges = edges.compactMap { edge in
-      ids[edge.from].flatMap { from in ids[edge.to].map { "  \(from) \(arrow) \($0)" } }
-    }
-    return ([head] + nodes + edges + (end.map { [$0] } ?? [])).joined(separator: "\n") + "\n"
-  }
-
-  private func escape(_ text: String, _ replacements: [Character: String]) -> String {
-    text.map { replacements[$0] ?? String($0) }.joined()
-  }
-}
-
-extension DependencyGraph.Node {
-  fileprivate var label: String {
-    switch scope {
-    case nil: "\(type) (missing)"
-    case "unique"?: type
-    case let scope?: "\(type) (\(scope))"
-    }
-  }
 }
 
 extension InitializerRegistry {
-  /// What depends on what: every registration of this registry and its parents, and what autowired initializers need.
+  /// What depends on what: every registration of this registry and its parents, what autowired initializers need, and
+  /// what other initializers have asked for so far.
   public func graph() -> DependencyGraph {
     let entries = reachableEntries
     var nodes: [DependencyGraph.Node] = []
+    let byName = Dictionary(grouping: entries) { TypeName.of($0.type) }
     var named: Set<String> = []
-    for entry in entries where named.insert(TypeName.of(entry.type)).inserted {
+    for entry in entries {
+      let name = TypeName.of(entry.type)
+      guard named.insert(name).inserted else { continue }
+      let names = byName[name, default: []].compactMap { $0.key.name?.source }
       nodes.append(
-        DependencyGraph.Node(
-          type: TypeName.of(entry.type), scope: entry.lifetime.description, place: entry.place.description))
+        DependencyGraph.Node(type: name, scope: entry.scopeName, names: names, place: entry.place.description))
     }
     var edges: [DependencyGraph.Edge] = []
+    var seen: Set<DependencyGraph.Edge> = []
     for entry in entries {
-      for type in entry.dependencies {
-        let needed = provider(of: type).map { TypeName.of($0.type) } ?? TypeName.of(type)
+      let observed = entry.observedDependencies
+      for (type, isObserved) in entry.dependencies.map({ ($0, false) }) + observed.map({ ($0, true) }) {
+        let needed = TypeName.of(provider(of: type)?.type ?? type)
         if named.insert(needed).inserted {
-          nodes.append(DependencyGraph.Node(type: needed, scope: nil, place: nil))
+          nodes.append(DependencyGraph.Node(type: needed, scope: nil, names: [], place: nil))
         }
-        let edge = DependencyGraph.Edge(from: TypeName.of(entry.type), to: needed)
-        if !edges.contains(edge) { edges.append(edge) }
+        let edge = DependencyGraph.Edge(from: TypeName.of(entry.type), to: needed, isObserved: isObserved)
+        if seen.insert(edge).inserted { edges.append(edge) }
       }
     }
     return DependencyGraph(nodes: nodes, edges: edges)
-  }
-}
-
-extension ScopeLifetime {
-  fileprivate var description: String {
-    switch self {
-    case .unique: "unique"
-    case .graph: "graph"
-    case .singleton: "singleton"
-    case .weak: "weak"
-    case .cached(let cache): "cached in \(cache.name)"
-    }
   }
 }

@@ -6,7 +6,8 @@ extension InjectionError: CustomStringConvertible {
       lines.append("  Path: \(path.joined(separator: " → "))")
       lines += steps.compactMap(\.line)
     }
-    lines += notes.map { "  \($0)" }
+    // Where the headline is a note it has been said.
+    lines += notes.filter { $0 != headline }.map { "  \($0)" }
     return lines.joined(separator: "\n")
   }
 

@@ -8,8 +8,13 @@ protocol AnyRegistrationEntry: AnyObject, Sendable {
   var age: UInt64 { get }
   var place: SourcePlace { get }
   var lifetime: ScopeLifetime { get }
+  /// When the scope's values are too old.
+  var expiry: Duration? { get }
   /// What an autowired initializer takes, known before it runs.
   var dependencies: [any Any.Type] { get }
+  /// What the initializer has asked for besides.
+  var observedDependencies: [any Any.Type] { get }
+  func observeDependency(on type: any Any.Type)
   /// Whether it makes exactly this type, or is an instance that has it for a supertype.
   func serves(_ type: any Any.Type) -> Bool
   /// The instance as one of its supertypes, for an instance that serves any.
@@ -38,6 +43,7 @@ final class RegistrationEntry<Value>: AnyRegistrationEntry {
   let initializer: Initializer
   let shared: SharedValue<Value>?
   let hooks = Hooks<Value>()
+  private let observed = Mutex<[any Any.Type]>([])
   let age = RegistrationAge.next()
 
   init(
@@ -54,6 +60,16 @@ final class RegistrationEntry<Value>: AnyRegistrationEntry {
 
   var type: any Any.Type { Value.self }
   var lifetime: ScopeLifetime { scope.lifetime }
+  var expiry: Duration? { scope.expiry }
+  var observedDependencies: [any Any.Type] { observed.withLock(\.self) }
+
+  func observeDependency(on type: any Any.Type) {
+    func isSame(_ other: any Any.Type) -> Bool { other == type }
+    if dependencies.contains(where: isSame) { return }
+    observed.withLock { observed in
+      if !observed.contains(where: isSame) { observed.append(type) }
+    }
+  }
 
   func serves(_ type: any Any.Type) -> Bool {
     func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }

@@ -16,16 +16,25 @@ extension InitializerRegistry {
 
   private func nearMatches(_ type: any Any.Type) -> [String] {
     let wanted = TypeName.of(type)
-    let entries = lineage.flatMap(\.entries)
-    return entries.compactMap { entry in
-      let name = TypeName.of(entry.type)
-      guard entry.key.type == ObjectIdentifier(type) || wanted.isSimilar(to: name) else { return nil }
+    return reachableEntries.compactMap { entry in
+      if entry.fits(type) {
+        return "An instance that would fit is registered at \(entry.place): add `as: .anySupertype` to it."
+      }
+      guard entry.key.type == ObjectIdentifier(type) || wanted.isSimilar(to: TypeName.of(entry.type)) else {
+        return nil
+      }
       return "Registered, but not for this: \(entry.summary), at \(entry.place)."
     }
   }
 }
 
 extension AnyRegistrationEntry {
+  /// Whether this is an instance of the type that is registered for its own type only.
+  fileprivate func fits(_ type: any Any.Type) -> Bool {
+    key.type != ObjectIdentifier(type) && !key.servesSupertypes && key.container == nil && key.name == nil
+      && serves(type)
+  }
+
   /// The registration in a few words: `Clock in Page named "backup"`.
   var summary: String {
     var words = [TypeName.of(type)]

@@ -65,6 +65,7 @@ extension InitializerRegistry {
     _ type: Value.Type, from entry: any AnyRegistrationEntry, of owner: InitializerRegistry,
     at point: InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Provided<Value>? {
+    frame.pointee.asker?.pointee.entry?.observeDependency(on: Value.self)
     guard let exact = entry as? RegistrationEntry<Value> else {
       return entry.instance(as: type).map { Provided(value: $0, entry: entry) }
     }

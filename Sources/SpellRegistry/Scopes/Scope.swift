@@ -63,3 +63,20 @@ enum ScopeLifetime: Sendable {
     }
   }
 }
+
+extension AnyRegistrationEntry {
+  /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
+  var scopeName: String { lifetime.description + (expiry.map { ", expiring after \($0)" } ?? "") }
+}
+
+extension ScopeLifetime: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .unique: "unique"
+    case .graph: "graph"
+    case .singleton: "singleton"
+    case .weak: "weak"
+    case .cached(let cache): "cached in \(cache.name)"
+    }
+  }
+}

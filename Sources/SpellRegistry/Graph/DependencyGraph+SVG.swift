@@ -1,0 +1,135 @@
+extension DependencyGraph {
+  /// The graph as a picture: who needs something above what is needed, observed dependencies dashed, missing types red.
+  ///
+  /// A plain layered drawing (Sugiyama's method: layers by the longest way, order by the neighbours' middle), made
+  /// without other tools. Any browser opens it.
+  public var svg: String {
+    let layout = GraphLayout(self)
+    let boxes = nodes.indices.map { layout.box(of: $0) }
+    let ids = ids
+    let lines = edges.compactMap { edge -> String? in
+      guard let from = ids[edge.from], let to = ids[edge.to] else { return nil }
+      let style = edge.isObserved ? " stroke-dasharray=\"5 4\"" : ""
+      return "<path d=\"\(path(from: boxes[from], to: boxes[to]))\"\(style)/>"
+    }
+    let shapes = zip(nodes, boxes).map { node, box in
+      """
+      <g><title>\((node.place ?? "not registered").xml)</title>\
+      <rect x="\(box.x)" y="\(box.y)" width="\(box.width)" height="\(box.height)" rx="6" \
+      fill="\(node.scope == nil ? "#fde8e8" : "#eef3fb")" stroke="\(node.scope == nil ? "#c0392b" : "#4a6fa5")"/>\
+      <text x="\(box.x + box.width / 2)" y="\(box.y + 20)" text-anchor="middle">\(node.label.xml)</text></g>
+      """
+    }
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" width="\(layout.width)" height="\(layout.height)" \
+      viewBox="0 0 \(layout.width) \(layout.height)" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
+      <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">\
+      <path d="M0 0 L8 4 L0 8 z" fill="#667"/></marker></defs>
+      <rect width="100%" height="100%" fill="#ffffff"/>
+      <g fill="none" stroke="#667" marker-end="url(#arrow)">
+      \(lines.joined(separator: "\n"))
+      </g>
+      \(shapes.joined(separator: "\n"))
+      </svg>
+
+      """
+  }
+
+  private func path(from: GraphLayout.Box, to: GraphLayout.Box) -> String {
+    let (x1, x2) = (from.x + from.width / 2, to.x + to.width / 2)
+    let isUp = to.y <= from.y
+    let (y1, y2) = isUp ? (from.y, to.y + to.height) : (from.y + from.height, to.y)
+    // A dependency on oneself, or within a layer, goes round the outside.
+    if from.y == to.y {
+      return "M\(x1) \(from.y) C\(x1) \(from.y - 36) \(x2 + 8) \(to.y - 36) \(x2 + 8) \(to.y)"
+    }
+    let middle = (y1 + y2) / 2
+    return "M\(x1) \(y1) C\(x1) \(middle) \(x2) \(middle) \(x2) \(y2)"
+  }
+}
+
+extension String {
+  /// The text as XML writes it, without the control characters that it cannot.
+  fileprivate var xml: String {
+    filter { !$0.isASCII || $0.asciiValue.map { $0 >= 32 } ?? true }
+      .replacing(["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"])
+  }
+}
+
+/// Where each node of a graph goes.
+private struct GraphLayout {
+  struct Box {
+    var x: Int
+    var y: Int
+    var width: Int
+    let height = 32
+  }
+
+  private var boxes: [Box] = []
+  private(set) var width = 40
+  private(set) var height = 40
+
+  init(_ graph: DependencyGraph) {
+    let ids = graph.ids
+    var needs = graph.nodes.map { _ in [Int]() }
+    for edge in graph.edges {
+      if let from = ids[edge.from], let to = ids[edge.to], from != to { needs[from].append(to) }
+    }
+    let layers = Self.ordered(Self.layers(needs), needs)
+    boxes = graph.nodes.map { Box(x: 0, y: 0, width: 24 + 8 * $0.label.count) }
+    let widths = layers.map { layer in layer.reduce(-24) { $0 + boxes[$1].width + 24 } }
+    width = (widths.max() ?? 0) + 40
+    for (depth, layer) in layers.enumerated() {
+      var x = (width - widths[depth]) / 2
+      for node in layer {
+        boxes[node].x = x
+        boxes[node].y = 20 + depth * 84
+        x += boxes[node].width + 24
+      }
+    }
+    height = max(1, layers.count) * 84 - 12
+  }
+
+  func box(of node: Int) -> Box { boxes[node] }
+
+  /// The nodes by how far below a node that nobody needs they are; a cycle is cut where nothing else is left to take.
+  private static func layers(_ needs: [[Int]]) -> [[Int]] {
+    var open = needs.map { _ in 0 }
+    for node in needs.joined() { open[node] += 1 }
+    var depth = needs.map { _ in 0 }
+    var taken = needs.map { _ in false }
+    var ready = needs.indices.filter { open[$0] == 0 }[...]
+    var cut = 0
+    for _ in needs {
+      while ready.isEmpty {
+        if !taken[cut] { ready.append(cut) }
+        cut += 1
+      }
+      let node = ready.removeFirst()
+      taken[node] = true
+      for needed in needs[node] where !taken[needed] {
+        depth[needed] = max(depth[needed], depth[node] + 1)
+        open[needed] -= 1
+        if open[needed] == 0 { ready.append(needed) }
+      }
+    }
+    var layers: [[Int]] = Array(repeating: [], count: (depth.max() ?? -1) + 1)
+    for node in needs.indices { layers[depth[node]].append(node) }
+    return layers
+  }
+
+  /// The layers, each sorted by the middle of the places of those that need its nodes, so that few lines cross.
+  private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
+    var neededBy = needs.map { _ in [Int]() }
+    for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }
+    var place = needs.map { _ in 0.0 }
+    return layers.map { layer in
+      let sorted = layer.map { node -> (node: Int, middle: Double) in
+        let places = neededBy[node].map { place[$0] }
+        return (node, places.isEmpty ? 0.5 : places.reduce(0, +) / Double(places.count))
+      }.sorted { ($0.middle, $0.node) < ($1.middle, $1.node) }.map(\.node)
+      for (index, node) in sorted.enumerated() { place[node] = (Double(index) + 0.5) / Double(sorted.count) }
+      return sorted
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// The graph in languages that other tools read.
+
+extension DependencyGraph {
+  /// The graph in Mermaid's language, which many Markdown viewers draw; observed dependencies are dotted.
+  public var mermaid: String {
+    let nodes = labelled { id, label in
+      "  \(id)[\"\(label.replacing(["\"": "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"]))\"]"
+    }
+    return lines("graph TD", nodes, connected { "  \($0) \($2 ? "-.->" : "-->") \($1)" })
+  }
+
+  /// The graph in the DOT language of Graphviz; observed dependencies are dashed.
+  public var dot: String {
+    let nodes = labelled { id, label in "  \(id) [label=\"\(label.replacing(["\"": "\\\"", "\\": "\\\\"]))\"];" }
+    return lines(
+      "digraph dependencies {", nodes, connected { "  \($0) -> \($1)\($2 ? " [style=dashed]" : "");" }, ["}"])
+  }
+
+  /// The graph as a JSON object with `nodes` and `edges`, whose members are named as here.
+  public var json: String {
+    let nodes = nodes.map { node in
+      """
+          {"type": \(node.type.json), "scope": \(node.scope.json), "names": [\(node.names.map(\.json).joined(separator: ", "))], \
+      "place": \(node.place.json)}
+      """
+    }
+    let edges = edges.map { edge in
+      "    {\"from\": \(edge.from.json), \"to\": \(edge.to.json), \"isObserved\": \(edge.isObserved)}"
+    }
+    return """
+      {
+        "nodes": [
+      \(nodes.joined(separator: ",\n"))
+        ],
+        "edges": [
+      \(edges.joined(separator: ",\n"))
+        ]
+      }
+
+      """
+  }
+
+  private func lines(_ head: String, _ parts: [String]...) -> String {
+    ([head] + parts.flatMap(\.self)).joined(separator: "\n") + "\n"
+  }
+
+  private func labelled(_ line: (String, String) -> String) -> [String] {
+    nodes.enumerated().map { line("n\($0)", $1.label) }
+  }
+
+  private func connected(_ line: (String, String, Bool) -> String) -> [String] {
+    let ids = ids
+    return edges.compactMap { edge in
+      ids[edge.from].flatMap { from in ids[edge.to].map { line("n\(from)", "n\($0)", edge.isObserved) } }
+    }
+  }
+
+  /// The nodes by number, since type names may hold any character.
+  var ids: [String: Int] {
+    Dictionary(nodes.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension DependencyGraph.Node {
+  /// The type's name, with its scope where that is a special one.
+  var label: String {
+    switch scope {
+    case nil: "\(type) (missing)"
+    case "unique"?: type
+    case let scope?: "\(type) (\(scope))"
+    }
+  }
+}
+
+extension String {
+  func replacing(_ replacements: [Character: String]) -> String {
+    reduce(into: "") { $0 += replacements[$1] ?? String($1) }
+  }
+
+  /// The string as JSON writes it.
+  fileprivate var json: String {
+    let escaped = unicodeScalars.map { scalar in
+      switch scalar {
+      case "\"": "\\\""
+      case "\\": "\\\\"
+      case _ where scalar.value < 0x20: "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+      default: String(scalar)
+      }
+    }
+    return "\"\(escaped.joined())\""
+  }
+}
+
+extension String? {
+  fileprivate var json: String { self?.json ?? "null" }
+}
