@@ -2,8 +2,6 @@ internal import SpellRegistry
 
 /// An `@Injected` property whose type only the runtime knows.
 protocol InjectableProperty: NamedProperty {
-  /// Whether a service is of the property's type.
-  func accepts(_ service: any Sendable) -> Bool
   /// Makes the value; the result stores it, and calls the hooks.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
@@ -13,7 +11,6 @@ protocol InjectableProperty: NamedProperty {
 }
 
 extension Injected: InjectableProperty {
-  func accepts(_ service: any Sendable) -> Bool { service is Value }
 
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry

@@ -68,21 +68,26 @@ public final class ServiceBox: Sendable {
   @discardableResult
   public func fill(_ target: AnyObject) -> FillReport {
     let report = fillAlone(target)
+    if let note = report.note { Warnings.warnOnce(of: type(of: target), note) }
     for entry in entries.withLock(\.self) {
       guard type(of: entry.service) is any AnyObject.Type, !(entry.service is any Actor) else { continue }
-      fillAlone(entry.service as AnyObject)
+      _ = fillAlone(entry.service as AnyObject)
     }
     return report
   }
 
-  @discardableResult
+  /// The service of this name; for the name "serviceBox" the box itself.
+  func service(named name: String) -> (any Sendable)? {
+    if name == "serviceBox" { return self }
+    return entries.withLock { entries in entries.first { $0.name == name }?.service }
+  }
+
   private func fillAlone(_ target: AnyObject) -> FillReport {
-    let services = Dictionary(
-      entries.withLock(\.self).map { ($0.name, $0.service) }, uniquingKeysWith: { $1 })
     var report = FillReport()
-    for property in InjectableProperties.of(target) {
-      let isBox = property.name == "serviceBox" && property.wrapper.accepts(self)
-      guard let service = isBox ? self : services[property.name] else {
+    let properties = InjectableProperties.of(target)
+    if properties.isEmpty { report.note = InjectionError.noInjectableProperties(in: target).description }
+    for property in properties {
+      guard let service = service(named: property.name) else {
         report.missing.append(property.name)
         continue
       }
@@ -106,6 +111,8 @@ public struct FillReport: Sendable, Equatable {
   public var missing: [String] = []
   /// The properties whose service is of another type.
   public var mismatched: [String] = []
+  /// Why nothing was filled, where reflection shows no property to fill; it is printed, too, once for each class.
+  public var note: String?
 }
 
 /// An object that fills itself from a ``ServiceBox``, mostly in its initializer.

@@ -1,0 +1,25 @@
+// Every call of this module that differs from platform to platform.
+
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
+#endif
+
+/// Messages on the standard error for what would else go unnoticed.
+enum Warnings {
+  private static let warned = Mutex<Set<ObjectIdentifier>>([])
+
+  /// Prints a line, the first time that it is about this class.
+  static func warnOnce(of type: any AnyObject.Type, _ message: @autoclosure () -> String) {
+    guard warned.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
+    let line = Array("Warning: \(message())\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
+  }
+}
