@@ -13,7 +13,8 @@ extension Lazy {
 
   func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     try storage.makeValue(in: container) { _ in
-      (Value.self as? any DefaultInitializable.Type)?.init() as? Value
+      guard let type = Value.self as? any DefaultInitializable.Type else { return nil }
+      return type.init() as? Value
     }
   }
 

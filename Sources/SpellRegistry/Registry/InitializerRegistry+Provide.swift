@@ -91,7 +91,8 @@ extension InitializerRegistry {
     let outermost = frame.outermost
     let graph = outermost.pointee.graph ?? GraphValues()
     outermost.pointee.graph = graph
-    if let value = graph.values[ObjectIdentifier(entry)] as? Value { return value }
+    // Two steps: cast at once, a missing value would be the nil of an Optional type.
+    if let kept = graph.values[ObjectIdentifier(entry)], let value = kept as? Value { return value }
     let value = try run(entry, at: point, from: self, as: frame)
     graph.values[ObjectIdentifier(entry)] = value
     return value

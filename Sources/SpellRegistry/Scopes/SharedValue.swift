@@ -13,7 +13,7 @@ final class SharedValue<Value>: ResettableValue {
       switch self {
       case .nothing: nil
       case .strongly(let value): value
-      case .weakly(let reference): reference.object as? Value
+      case .weakly(let reference): reference.object.flatMap { $0 as? Value }
       }
     }
   }
