@@ -97,21 +97,21 @@ extension CreationGate {
       let other = maker.pointee.thread
       if other == thread { return types + [maker.pointee.type] }
       guard let awaited = other.pointee.awaited else { return nil }
-      types += frames(from: maker, to: other.pointee.innermost)
+      types += frames(from: maker, upTo: other.pointee.innermost)
       next = awaited
     }
     return nil
   }
 
+  /// The types from one frame to the asker of another: the one that waits, and is next on the way.
   private static func frames(
-    from outer: UnsafeMutablePointer<CreationFrame>, to innermost: UnsafeMutablePointer<CreationFrame>?
+    from outer: UnsafeMutablePointer<CreationFrame>, upTo waiting: UnsafeMutablePointer<CreationFrame>?
   ) -> [any Any.Type] {
     var types: [any Any.Type] = []
-    var frame = innermost
-    while let current = frame {
-      types.insert(current.pointee.type, at: 0)
-      if current == outer { break }
+    var frame = waiting
+    while let current = frame, current != outer {
       frame = current.pointee.asker
+      if let frame { types.insert(frame.pointee.type, at: 0) }
     }
     return types
   }

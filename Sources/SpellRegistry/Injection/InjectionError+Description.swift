@@ -14,7 +14,7 @@ extension InjectionError: CustomStringConvertible {
   private var headline: String {
     let culprit = steps.last
     let type = culprit?.typeName ?? "?"
-    let place = steps.last { $0.property != nil }.map { step in
+    let place = steps.last { $0.property != nil && (code != .cycle || $0.typeName == type) }.map { step in
       " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
     }
     switch code {
@@ -62,8 +62,10 @@ extension InjectionError {
   ///
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
   public func stop(at place: SourcePlace) -> Never {
-    var message = description
     let types = CreationFrame.openTypes
+    // What this thread is making leads to a circle's first step, and is part of it.
+    let leading = code == .cycle ? types.map { InjectionStep($0) } : []
+    var message = InjectionError(code, through: leading + steps, underlying: underlying, notes: notes).description
     if !types.isEmpty {
       message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
     }
