@@ -13,7 +13,7 @@ extension Injected {
 
   func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     switch policy {
-    case .once: return try storage.makeValue(in: container)
+    case .once: return try storage.makeValue(in: container, followsReinjection: true)
     case .everyRead:
       if let assigned = storage.value { return assigned }
       return try storage.makeUnstoredValue(in: container)

@@ -14,10 +14,12 @@ extension PropertyStorage {
   ///
   /// - Parameters:
   ///   - container: The object that holds the property, if one does.
+  ///   - followsReinjection: Whether an injected value that was there before its type was last re-injected is made anew.
+  ///     True for a wrapper whose reads look at the slot's `isCurrent`, false for one whose reads look at `isReady`.
   ///   - fallback: Makes a value where nothing is registered.
   /// - Throws: Why there is no value; nothing is stored then, and the next read tries again.
   public func makeValue(
-    in container: AnyObject?, fallback: Fallback = { _ in nil }
+    in container: AnyObject?, followsReinjection: Bool = false, fallback: Fallback = { _ in nil }
   ) throws(InjectionError) -> Value {
     let point = point(in: container)
     return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
@@ -27,7 +29,7 @@ extension PropertyStorage {
           do throws(InjectionError) { try slot.pointee.gate.wait(while: word, as: frame) } catch {
             throw error.located(at: point)
           }
-        } else if let value = value(at: word), !isOutdated(word) {
+        } else if let value = value(at: word), !(followsReinjection && isOutdated(word)) {
           return value
         } else if slot.pointee.gate.enter(from: word, as: frame) {
           return try makeValue(at: point, replacing: word, fallback: fallback, as: frame)
