@@ -27,7 +27,7 @@ extension Injected {
       if case .weak(let weakValue) = injected.policy {
         return weakValue.hold(weakValue.nothing(as: Value.self))
       }
-      do throws(InjectionError) { try injected.storage.reset(exclusively: container != nil) } catch {
+      do throws(InjectionError) { try injected.storage.reset(in: container, exclusively: container != nil) } catch {
         error.stop(at: injected.storage.declaration.place)
       }
     }

@@ -59,7 +59,7 @@ public import SpellRegistry
       if slot.pointee.isCurrent { return withExtendedLifetime(container) { slot.pointee.readyValue } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set { container[keyPath: path].assign(newValue) }
+    set { container[keyPath: path].assign(newValue, in: container) }
   }
 
   /// The value of a property of a struct, or of a local.

@@ -22,7 +22,7 @@ extension Lazy {
     /// Waits for a value that another thread is making. On a plain constant, or a struct with copies, others may be
     /// reading: the first value is then kept, unseen, for as long as the constant is.
     public func reset() {
-      do throws(InjectionError) { try lazy.storage.reset(exclusively: container != nil) } catch {
+      do throws(InjectionError) { try lazy.storage.reset(in: container, exclusively: container != nil) } catch {
         error.stop(at: lazy.storage.declaration.place)
       }
     }

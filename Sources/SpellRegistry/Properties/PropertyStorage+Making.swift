@@ -143,7 +143,7 @@ extension PropertyStorage {
 
   /// Injects a value that is there already, in place of whatever the property has, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
-    try change(to: value, exclusively: false, byHand: false)
+    try change(to: value, in: container, exclusively: false, byHand: false)
     notify(Provided(value: value, entry: nil), at: point(in: container))
   }
 }

@@ -26,11 +26,14 @@ extension PropertyStorage {
   ///
   /// - Parameters:
   ///   - value: The new value.
+  ///   - container: The object that holds the property, if one does; for the error.
   ///   - exclusively: Whether no other thread can be reading: true for an assignment to a property, which the language
   ///     makes exclusive.
   /// - Throws: `.cycle` where this thread is making the property's value, so that waiting for it would be for ever.
-  public func assign(_ value: Value, exclusively: Bool) throws(InjectionError) {
-    try change(to: value, exclusively: exclusively, byHand: true)
+  public func assign(
+    _ value: Value, in container: AnyObject? = nil, exclusively: Bool
+  ) throws(InjectionError) {
+    try change(to: value, in: container, exclusively: exclusively, byHand: true)
   }
 
   /// Puts a value where there is none; says whether it did.
@@ -59,19 +62,25 @@ extension PropertyStorage {
 
   /// Forgets the value, so that the next read makes another.
   ///
-  /// - Parameter exclusively: Whether no other thread can be reading; if not, the value is kept, unseen, until the
-  ///   property goes.
+  /// - Parameters:
+  ///   - container: The object that holds the property, if one does; for the error.
+  ///   - exclusively: Whether no other thread can be reading; if not, the value is kept, unseen, until the property
+  ///     goes.
   /// - Throws: `.cycle` where this thread is making the property's value, so that waiting for it would be for ever.
-  public func reset(exclusively: Bool) throws(InjectionError) {
-    try change(to: nil, exclusively: exclusively, byHand: false)
+  public func reset(in container: AnyObject? = nil, exclusively: Bool) throws(InjectionError) {
+    try change(to: nil, in: container, exclusively: exclusively, byHand: false)
   }
 
-  func change(to value: Value?, exclusively: Bool, byHand: Bool) throws(InjectionError) {
+  func change(
+    to value: Value?, in container: AnyObject?, exclusively: Bool, byHand: Bool
+  ) throws(InjectionError) {
     try CreationFrame.push(Value.self, asked: CreationFrame.Asked()) { frame throws(InjectionError) in
       while true {
         let word = slot.pointee.gate.word.load(ordering: .acquiring)
         if CreationGate.isBusy(word) {
-          try slot.pointee.gate.wait(while: word, as: frame)
+          do throws(InjectionError) { try slot.pointee.gate.wait(while: word, as: frame) } catch {
+            throw error.located(at: point(in: container))
+          }
         } else if slot.pointee.gate.enter(from: word, as: frame) {
           slot.pointee.isByHand.store(byHand, ordering: .relaxed)
           return store(value, of: latestGeneration, exclusively: exclusively, as: frame)
