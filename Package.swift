@@ -15,15 +15,16 @@ typealias Module = (name: String, dependencies: [String], testDependencies: [Str
 
 let modules: [Module] = [
   ("SpellRegistry", [], []),
-  ("LazySpell", ["SpellRegistry"], []),
-  ("FinalSpell", ["SpellRegistry"], []),
-  ("InjectedSpell", ["SpellRegistry"], []),
+  ("LazySpell", ["SpellRegistry"], ["SpellTesting"]),
+  ("FinalSpell", ["SpellRegistry"], ["SpellTesting"]),
+  ("InjectedSpell", ["SpellRegistry"], ["SpellTesting"]),
   ("PreferenceStorage", [], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage"], ["SpellTesting"]),
   ("SpellTesting", ["SpellRegistry", "PreferenceStorage"], []),
   (
     "Spellbook",
-    ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PreferenceStorage", "PreferenceSpell"], []
+    ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PreferenceStorage", "PreferenceSpell"],
+    ["SpellTesting"]
   ),
 ]
 

@@ -1,0 +1,148 @@
+import LazySpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Screen {
+  let made: Counter
+  @Lazy var service: Service
+  @Lazy var optional: Service?
+  @Lazy var tags: [String]
+  @Lazy var basket: Basket
+  @Lazy var given: Int? = nil
+  init(_ counter: Counter = Counter()) {
+    made = counter
+    _service = Lazy(wrappedValue: Service("\(counter.increment())"))
+  }
+}
+
+private struct Basket: DefaultInitializable { var items = 0 }
+
+@Suite("A first read", .registry) struct FirstReadTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func nothingIsMadeBeforeTheFirstRead() {
+    let made = Counter()
+    let screen = Screen(made)
+    #expect(made.value == 0)
+    #expect(!screen.$service.isInitialized)
+    #expect(made.value == 0)
+  }
+
+  @Test func makesTheValueOnce() {
+    let made = Counter()
+    let screen = Screen(made)
+    let service = screen.service
+    #expect(screen.service === service)
+    #expect(screen.$service.isInitialized)
+    #expect(made.value == 1)
+  }
+
+  @Test func anAssignmentBeforeItSparesTheExpression() {
+    let made = Counter()
+    let screen = Screen(made)
+    let mine = Service("mine")
+    screen.service = mine
+    #expect(screen.service === mine)
+    #expect(screen.$service.isInitialized)
+    #expect(made.value == 0)
+  }
+
+  @Test func aResetMakesTheNextReadMakeAnother() {
+    let made = Counter()
+    let screen = Screen(made)
+    let first = screen.service
+    screen.$service.reset()
+    #expect(!screen.$service.isInitialized)
+    #expect(screen.service !== first)
+    #expect(made.value == 2)
+  }
+
+  @Test func aResetForgetsAnAssignedValueToo() {
+    let screen = Screen()
+    screen.service = Service("mine")
+    screen.$service.reset()
+    #expect(screen.service.label == "1")
+  }
+
+  @Test func resettingWhatIsNotMadeDoesNothing() {
+    let made = Counter()
+    let screen = Screen(made)
+    screen.$service.reset()
+    screen.$service.reset()
+    #expect(screen.service.label == "1")
+  }
+
+  @Test func anOptionalWithNothingRegisteredReadsNilAndAsksAgain() {
+    let screen = Screen()
+    #expect(screen.optional == nil)
+    #expect(!screen.$optional.isInitialized)
+    registry.register { Service("later") }
+    #expect(screen.optional?.label == "later")
+    #expect(screen.$optional.isInitialized)
+  }
+
+  @Test func anOptionalAsksForItsOwnTypeBeforeTheWrappedOne() {
+    registry.register(Service.self) { Service("wrapped") }
+    registry.register(Service?.self) { Service("optional") }
+    #expect(Screen().optional?.label == "optional")
+  }
+
+  @Test func anOptionalKeepsTheNilThatItsInitializerMade() {
+    let asked = Counter()
+    registry.register(Service?.self) {
+      asked.increment()
+      return nil
+    }
+    let screen = Screen()
+    #expect(screen.optional == nil)
+    #expect(screen.optional == nil)
+    #expect(asked.value == 1)
+    #expect(screen.$optional.isInitialized)
+  }
+
+  @Test func anExpressionOfNilIsAValue() {
+    let screen = Screen()
+    #expect(screen.given == nil)
+    #expect(screen.$given.isInitialized)
+  }
+
+  @Test func anOptionalCanBeAssignedNil() {
+    registry.register { Service() }
+    let screen = Screen()
+    screen.optional = nil
+    #expect(screen.optional == nil)
+    #expect(screen.$optional.isInitialized)
+  }
+
+  @Test func aTypeWithAnEmptyInitializerStartsEmpty() {
+    let screen = Screen()
+    #expect(screen.tags.isEmpty)
+    #expect(screen.basket.items == 0)
+    screen.tags.append("one")
+    #expect(screen.tags == ["one"])
+  }
+
+  @Test func aRegistrationWinsOverTheEmptyInitializer() {
+    registry.register(Basket.self) { Basket(items: 3) }
+    #expect(Screen().basket.items == 3)
+  }
+
+  @Test func resolvingGivesTheSameValueAsReading() throws {
+    let screen = Screen()
+    let service = try screen.$service.resolve()
+    #expect(screen.service === service)
+    #expect(try screen.$service.resolve() === service)
+  }
+
+  @Test func reinjectionLeavesTheValueAlone() throws {
+    let made = Counter()
+    let screen = Screen(made)
+    let service = screen.service
+    registry.reinject(Service.self)
+    #expect(screen.service === service)
+    #expect(try screen.$service.resolve() === service)
+    #expect(screen.service === service)
+    #expect(made.value == 1)
+  }
+}

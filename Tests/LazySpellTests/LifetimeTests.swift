@@ -1,0 +1,138 @@
+import LazySpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Owner: InjectionObserver {
+  @Lazy var service = Service()
+  @Lazy var registered: Service
+  @Lazy(onInjection: { (owner: Owner, _) in owner.heard += 1 }) var hooked = Service()
+  @Lazy(injected: Owner.hear) var told = Service()
+  var heard = 0
+  func hear(_ service: Service) { heard += 1 }
+  func didInject(_ value: Any, intoProperty name: String) { heard += 1 }
+}
+
+private final class Child {
+  weak var parent: Parent?
+  unowned let owner: Parent
+  init(of parent: Parent) {
+    self.parent = parent
+    owner = parent
+  }
+}
+
+private final class Parent {
+  @Lazy var child: Child
+}
+
+@Suite("Lifetime", .registry) struct LifetimeTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func thePropertyNeverRetainsItsOwner() {
+    registry.register(Service.self, in: Owner.self) { _ in Service() }
+    var owner: Owner? = Owner()
+    weak let gone = owner
+    _ = owner?.service
+    _ = owner?.registered
+    _ = owner?.hooked
+    _ = owner?.told
+    _ = owner?.$service.isInitialized
+    owner?.$hooked.reset()
+    #expect(owner?.heard == 6)
+    owner = nil
+    #expect(gone == nil)
+  }
+
+  @Test func anInitializerMayKeepTheOwnerWeaklyOrUnowned() {
+    registry.register(Child.self, in: Parent.self) { Child(of: $0) }
+    var parent: Parent? = Parent()
+    weak let gone = parent
+    let child = parent?.child
+    #expect(child?.parent === parent)
+    #expect(child?.owner === parent)
+    parent = nil
+    #expect(gone == nil)
+    #expect(child?.parent == nil)
+  }
+
+  @Test func theValueGoesWithItsOwner() {
+    var owner: Owner? = Owner()
+    weak let service = owner?.service
+    #expect(service != nil)
+    owner = nil
+    #expect(service == nil)
+  }
+
+  @Test func anAssignmentReleasesTheValueBefore() {
+    let owner = Owner()
+    weak let first = owner.service
+    #expect(first != nil)
+    owner.service = Service()
+    #expect(first == nil)
+  }
+
+  @Test func aResetReleasesTheValue() {
+    let owner = Owner()
+    weak let first = owner.service
+    #expect(first != nil)
+    owner.$service.reset()
+    #expect(first == nil)
+  }
+
+  @Test func aStructReleasesItsValueWithItsLastCopy() {
+    struct Model { @Lazy var service = Service() }
+    weak var gone: Service?
+    do {
+      let model = Model()
+      let copy = model
+      gone = copy.service
+      #expect(model.service === gone)
+    }
+    #expect(gone == nil)
+  }
+
+  @Test func aConstantThatWasResetKeepsWhatReadersMayHoldUntilItGoes() {
+    weak var first: Service?
+    weak var second: Service?
+    do {
+      let constant = Lazy { Service() }
+      first = constant.value
+      constant.projectedValue.reset()
+      second = constant.value
+      #expect(second != nil)
+      #expect(first !== second)
+      constant.projectedValue.reset()
+      #expect(second == nil)
+      #expect(constant.value !== first)
+    }
+    #expect(first == nil)
+  }
+
+  @Test func aValueWhoseDeinitializerReadsThePropertyIsReleasedSafely() {
+    final class Farewell {
+      let atEnd: () -> Void
+      init(_ atEnd: @escaping () -> Void) { self.atEnd = atEnd }
+      deinit { atEnd() }
+    }
+    final class Host {
+      var read: [Bool] = []
+      @Lazy var farewell = Farewell {}
+    }
+    let host = Host()
+    host.farewell = Farewell { [unowned host] in host.read.append(host.$farewell.isInitialized) }
+    host.farewell = Farewell { [unowned host] in host.read.append(host.$farewell.isInitialized) }
+    host.$farewell.reset()
+    #expect(host.read == [true, false])
+  }
+
+  @Test func aFailedInitializerLeavesNothingBehind() {
+    final class Attempt { @Lazy var service: Service }
+    registry.register(Service.self, in: Attempt.self) { _ in throw CancellationError() }
+    var attempt: Attempt? = Attempt()
+    weak let gone = attempt
+    #expect(throws: InjectionError.self) { try attempt?.$service.resolve() }
+    attempt = nil
+    #expect(gone == nil)
+  }
+}

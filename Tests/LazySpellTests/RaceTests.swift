@@ -1,0 +1,143 @@
+import LazySpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Shared: @unchecked Sendable {
+  let made = Counter()
+  @Lazy var service: Service
+  @Lazy var list: [Int]
+}
+
+@Suite("Under a race", .registry, .timeLimit(.minutes(1))) struct RaceTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func aThousandFirstReadersGetOneValue() async {
+    registry.register(Service.self, in: Shared.self) { shared in Service("\(shared.made.increment())") }
+    let shared = Shared()
+    let seen = await race(1_000) { _ in ObjectIdentifier(shared.service) }
+    #expect(Set(seen).count == 1)
+    #expect(shared.made.value == 1)
+  }
+
+  @Test func aThousandFirstReadersOfAConstantGetOneValue() async {
+    let made = Counter()
+    let constant = Lazy {
+      made.increment()
+      return Array(repeating: 7, count: 100)
+    }
+    let seen = await race(1_000) { _ in constant.value.reduce(0, +) }
+    #expect(Set(seen) == [700])
+    #expect(made.value == 1)
+  }
+
+  @Test func theReadersThatWaitGetTheValueOfTheOneThatMakesIt() async {
+    let (began, mayEnd) = (Latch(), Latch())
+    let arrived = Counter()
+    registry.register(Service.self, in: Shared.self) { shared in
+      began.open()
+      mayEnd.wait()
+      return Service("\(shared.made.increment())")
+    }
+    let shared = Shared()
+    let read: @Sendable () -> Void = {
+      began.wait()
+      if arrived.increment() == 3 { mayEnd.open() }
+      #expect(shared.service.label == "1")
+    }
+    await onThreads({ #expect(shared.service.label == "1") }, read, read, read)
+    #expect(shared.made.value == 1)
+  }
+
+  @Test func theReadersThatWaitedForAFailureTryForThemselves() async {
+    struct Refusal: Error {}
+    registry.register(Service.self, in: Shared.self) { shared in
+      if shared.made.increment() <= 10 { throw Refusal() }
+      return Service("made")
+    }
+    let shared = Shared()
+    let succeeded = await race(100) { _ in (try? shared.$service.resolve()) != nil }
+    #expect(succeeded.count { !$0 } == 10)
+    #expect(shared.made.value == 11)
+  }
+
+  @Test func anotherPropertyOfTheObjectIsNotWaitedFor() async {
+    let (began, mayEnd) = (Latch(), Latch())
+    registry.register(Service.self, in: Shared.self) { _ in
+      began.open()
+      mayEnd.wait()
+      return Service()
+    }
+    let shared = Shared()
+    await onThreads(
+      { _ = shared.service },
+      {
+        began.wait()
+        #expect(shared.list == [])
+        mayEnd.open()
+      })
+  }
+
+  @Test(arguments: 1...20) func anAssignmentWhileTheValueIsMadeComesAfterIt(round: Int) async {
+    let began = Latch()
+    let mayEnd = Latch()
+    registry.register(Service.self, in: Shared.self) { _ in
+      began.open()
+      mayEnd.wait()
+      return Service("made")
+    }
+    let shared = Shared()
+    await onThreads(
+      { #expect(["made", "assigned"].contains(shared.service.label)) },
+      {
+        began.wait()
+        mayEnd.open()
+        shared.service = Service("assigned")
+      })
+    #expect(shared.service.label == "assigned")
+  }
+
+  @Test(arguments: 1...20) func aResetWhileTheValueIsMadeForgetsIt(round: Int) async {
+    let began = Latch()
+    let mayEnd = Latch()
+    registry.register(Service.self, in: Shared.self) { shared in
+      began.open()
+      mayEnd.wait()
+      return Service("\(shared.made.increment())")
+    }
+    let shared = Shared()
+    await onThreads(
+      { #expect(shared.service.label == "1") },
+      {
+        began.wait()
+        mayEnd.open()
+        shared.$service.reset()
+      })
+    #expect(!shared.$service.isInitialized)
+    #expect(shared.service.label == "2")
+  }
+
+  @Test func aConstantMayBeResetWhileOthersReadIt() async {
+    let made = Counter()
+    let constant = Lazy { Service("\(made.increment())") }
+    let seen = await race(1_000) { index in
+      if index % 10 == 0 { constant.projectedValue.reset() }
+      return constant.value.label
+    }
+    #expect(seen.allSatisfy { Int($0).map { 1...made.value ~= $0 } ?? false })
+    #expect(2...101 ~= made.value)
+    #expect(constant.value === constant.value)
+  }
+
+  @Test func copiesOfAStructAreAssignedApartFromManyTasks() async {
+    struct Model: Sendable { @Lazy var number = 1 }
+    let model = Model()
+    let numbers = await race(500) { index in
+      var copy = model
+      copy.number += index
+      return copy.number
+    }
+    #expect(numbers.sorted() == Array(1...500))
+    #expect(model.number == 1)
+  }
+}

@@ -1,0 +1,224 @@
+import LazySpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+struct Left: Sendable {}
+struct Right: Sendable {}
+
+final class Pair: @unchecked Sendable {
+  @Lazy var left: Left
+  @Lazy var right: Right
+  @Lazy var number: Int
+  var friend: Pair?
+}
+
+/// A property whose expression needs itself, which only an instance that is known from outside lets it do.
+private final class Knot: @unchecked Sendable {
+  @Lazy var itself: Int
+  @Lazy var first: Int
+  @Lazy var second: Int
+  @Lazy var written: Int
+
+  init() {
+    weak var knot: Knot?
+    _itself = Lazy(wrappedValue: knot?.itself ?? 0)
+    _first = Lazy(wrappedValue: knot?.second ?? 0)
+    _second = Lazy(wrappedValue: knot?.first ?? 0)
+    _written = Lazy(wrappedValue: Knot.write(knot))
+    knot = self
+  }
+
+  private static func write(_ knot: Knot?) -> Int {
+    knot?.written = 1
+    return 2
+  }
+}
+
+/// The code of the error that `resolve` throws.
+private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> InjectionError.Code? {
+  do throws(InjectionError) {
+    _ = try resolve()
+    return nil
+  } catch {
+    return error.code
+  }
+}
+
+@Suite("A property that needs itself", .registry, .timeLimit(.minutes(1))) struct ReentryTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func directlyThrowsThePath() throws {
+    registry.register(Int.self, in: Pair.self) { try $0.$number.resolve() + 1 }
+    let pair = Pair()
+    let error = try #require(throws: InjectionError.self) { try pair.$number.resolve() }
+    #expect(error.code == .cycle)
+    #expect(error.path == ["Int", "Int"])
+    #expect(error.description.contains("Pair.number"))
+    #expect(!pair.$number.isInitialized)
+  }
+
+  @Test func throughAnotherPropertyThrowsThePath() throws {
+    registry.register(Left.self, in: Pair.self) { pair in
+      _ = try pair.$right.resolve()
+      return Left()
+    }
+    registry.register(Right.self, in: Pair.self) { pair in
+      _ = try pair.$left.resolve()
+      return Right()
+    }
+    let pair = Pair()
+    let error = try #require(throws: InjectionError.self) { try pair.$left.resolve() }
+    #expect(error.code == .cycle)
+    #expect(error.path == ["Left", "Right", "Left"])
+    #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
+  }
+
+  @Test func throughAnotherObjectThrowsThePath() throws {
+    registry.register(Int.self, in: Pair.self) { try ($0.friend?.$number.resolve() ?? 0) + 1 }
+    let (one, other) = (Pair(), Pair())
+    one.friend = other
+    other.friend = one
+    let error = try #require(throws: InjectionError.self) { try one.$number.resolve() }
+    #expect(error.code == .cycle)
+    #expect(error.path == ["Int", "Int", "Int"])
+    other.friend = nil
+    #expect(one.number == 2)
+  }
+
+  @Test func aChainOfObjectsThatEndsIsNoCircle() {
+    registry.register(Int.self, in: Pair.self) { ($0.friend?.number ?? 0) + 1 }
+    let pairs = (0..<20).map { _ in Pair() }
+    for (pair, next) in zip(pairs, pairs.dropFirst()) { pair.friend = next }
+    #expect(pairs[0].number == 20)
+  }
+
+  @Test func twoPropertiesOfOneTypeAreNoCircle() {
+    final class Twin {
+      @Lazy var first: Int
+      @Lazy var second: Int
+    }
+    registry.register(Int.self, in: Twin.self) { twin, resolver in
+      resolver.point.propertyName == "first" ? twin.second + 1 : 10
+    }
+    #expect(Twin().first == 11)
+  }
+
+  @Test(arguments: 1...20) func acrossTwoThreadsThrowsOnBoth(round: Int) async {
+    let (leftBegan, rightBegan) = (Latch(), Latch())
+    registry.register(Left.self, in: Pair.self) { pair in
+      leftBegan.open()
+      rightBegan.wait()
+      _ = try pair.$right.resolve()
+      return Left()
+    }
+    registry.register(Right.self, in: Pair.self) { pair in
+      rightBegan.open()
+      leftBegan.wait()
+      _ = try pair.$left.resolve()
+      return Right()
+    }
+    let pair = Pair()
+    let cycles = Counter()
+    await onThreads(
+      {
+        if code(of: pair.$left.resolve) == .cycle { cycles.increment() }
+      },
+      {
+        if code(of: pair.$right.resolve) == .cycle { cycles.increment() }
+      })
+    #expect(cycles.value == 2)
+    #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
+  }
+
+  @Test func acrossTwoThreadsOnceTheCircleIsBrokenBothHaveTheirValue() async {
+    let (leftBegan, rightBegan) = (Latch(), Latch())
+    registry.register(Left.self, in: Pair.self) { pair in
+      leftBegan.open()
+      rightBegan.wait()
+      _ = try? pair.$right.resolve()
+      return Left()
+    }
+    registry.register(Right.self, in: Pair.self) { pair in
+      rightBegan.open()
+      leftBegan.wait()
+      _ = try? pair.$left.resolve()
+      return Right()
+    }
+    let pair = Pair()
+    await onThreads({ _ = pair.left }, { _ = pair.right })
+    #expect(pair.$left.isInitialized && pair.$right.isInitialized)
+  }
+
+  @Test func inARingOfThreadsThrowsOnEach() async {
+    let count = 4
+    let began = (0..<count).map { _ in Latch() }
+    let pairs = (0..<count).map { _ in Pair() }
+    for index in pairs.indices { pairs[index].friend = pairs[(index + 1) % count] }
+    registry.register(Int.self, in: Pair.self) { pair in
+      guard let index = pairs.firstIndex(where: { $0 === pair }) else { return 0 }
+      began[index].open()
+      for latch in began { latch.wait() }
+      return try (pair.friend?.$number.resolve() ?? 0) + 1
+    }
+    let cycles = Counter()
+    let read: @Sendable (Int) -> Void = { index in
+      if code(of: pairs[index].$number.resolve) == .cycle { cycles.increment() }
+    }
+    await onThreads({ read(0) }, { read(1) }, { read(2) }, { read(3) })
+    #expect(cycles.value == count)
+    for pair in pairs { pair.friend = nil }
+  }
+
+  @Test func directlyStopsTheProgramWithTheName() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Knot().itself
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Knot.itself"))
+    #expect(message.contains("needs its own result: Int → Int."))
+  }
+
+  @Test func throughAnotherPropertyStopsTheProgramWithTheName() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Knot().first
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Knot.first"))
+    #expect(message.contains("needs its own result"))
+  }
+
+  @Test func byAssigningItselfStopsTheProgramWithTheName() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Knot().written
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Knot.written"))
+    #expect(message.contains("needs its own result"))
+  }
+
+  @Test func acrossTwoThreadsStopsTheProgramWithTheName() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let (leftBegan, rightBegan) = (Latch(), Latch())
+      InitializerRegistry.shared.register(Left.self, in: Pair.self) { pair in
+        leftBegan.open()
+        rightBegan.wait()
+        _ = pair.right
+        return Left()
+      }
+      InitializerRegistry.shared.register(Right.self, in: Pair.self) { pair in
+        rightBegan.open()
+        leftBegan.wait()
+        _ = pair.left
+        return Right()
+      }
+      let pair = Pair()
+      await onThreads({ _ = pair.left }, { _ = pair.right })
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Pair.left") || message.contains("Pair.right"))
+    #expect(
+      message.contains("needs its own result: Left → Right → Left.")
+        || message.contains("needs its own result: Right → Left → Right."))
+  }
+}

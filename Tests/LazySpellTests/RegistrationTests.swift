@@ -1,0 +1,148 @@
+import Foundation
+import LazySpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private class Page {
+  let title: String
+  @Lazy var service: Service
+  @Lazy var backup: Service
+  @Lazy var secondBackup: Service
+  @Lazy var expressed = Service("expression")
+  init(_ title: String = "page") { self.title = title }
+}
+private class Article: Page {}
+private final class Essay: Article {}
+
+@Suite("A registration", .registry) struct RegistrationTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func isGivenTheInstanceThatAsks() {
+    registry.register(Service.self, in: Page.self) { Service($0.title) }
+    #expect(Page("one").service.label == "one")
+    #expect(Page("two").expressed.label == "two")
+  }
+
+  @Test func seesThePropertyThatAsksThroughItsPoint() {
+    registry.register(Service.self) { resolver in
+      Service("\(resolver.point.containerType.map { "\($0)" } ?? "").\(resolver.point.propertyName ?? "")")
+    }
+    #expect(Essay().service.label == "Essay.service")
+    #expect(Page().backup.label == "Page.backup")
+  }
+
+  @Test func forAClassIsForExactlyItUnlessSubclassesAreAskedFor() {
+    registry.register { Service("any") }
+    registry.register(Service.self, in: Page.self) { _ in Service("page") }
+    #expect(Page().service.label == "page")
+    #expect(Article().service.label == "any")
+    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("page and below") }
+    #expect(Page().service.label == "page")
+    #expect(Essay().service.label == "page and below")
+    registry.register(Service.self, in: Article.self, subclasses: true) { _ in Service("article and below") }
+    #expect(Essay().service.label == "article and below")
+  }
+
+  @Test func standsBelowTheExpressionUnlessItIsForTheContainer() {
+    registry.register { Service("any") }
+    registry.register(Service.self, named: "expressed") { Service("named") }
+    #expect(Page().expressed.label == "expression")
+    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("container") }
+    #expect(Page().expressed.label == "container")
+    #expect(Essay().expressed.label == "container")
+  }
+
+  @Test func isChosenByThePropertysNameThenByAPartOfIt() {
+    registry.register { Service("any") }
+    registry.register(Service.self, named: .containing("BACKUP")) { Service("containing") }
+    registry.register(Service.self, named: "backup") { Service("equal") }
+    let page = Page()
+    #expect(page.service.label == "any")
+    #expect(page.backup.label == "equal")
+    #expect(page.secondBackup.label == "containing")
+  }
+
+  @Test func forTheContainerWinsOverOneForTheName() {
+    registry.register(Service.self, named: "service") { Service("name") }
+    registry.register(Service.self, in: Page.self) { _ in Service("container") }
+    #expect(Page().service.label == "container")
+    registry.register(Service.self, in: Page.self, named: "service") { _ in Service("both") }
+    #expect(Page().service.label == "both")
+  }
+
+  @Test func replacesOneWithTheSameKey() {
+    registry.register { Service("old") }
+    registry.register { Service("new") }
+    #expect(Page().service.label == "new")
+  }
+
+  @Test func ofAChildRegistryComesBeforeItsParents() {
+    let child = InitializerRegistry(parent: registry)
+    registry.register(Service.self, in: Page.self) { _ in Service("parent's, for the container") }
+    child.register { Service("child's, for any") }
+    #expect(child.run { Page() }.service.label == "child's, for any")
+    #expect(child.run { Page() }.expressed.label == "parent's, for the container")
+    #expect(Page().service.label == "parent's, for the container")
+    #expect(InitializerRegistry(parent: child).run { Article() }.service.label == "child's, for any")
+  }
+
+  @Test func thatIsWithdrawnNoLongerCounts() {
+    registry.register { Service("any") }
+    let registration = registry.register(Service.self, in: Page.self) { _ in Service("container") }
+    registration.unregister()
+    #expect(Page().service.label == "any")
+  }
+}
+
+@Suite("The registry is the one of the object's making", .registry) struct CapturedRegistryTests {
+  private var registry: InitializerRegistry { .current }
+
+  private func page(of label: String) -> Page {
+    let registry = InitializerRegistry()
+    registry.register { Service(label) }
+    return registry.run { Page() }
+  }
+
+  @Test func afterTheRunHasEnded() {
+    let page = page(of: "mine")
+    #expect(page.service.label == "mine")
+    page.$service.reset()
+    #expect(page.service.label == "mine")
+  }
+
+  @Test func insideAnotherRun() {
+    let other = InitializerRegistry()
+    other.register { Service("other") }
+    let page = page(of: "mine")
+    #expect(other.run { page.service.label } == "mine")
+  }
+
+  @Test func onAThreadThatKnowsNoTask() async {
+    final class Shared: @unchecked Sendable { @Lazy var service: Service }
+    registry.register { Service("task's") }
+    let shared = Shared()
+    await onThreads { #expect(shared.service.label == "task's") }
+  }
+
+  @Test func inADetachedTask() async {
+    final class Shared: @unchecked Sendable { @Lazy var service: Service }
+    registry.register { Service("task's") }
+    let shared = Shared()
+    #expect(await Task.detached { shared.service.label }.value == "task's")
+  }
+
+  @Test func inATaskStartedWithinARun() async {
+    let mine = InitializerRegistry()
+    mine.register { Service("mine") }
+    let label = await mine.run { await Task { Page().service.label }.value }
+    #expect(label == "mine")
+  }
+
+  @Test func forAPlainConstantToo() {
+    let mine = InitializerRegistry()
+    mine.register { Service("mine") }
+    let constant = mine.run { Lazy<Service>() }
+    #expect(constant.value.label == "mine")
+  }
+}
