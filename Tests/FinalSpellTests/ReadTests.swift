@@ -1,0 +1,195 @@
+import FinalSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private class Document: InjectionObserver {
+  @Final var id: Int
+  @Final var service: Service
+  @Final var optional: Service?
+  @Final var kind = "draft"
+  var heard: [String] = []
+  func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+}
+private final class Letter: Document {}
+
+@Suite("A read before the assignment", .registry) struct ReadTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func stopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Document().id
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Document.id, of type Int, was read before it was assigned"))
+    #expect(message.contains("Assign it first, or read $property.value"))
+    #expect(message.contains("ReadTests.swift:"))
+  }
+
+  @Test func inAStructNamesThePlace() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      struct Value { @Final var id: Int }
+      _ = Value().id
+    }
+    #expect(
+      text(result.standardErrorContent).contains("The @Final property declared at FinalSpellTests/ReadTests.swift"))
+  }
+
+  @Test func takesWhatIsRegisteredAsTheOneAssignment() {
+    registry.register(Int.self, in: Document.self) { _ in 99 }
+    let document = Document()
+    #expect(document.id == 99)
+    #expect(document.heard == ["id"])
+    #expect(throws: FinalError.self) { try document.$id.assign(1) }
+  }
+
+  @Test func asksTheMostSpecificRegistrationOfTheRegistryOfItsMaking() {
+    let parent = InitializerRegistry()
+    parent.register(Service.self, in: Document.self, subclasses: true) { _ in Service("parent") }
+    let child = InitializerRegistry(parent: parent)
+    child.register(Service.self, named: "service") { Service("child, named") }
+    child.register { Service("child") }
+    let (document, letter) = (child.run { Document() }, parent.run { Letter() })
+    #expect(document.service.label == "child, named")
+    #expect(letter.service.label == "parent")
+  }
+
+  @Test func ofAnOptionalAsksAgain() {
+    let document = Document()
+    #expect(document.optional == nil)
+    registry.register { Service("later") }
+    #expect(document.optional?.label == "later")
+    #expect(document.$optional.isAssigned)
+  }
+
+  @Test func doesNotHappenThroughTheProjection() {
+    let asked = Counter()
+    registry.register(Int.self) { asked.increment() }
+    let document = Document()
+    #expect(document.$id.value == nil)
+    #expect(!document.$id.isAssigned)
+    #expect(asked.value == 0)
+  }
+
+  @Test func ofADeclaredValueAsksNobody() {
+    registry.register(String.self, in: Document.self) { _ in "registered" }
+    let document = Document()
+    #expect(document.kind == "draft")
+    #expect(document.heard == [])
+  }
+
+  @Test func thatFailsStopsTheProgramWithTheReason() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      struct Refusal: Error {}
+      InitializerRegistry.shared.register(Int.self) { throw Refusal() }
+      _ = Document().id
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Document.id"))
+    #expect(message.contains("threw Refusal()"))
+  }
+
+  @Test func whoseInitializerAssignsThePropertyThrowsThere() {
+    registry.register(Int.self, in: Document.self) { document in
+      let error = #expect(throws: FinalError.self) { try document.$id.assign(1) }
+      #expect(error?.code == .beingMade)
+      #expect(error?.property == "Document.id")
+      return 2
+    }
+    let document = Document()
+    #expect(document.id == 2)
+  }
+
+  @Test func whoseInitializerAssignsThePropertyByNameStopsTheProgram() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry.shared.register(Int.self, in: Document.self) { document in
+        document.id = 1
+        return 2
+      }
+      _ = Document().id
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("Document.id, of type Int, is assigned by its own initializer"))
+    #expect(message.contains("Return the value"))
+  }
+
+  @Test func isNotTouchedByReinjection() {
+    registry.register { Service("old") }
+    let document = Document()
+    #expect(document.service.label == "old")
+    registry.register { Service("new") }
+    registry.reinject(Service.self)
+    #expect(document.service.label == "old")
+  }
+}
+
+@Suite("Lifetime", .registry) struct LifetimeTests {
+  @Test func thePropertyNeverRetainsItsOwnerAndTheValueGoesWithIt() {
+    InitializerRegistry.current.register(Service.self, in: Document.self) { _ in Service() }
+    var document: Document? = Document()
+    weak let gone = document
+    weak let service = document?.service
+    document?.id = 1
+    #expect(service != nil)
+    document = nil
+    #expect(gone == nil)
+    #expect(service == nil)
+  }
+
+  @Test func theLosersOfAnAssignmentAreReleased() {
+    let document = Document()
+    document.service = Service("winner")
+    weak var loser: Service?
+    do {
+      let service = Service("loser")
+      loser = service
+      #expect(throws: FinalError.self) { try document.$service.assign(service) }
+    }
+    #expect(loser == nil)
+  }
+}
+
+@Suite("Under a race", .registry, .timeLimit(.minutes(1))) struct RaceTests {
+  private final class Shared: @unchecked Sendable {
+    @Final var winner: Service
+    @Final var number: Int
+  }
+  private var registry: InitializerRegistry { .current }
+
+  @Test func ofAThousandAssignmentsOneWins() async {
+    let shared = Shared()
+    let wins = await race(1_000) { number in
+      (try? shared.$number.assign(number)) == nil ? nil : number
+    }
+    #expect(wins.compactMap(\.self) == [shared.number])
+  }
+
+  @Test func readersSeeNothingOrTheWinnerWhole() async {
+    let shared = Shared()
+    let seen = await race(1_000) { index in
+      if index % 2 == 0 { try? shared.$winner.assign(Service("\(index)")) }
+      return shared.$winner.value?.label
+    }
+    #expect(Set(seen.compactMap(\.self)) == [shared.winner.label])
+  }
+
+  @Test func anAssignmentOrTheRegistrationWinsNotBoth() async {
+    let made = Counter()
+    registry.register(Service.self, in: Shared.self) { _ in Service("made \(made.increment())") }
+    let all = (0..<100).map { _ in Shared() }
+    let seen = await race(1_000) { index in
+      let shared = all[index % 100]
+      if index >= 500 { try? shared.$winner.assign(Service("assigned \(index)")) }
+      return (index % 100, shared.winner.label)
+    }
+    for (index, shared) in all.enumerated() {
+      #expect(Set(seen.filter { $0.0 == index }.map(\.1)) == [shared.winner.label])
+    }
+  }
+
+  @Test func aConstantIsAssignedOnce() async {
+    let constant = Final<Int>()
+    let wins = await race(1_000) { number in (try? constant.projectedValue.assign(number)) != nil }
+    #expect(wins.count { $0 } == 1)
+  }
+}
