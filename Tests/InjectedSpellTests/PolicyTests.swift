@@ -1,0 +1,140 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Holder: InjectionObserver {
+  @Injected(.once) var once: any Tracker
+  @Injected(.everyRead) var always: any Tracker
+  @Injected(.weak) var weakly: (any Tracker)?
+  @Injected(.weak) var weakClock: Clock?
+  var heard: [String] = []
+  func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+}
+
+@Suite("A policy", .registry) struct PolicyTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func onceKeepsTheValue() {
+    registry.register((any Tracker).self) { FileTracker() }
+    let holder = Holder()
+    #expect(holder.once === holder.once)
+    #expect(holder.heard == ["once"])
+  }
+
+  @Test func everyReadAsksAndTellsAtEachRead() throws {
+    registry.register((any Tracker).self) { FileTracker() }
+    let holder = Holder()
+    #expect(holder.always !== holder.always)
+    _ = try holder.$always.resolve()
+    #expect(!holder.$always.isResolved)
+    #expect(holder.heard == ["always", "always", "always"])
+  }
+
+  @Test func everyReadSeesANewRegistrationAtOnce() {
+    registry.register(instance: FileTracker("old") as any Tracker)
+    let holder = Holder()
+    #expect(holder.always.label == "old")
+    registry.register(instance: FileTracker("new") as any Tracker)
+    #expect(holder.always.label == "new")
+  }
+
+  @Test func weakKeepsNothingAlive() {
+    registry.register((any Tracker).self) { FileTracker() }
+    registry.register { Clock() }
+    let holder = Holder()
+    #expect(holder.weakly == nil)
+    #expect(holder.weakClock == nil)
+    #expect(!holder.$weakly.isResolved)
+  }
+
+  @Test func weakSharesWhatOthersHoldAndAsksAgainWhenThatIsGone() {
+    registry.register((any Tracker).self, scope: .weak) { FileTracker() }
+    let holder = Holder()
+    var tracker: (any Tracker)? = holder.once
+    #expect(holder.weakly === tracker)
+    #expect(holder.$weakly.isResolved)
+    #expect(holder.heard == ["once", "weakly"])
+    #expect(holder.weakly === tracker)
+    #expect(holder.heard == ["once", "weakly"])
+    holder.$once.reset()
+    tracker = nil
+    #expect(!holder.$weakly.isResolved)
+    let next = holder.once
+    #expect(holder.weakly === next)
+  }
+
+  @Test func weakWithNothingRegisteredReadsNil() throws {
+    let holder = Holder()
+    #expect(holder.weakly == nil)
+    #expect(try holder.$weakly.resolve() == nil)
+    #expect(holder.heard == [])
+  }
+
+  @Test func weakOfAValueThatIsNoObjectStopsTheProgram() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Odd { @Injected(.weak) var number: Int? }
+      let odd = Odd()
+      odd.number = 1
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("@Injected(.weak) of Int? got a Int, which is no object"))
+    #expect(message.contains("Keep it in another way"))
+  }
+
+  @Test func aByHandAssignmentWinsUnderEachUntilAReset() {
+    registry.register(instance: FileTracker("registered") as any Tracker)
+    let holder = Holder()
+    let mine = FileTracker("mine")
+    holder.once = mine
+    holder.always = mine
+    holder.weakly = mine
+    #expect([holder.once, holder.always, holder.weakly ?? FileTracker()].allSatisfy { $0 === mine })
+    #expect(holder.$once.isResolved && holder.$always.isResolved && holder.$weakly.isResolved)
+    #expect(holder.heard == [])
+    holder.$once.reset()
+    holder.$always.reset()
+    holder.$weakly.reset()
+    #expect(holder.once.label == "registered")
+    #expect(holder.always.label == "registered")
+    #expect(holder.weakly?.label == "registered")
+    #expect(holder.heard == ["once", "always", "weakly"])
+  }
+
+  @Test func aWeakPropertyHoldsAnAssignedValueWeaklyToo() {
+    let holder = Holder()
+    var mine: FileTracker? = FileTracker("mine")
+    holder.weakly = mine
+    #expect(holder.weakly === mine)
+    mine = nil
+    #expect(holder.weakly == nil)
+  }
+
+  @Test func aWeakPropertyOfAStructIsAssignedApart() {
+    struct Model { @Injected(.weak) var clock: Clock? }
+    let (one, other) = (Clock(), Clock())
+    var first = Model()
+    first.clock = one
+    var second = first
+    second.clock = other
+    #expect(first.clock === one)
+    #expect(second.clock === other)
+  }
+
+  @Test func aCopyOfAStructIsAssignedApart() {
+    struct Model {
+      @Injected var once: any Tracker
+      @Injected(.everyRead) var always: any Tracker
+    }
+    registry.register(instance: FileTracker("registered") as any Tracker)
+    let first = Model()
+    _ = first.once
+    var second = first
+    second.once = FileTracker("mine")
+    second.always = FileTracker("mine")
+    #expect(first.once.label == "registered")
+    #expect(first.always.label == "registered")
+    #expect(second.once.label == "mine")
+    #expect(second.always.label == "mine")
+  }
+}

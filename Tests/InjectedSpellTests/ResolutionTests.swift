@@ -1,0 +1,229 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private class Page: InjectionObserver {
+  @Injected var tracker: any Tracker
+  @Injected var clock: Clock?
+  @Injected("backup") var second: any Tracker
+  @Injected private var hidden: any Tracker
+  var inner: any Tracker { hidden }
+  var heard: [String] = []
+  func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+}
+private final class SubPage: Page {
+  @Injected private var hidden: any Tracker
+  @Injected var exact: FileTracker
+  var outer: any Tracker { hidden }
+}
+private class Shelf<Item> {
+  @Injected var items: [Item]
+}
+private final class BookShelf: Shelf<String> {}
+
+@Suite("An injected property", .registry) struct ResolutionTests {
+  private var registry: InitializerRegistry { .current }
+
+  private func label(_ label: String) -> @Sendable () -> any Tracker { { FileTracker(label) } }
+
+  @Test func asksAtTheFirstReadAndKeepsTheValue() {
+    let asked = Counter()
+    registry.register((any Tracker).self) { FileTracker("\(asked.increment())") }
+    let page = Page()
+    #expect(!page.$tracker.isResolved)
+    #expect(asked.value == 0)
+    #expect(page.tracker === page.tracker)
+    #expect(page.$tracker.isResolved)
+    #expect(page.heard == ["tracker"])
+    #expect(asked.value == 1)
+  }
+
+  @Test func resolvedThroughItsProjectionHasTheSameValue() throws {
+    registry.register((any Tracker).self, label("one"))
+    let page = Page()
+    let tracker = try page.$tracker.resolve()
+    #expect(page.tracker === tracker)
+  }
+
+  @Test func ofAnOptionalTypeReadsNilAndAsksAgain() throws {
+    let page = Page()
+    #expect(page.clock == nil)
+    #expect(try page.$clock.resolve() == nil)
+    #expect(!page.$clock.isResolved)
+    let clock = Clock()
+    registry.register(instance: clock)
+    #expect(page.clock === clock)
+    #expect(page.heard == ["clock"])
+  }
+
+  @Test func asksWithItsOwnName() {
+    registry.register((any Tracker).self, label("any"))
+    registry.register((any Tracker).self, named: "tracker", label("own name"))
+    #expect(Page().tracker.label == "own name")
+    #expect(SubPage().tracker.label == "own name")
+  }
+
+  @Test func asksWithItsAliasInsteadOfItsName() {
+    registry.register((any Tracker).self, named: "second", label("own name"))
+    registry.register((any Tracker).self, named: "backup", label("alias"))
+    let page = Page()
+    #expect(page.second.label == "alias")
+    #expect(page.heard == ["second"])
+  }
+
+  @Test func withAnAliasThatNobodyHasTakesWhatIsForAnyName() {
+    registry.register((any Tracker).self, label("any"))
+    #expect(Page().second.label == "any")
+  }
+
+  @Test func withAnAliasIsFoundByAPartOfIt() {
+    registry.register((any Tracker).self, named: .containing("BACK"), label("part"))
+    #expect(Page().second.label == "part")
+  }
+
+  @Test func thatIsPrivateAndHasANamesakeIsItsOwn() {
+    registry.register((any Tracker).self, named: "hidden") { FileTracker("\($0.point.propertyName ?? "")") }
+    let page = SubPage()
+    #expect(page.inner.label == "hidden")
+    #expect(page.outer.label == "hidden")
+    #expect(page.inner !== page.outer)
+  }
+
+  @Test func ofAGenericClassAndItsSubclassIsFoundByItsContainer() {
+    registry.register([String].self, in: BookShelf.self) { _ in ["book"] }
+    registry.register([Int].self, in: Shelf<Int>.self) { _ in [1] }
+    #expect(BookShelf().items == ["book"])
+    #expect(Shelf<Int>().items == [1])
+    #expect(throws: InjectionError.self) { try Shelf<String>().$items.resolve() }
+  }
+
+  @Test func prefersContainerThenNameThenKindThenTheNewest() {
+    registry.register(instance: FileTracker("instance"), as: .anySupertype)
+    #expect(Page().tracker.label == "instance")
+    registry.register((any Tracker).self, label("exact"))
+    #expect(Page().tracker.label == "exact")
+    registry.register((any Tracker).self, named: .containing("rack"), label("part of the name"))
+    #expect(Page().tracker.label == "part of the name")
+    registry.register((any Tracker).self, named: "tracker", label("name"))
+    #expect(Page().tracker.label == "name")
+    registry.register((any Tracker).self, in: Page.self, subclasses: true) { _ in FileTracker("superclass") }
+    #expect(SubPage().tracker.label == "superclass")
+    registry.register((any Tracker).self, in: SubPage.self) { _ in FileTracker("class") }
+    #expect(SubPage().tracker.label == "class")
+    #expect(Page().tracker.label == "superclass")
+  }
+
+  @Test func takesAnInstanceForEverySupertypeItHas() {
+    final class Wide {
+      @Injected var base: BaseTracker
+      @Injected var tracker: any Tracker
+      @Injected var exact: FileTracker
+      @Injected var optional: (any Tracker)?
+    }
+    let tracker = FileTracker("one")
+    registry.register(instance: tracker, as: .anySupertype)
+    let wide = Wide()
+    #expect(wide.base === tracker)
+    #expect(wide.tracker === tracker)
+    #expect(wide.exact === tracker)
+    #expect(wide.optional === tracker)
+  }
+
+  @Test func asksTheChildRegistryBeforeItsParent() {
+    let child = InitializerRegistry(parent: registry)
+    registry.register((any Tracker).self, in: Page.self) { _ in FileTracker("parent's, for the container") }
+    registry.register(instance: Clock())
+    child.register((any Tracker).self, label("child's"))
+    let page = child.run { Page() }
+    #expect(page.tracker.label == "child's")
+    #expect(page.clock != nil)
+    #expect(Page().tracker.label == "parent's, for the container")
+  }
+
+  @Test func asksTheRegistryOfItsMakingWhereverItIsRead() async {
+    final class Shared: @unchecked Sendable { @Injected var tracker: any Tracker }
+    let mine = InitializerRegistry()
+    mine.register((any Tracker).self, label("mine"))
+    registry.register((any Tracker).self, label("task's"))
+    let made = (0..<3).map { _ in mine.run { Shared() } }
+    #expect(made[0].tracker.label == "mine")
+    #expect(await Task.detached { made[1].tracker.label }.value == "mine")
+    await onThreads { #expect(made[2].tracker.label == "mine") }
+  }
+
+  @Test func worksInAnActorAMainActorClassAStructALocalAndAConstant() async {
+    actor Worker { @Injected var clock: Clock }
+    struct Model { @Injected var clock: Clock }
+    final class Constant: Sendable { let clock = Injected<Clock>() }
+    let clock = Clock()
+    registry.register(instance: clock)
+    #expect(await Worker().clock === clock)
+    #expect(Model().clock === clock)
+    #expect(Constant().clock.value === clock)
+    @Injected var local: Clock
+    #expect(local === clock)
+    await MainActor.run {
+      @MainActor final class Window { @Injected var clock: Clock }
+      #expect(Window().clock === clock)
+    }
+  }
+
+  @Test func initializedOnTheMainActorIsMadeThere() async {
+    @MainActor final class View {}
+    @MainActor final class Window { @Injected var view: View }
+    registry.registerOnMainActor { _ in View() }
+    await MainActor.run {
+      let window = Window()
+      #expect(window.view === window.view)
+    }
+  }
+}
+
+@Suite("A read that fails", .registry) struct FailureTests {
+  private var registry: InitializerRegistry { .current }
+
+  @Test func withNothingRegisteredNamesThePropertyAndWhatComesNear() throws {
+    registry.register(FileTracker.self) { FileTracker() }
+    let error = try #require(throws: InjectionError.self) { try Page().$tracker.resolve() }
+    #expect(error.code == .notRegistered)
+    #expect(error.description.contains("Page.tracker"))
+    #expect(error.description.contains("FileTracker"))
+    #expect(error.description.contains("registry.register((any Tracker).self) { … }"))
+  }
+
+  @Test func withNothingRegisteredStopsTheProgram() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = SubPage().exact
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("No initializer is registered for FileTracker for SubPage.exact"))
+    #expect(message.contains("registry.register(FileTracker.self) { … }"))
+    #expect(message.contains("ResolutionTests.swift"))
+  }
+
+  @Test func byAnErrorTriesAgainAtTheNextRead() throws {
+    struct Refusal: Error {}
+    let attempts = Counter()
+    registry.register((any Tracker).self) {
+      if attempts.increment() == 1 { throw Refusal() }
+      return FileTracker()
+    }
+    let page = Page()
+    let error = try #require(throws: InjectionError.self) { try page.$tracker.resolve() }
+    #expect(error.code == .initializerFailed)
+    #expect(error.underlying is Refusal)
+    #expect(!page.$tracker.isResolved)
+    #expect(page.heard == [])
+    #expect(throws: Never.self) { try page.$tracker.resolve() }
+    #expect(page.heard == ["tracker"])
+  }
+
+  @Test func byNeedingItselfThrowsThePath() throws {
+    registry.register((any Tracker).self, in: Page.self) { FileTracker(try $0.$tracker.resolve().label) }
+    let error = try #require(throws: InjectionError.self) { try Page().$tracker.resolve() }
+    #expect(error.code == .cycle)
+    #expect(error.path.first == error.path.last)
+    #expect(error.path.count == 2)
+  }
+}
