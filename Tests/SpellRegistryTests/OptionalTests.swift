@@ -1,0 +1,79 @@
+import SpellRegistry
+import Testing
+
+@Suite("Optional types") struct OptionalTests {
+  let registry = InitializerRegistry()
+
+  @Test("with nothing registered the answer is nil, and it is asked again next time")
+  func missing() throws {
+    #expect(try registry.resolve(Ticket?.self) == nil)
+    registry.register { Ticket(1) }
+    #expect(try registry.resolve(Ticket?.self)?.number == 1)
+  }
+
+  @Test("a property of an Optional type that was nil gets its value once it is registered, and keeps it")
+  func property() throws {
+    final class Page { @Spell var ticket: Ticket? }
+    let page = registry.run { Page() }
+    #expect(page.ticket == nil)
+    registry.register { Ticket(1) }
+    let ticket = try #require(page.ticket)
+    #expect(page.ticket === ticket)
+    registry.removeAll()
+    #expect(page.ticket === ticket)
+  }
+
+  @Test("a nil that a registered initializer made is a value, and is kept by a property")
+  func madeNil() {
+    final class Page { @Spell var ticket: Ticket? }
+    let runs = Counter()
+    registry.register(Ticket?.self) {
+      runs.increment()
+      return nil
+    }
+    let page = registry.run { Page() }
+    #expect(page.ticket == nil)
+    #expect(page.ticket == nil)
+    #expect(runs.value == 1)
+  }
+
+  @Test("what is registered for the Optional itself comes before its wrapped type")
+  func exact() throws {
+    registry.register(Int.self) { 1 }
+    registry.register(Int?.self) { 2 }
+    #expect(try registry.resolve(Int?.self) == 2)
+    #expect(try registry.resolve(Int.self) == 1)
+  }
+
+  @Test("an Optional protocol is served by an instance of any supertype")
+  func supertypes() throws {
+    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    #expect(try registry.resolve((any Tracker)?.self)?.label == "universal")
+    #expect(try registry.resolve(Clock?.self) == nil)
+  }
+
+  @Test("an initializer of the wrapped type that fails is an error, not nil")
+  func failing() {
+    registry.register(Ticket.self) { throw Offline() }
+    #expect(registry.error(resolving: Ticket?.self)?.code == .initializerFailed)
+  }
+
+  @Test("a missing dependency of the wrapped type is an error, not nil")
+  func missingDependency() {
+    registry.register(Network.self, autowire: Network.init)
+    #expect(registry.error(resolving: Network?.self)?.code == .notRegistered)
+  }
+
+  @Test("an Optional of a singleton is the singleton")
+  func singleton() throws {
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    #expect(try registry.resolve(Clock?.self) === registry.resolve(Clock.self))
+  }
+
+  @Test("an Optional of an Optional looks through both")
+  func nested() throws {
+    #expect(try registry.resolve(Int??.self) == nil)
+    registry.register(Int?.self) { 5 }
+    #expect(try registry.resolve(Int??.self) == 5)
+  }
+}

@@ -1,0 +1,201 @@
+import SpellRegistry
+import Testing
+
+private class Base {}
+private class Middle: Base {}
+private final class Leaf: Middle {}
+private final class Stranger: Base {}
+
+/// One kind of registration that may serve `Leaf.readTimeout: any Tracker`.
+private struct Candidate: Hashable, CustomStringConvertible {
+  enum Container: String, CaseIterable { case leaf, leafAndBelow, middleAndBelow, baseAndBelow, any }
+  enum Name: String, CaseIterable { case equal, contained, alsoContained, any }
+  enum Kind: String, CaseIterable { case type, supertype }
+
+  let container: Container
+  let name: Name
+  let kind: Kind
+
+  static let all = Container.allCases.flatMap { container in
+    Name.allCases.flatMap { name in
+      Kind.allCases.map { Candidate(container: container, name: name, kind: $0) }
+    }
+  }
+
+  var description: String { "\(container)/\(name)/\(kind)" }
+
+  /// The table of the documentation, in numbers: the smaller wins.
+  var order: [Int] {
+    let containers: [Container: Int] = [
+      .leaf: 0, .leafAndBelow: 1, .middleAndBelow: 2, .baseAndBelow: 3, .any: 4,
+    ]
+    let names: [Name: Int] = [.equal: 0, .contained: 1, .alsoContained: 1, .any: 2]
+    let kinds: [Kind: Int] = [.type: 0, .supertype: 1]
+    return [containers[container]!, names[name]!, kinds[kind]!]
+  }
+
+  func register(in registry: InitializerRegistry, as label: String) {
+    switch container {
+    case .leaf: register(in: registry, for: Leaf.self, subclasses: false, as: label)
+    case .leafAndBelow: register(in: registry, for: Leaf.self, subclasses: true, as: label)
+    case .middleAndBelow: register(in: registry, for: Middle.self, subclasses: true, as: label)
+    case .baseAndBelow: register(in: registry, for: Base.self, subclasses: true, as: label)
+    case .any:
+      switch kind {
+      case .type: registry.register((any Tracker).self, named: propertyName) { FileTracker(label) }
+      case .supertype: registry.register(instance: FileTracker(label), as: .anySupertype, named: propertyName)
+      }
+    }
+  }
+
+  private func register<C: AnyObject>(
+    in registry: InitializerRegistry, for container: C.Type, subclasses: Bool, as label: String
+  ) {
+    switch kind {
+    case .type:
+      registry.register((any Tracker).self, in: container, subclasses: subclasses, named: propertyName) { _ in
+        FileTracker(label)
+      }
+    case .supertype:
+      registry.register(
+        instance: FileTracker(label), as: .anySupertype, in: container, subclasses: subclasses, named: propertyName)
+    }
+  }
+
+  private var propertyName: PropertyName? {
+    switch name {
+    case .equal: "readTimeout"
+    case .contained: .containing("TIMEOUT")
+    case .alsoContained: .containing("read")
+    case .any: nil
+    }
+  }
+}
+
+/// The winner among registrations in the order in which they were made.
+private func expectedWinner(of candidates: [Candidate]) -> Int {
+  candidates.indices.min { left, right in
+    let (mine, others) = (candidates[left].order, candidates[right].order)
+    return mine == others ? left > right : mine.lexicographicallyPrecedes(others)
+  }!
+}
+
+@Suite("Which registration wins") struct RegistrationRankTests {
+  private func winner(of candidates: [Candidate]) throws -> String {
+    let registry = InitializerRegistry()
+    for (index, candidate) in candidates.enumerated() { candidate.register(in: registry, as: "\(index)") }
+    return try registry.resolve((any Tracker).self, named: "readTimeout", for: Leaf()).label
+  }
+
+  @Test("each registration alone serves the property that it matches", arguments: Candidate.all)
+  fileprivate func alone(_ candidate: Candidate) throws {
+    #expect(try winner(of: [candidate]) == "0")
+  }
+
+  @Test("of any two, container counts before name before kind before age", arguments: Candidate.all)
+  fileprivate func pairs(_ first: Candidate) throws {
+    for second in Candidate.all {
+      let expected = expectedWinner(of: [first, second])
+      #expect(try winner(of: [first, second]) == "\(expected)", "\(first), then \(second)")
+    }
+  }
+
+  @Test("of many, in any order of registration, the same rule finds the winner")
+  func many() throws {
+    var generator = Xorshift(state: 0x9E37_79B9_7F4A_7C15)
+    for _ in 0..<300 {
+      let count = Int.random(in: 3...12, using: &generator)
+      let candidates = Array(Candidate.all.shuffled(using: &generator).prefix(count))
+      #expect(try winner(of: candidates) == "\(expectedWinner(of: candidates))", "\(candidates)")
+    }
+  }
+
+  @Test("what is registered for another class, name, supertype or without subclasses never serves the property")
+  func others() throws {
+    let registry = InitializerRegistry()
+    registry.register((any Tracker).self, in: Stranger.self, subclasses: true) { _ in FileTracker("stranger") }
+    registry.register((any Tracker).self, in: Middle.self) { _ in FileTracker("exactly the superclass") }
+    registry.register((any Tracker).self, named: "readTimeouts") { FileTracker("longer name") }
+    registry.register((any Tracker).self, named: .containing("write")) { FileTracker("other part") }
+    registry.register(FileTracker.self) { FileTracker("subtype") }
+    registry.register(instance: FileTracker("instance of its type only"))
+    registry.register(instance: Clock(), as: .anySupertype)
+    #expect(throws: InjectionError.self) {
+      try registry.resolve((any Tracker).self, named: "readTimeout", for: Leaf())
+    }
+    registry.register((any Tracker).self) { FileTracker("any") }
+    #expect(try registry.resolve((any Tracker).self, named: "readTimeout", for: Leaf()).label == "any")
+  }
+
+  @Test("equal names are told apart by case, contained ones are not")
+  func letterCase() throws {
+    let registry = InitializerRegistry()
+    registry.register(Int.self, named: "Port") { 1 }
+    #expect(registry.error(resolving: Int.self, named: "port")?.code == .notRegistered)
+    registry.register(Int.self, named: .containing("pORT")) { 2 }
+    #expect(try registry.resolve(Int.self, named: "httpPort2") == 2)
+    #expect(try registry.resolve(Int.self, named: "Port") == 1)
+  }
+
+  @Test("a question without a name is never answered by a registration with one")
+  func unnamed() {
+    let registry = InitializerRegistry()
+    registry.register(Int.self, named: "port") { 1 }
+    registry.register(Int.self, named: .containing("")) { 2 }
+    #expect(registry.error(resolving: Int.self)?.code == .notRegistered)
+  }
+
+  @Test("a property's own expression stands between its container's registration and all others")
+  func expression() throws {
+    final class Page { @Spell var tracker: any Tracker = FileTracker("own") }
+    class Screen { @Spell var tracker: any Tracker = FileTracker("own") }
+    final class Popover: Screen {}
+    let registry = InitializerRegistry()
+    registry.register((any Tracker).self, named: "tracker") { FileTracker("any container") }
+    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    #expect(registry.run { Page() }.tracker.label == "own")
+    registry.register((any Tracker).self, in: Page.self) { _ in FileTracker("page") }
+    registry.register((any Tracker).self, in: Screen.self, subclasses: true) { _ in FileTracker("screens") }
+    #expect(registry.run { Page() }.tracker.label == "page")
+    #expect(registry.run { Popover() }.tracker.label == "screens")
+  }
+
+  @Test("a registration for a container in the parent comes before the property's own expression")
+  func expressionAndParent() {
+    final class Page { @Spell var tracker: any Tracker = FileTracker("own") }
+    let parent = InitializerRegistry()
+    parent.register((any Tracker).self, in: Page.self) { _ in FileTracker("parent's page") }
+    let child = InitializerRegistry(parent: parent)
+    child.register((any Tracker).self) { FileTracker("child's any") }
+    #expect(child.run { Page() }.tracker.label == "parent's page")
+  }
+
+  @Test("a subclass gets what is registered for exactly it, before what its superclass has with subclasses")
+  func dynamicClass() throws {
+    let registry = InitializerRegistry()
+    registry.register(Int.self, in: Base.self, subclasses: true) { _ in 1 }
+    registry.register(Int.self, in: Middle.self) { _ in 2 }
+    let asBase: Base = Middle()
+    #expect(try registry.resolve(Int.self, for: asBase) == 2)
+    #expect(try registry.resolve(Int.self, for: Leaf()) == 1)
+    #expect(try registry.resolve(Int.self, for: Base()) == 1)
+  }
+
+  @Test("the initializer is given the container that asks")
+  func containerArgument() throws {
+    let registry = InitializerRegistry()
+    registry.register(ObjectIdentifier.self, in: Base.self, subclasses: true) { ObjectIdentifier($0) }
+    let leaf = Leaf()
+    #expect(try registry.resolve(ObjectIdentifier.self, for: leaf) == ObjectIdentifier(leaf))
+  }
+}
+
+private struct Xorshift: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}
