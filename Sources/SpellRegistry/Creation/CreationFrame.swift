@@ -81,5 +81,16 @@ extension UnsafeMutablePointer<CreationFrame> {
 
 /// The values of scope `.graph` that one resolution has made so far.
 final class GraphValues {
-  var values: [ObjectIdentifier: Any] = [:]
+  /// Holds the entries as well: an identifier is an entry's own only for as long as that lives.
+  private var values: [ObjectIdentifier: (entry: any AnyRegistrationEntry, value: Any)] = [:]
+
+  func value<Value>(of entry: RegistrationEntry<Value>) -> Value? {
+    // The dictionary's own nil would pass for a value of an Optional type.
+    guard let kept = values[ObjectIdentifier(entry)] else { return nil }
+    return kept.value as? Value
+  }
+
+  func keep<Value>(_ value: Value, of entry: RegistrationEntry<Value>) {
+    values[ObjectIdentifier(entry)] = (entry, value)
+  }
 }

@@ -91,10 +91,9 @@ extension InitializerRegistry {
     let outermost = frame.outermost
     let graph = outermost.pointee.graph ?? GraphValues()
     outermost.pointee.graph = graph
-    // Two steps: cast at once, a missing value would be the nil of an Optional type.
-    if let kept = graph.values[ObjectIdentifier(entry)], let value = kept as? Value { return value }
+    if let value = graph.value(of: entry) { return value }
     let value = try run(entry, at: point, from: self, as: frame)
-    graph.values[ObjectIdentifier(entry)] = value
+    graph.keep(value, of: entry)
     return value
   }
 
