@@ -1,0 +1,141 @@
+import SpellRegistry
+import Testing
+
+/// Registers a ring of singletons, each of which begins only once all have begun.
+private func ring(_ types: [(InitializerRegistry, Meeting) -> Void]) -> InitializerRegistry {
+  let (registry, meeting) = (InitializerRegistry(), Meeting(of: types.count))
+  for register in types { register(registry, meeting) }
+  return registry
+}
+
+private struct One: Sendable {}
+private struct Two: Sendable {}
+private struct Three: Sendable {}
+
+private func link<Value: Sendable, Next: Sendable>(
+  _ value: Value, to _: Next.Type, scope: Scope<Value> = .singleton
+) -> (InitializerRegistry, Meeting) -> Void {
+  { registry, meeting in
+    let runs = Counter()
+    registry.register(Value.self, scope: scope) { resolver in
+      if runs.increment() == 1 { meeting.attend() }
+      _ = try resolver.resolve(Next.self)
+      return value
+    }
+  }
+}
+
+@Suite("Cycles across threads", .timeLimit(.minutes(1))) struct ThreadCycleTests {
+  @Test("two threads that make what the other needs both get the error, with the whole circle")
+  func two() async {
+    for _ in 0..<50 {
+      let registry = ring([link(One(), to: Two.self), link(Two(), to: One.self)])
+      async let one = onThread { registry.error(resolving: One.self) }
+      async let two = onThread { registry.error(resolving: Two.self) }
+      let errors = await [one, two]
+      #expect(errors.map { $0?.code } == [.cycle, .cycle])
+      #expect(errors[0]?.path == ["One", "Two", "One"])
+      #expect(errors[1]?.path == ["Two", "One", "Two"])
+    }
+  }
+
+  @Test("three threads in a ring all get the error, with the whole circle")
+  func three() async {
+    for _ in 0..<50 {
+      let registry = ring([
+        link(One(), to: Two.self), link(Two(), to: Three.self), link(Three(), to: One.self),
+      ])
+      async let one = onThread { registry.error(resolving: One.self) }
+      async let two = onThread { registry.error(resolving: Two.self) }
+      async let three = onThread { registry.error(resolving: Three.self) }
+      let errors = await [one, two, three]
+      #expect(errors.map { $0?.code } == [.cycle, .cycle, .cycle])
+      #expect(errors[0]?.path == ["One", "Two", "Three", "One"])
+      #expect(errors[1]?.path == ["Two", "Three", "One", "Two"])
+      #expect(errors[2]?.path == ["Three", "One", "Two", "Three"])
+    }
+  }
+
+  @Test("the circle may pass through values that are not shared on its way")
+  func detour() async {
+    for _ in 0..<50 {
+      let (registry, meeting) = (InitializerRegistry(), Meeting(of: 2))
+      link(One(), to: Three.self)(registry, meeting)
+      link(Two(), to: One.self)(registry, meeting)
+      registry.register(Three.self) {
+        _ = try $0.resolve(Two.self)
+        return Three()
+      }
+      async let one = onThread { registry.error(resolving: One.self) }
+      async let two = onThread { registry.error(resolving: Two.self) }
+      let errors = await [one, two]
+      #expect(errors[0]?.path == ["One", "Three", "Two", "One"])
+      #expect(errors[1]?.path == ["Two", "One", "Three", "Two"])
+    }
+  }
+
+  @Test("a thread outside the circle that waits for one in it gets the error, too")
+  func bystander() async {
+    let registry = ring([link(One(), to: Two.self), link(Two(), to: One.self)])
+    registry.register(Three.self) {
+      _ = try $0.resolve(One.self)
+      return Three()
+    }
+    async let one = onThread { registry.error(resolving: One.self) }
+    async let two = onThread { registry.error(resolving: Two.self) }
+    async let three = onThread { registry.error(resolving: Three.self) }
+    for error in await [one, two, three] { #expect(error?.code == .cycle) }
+  }
+
+  @Test("threads that wait for one another without a circle all get their values")
+  func noCircle() async {
+    for _ in 0..<50 {
+      let (registry, begun, asked) = (InitializerRegistry(), Latch(), Latch())
+      registry.register(Ticket.self, scope: .singleton) {
+        begun.open()
+        asked.wait()
+        return Ticket(1)
+      }
+      registry.register(Int.self, scope: .singleton) {
+        asked.open()
+        return try $0.resolve(Ticket.self).number
+      }
+      registry.register(String.self, scope: .singleton) { "\(try $0.resolve(Int.self))" }
+      async let ticket = onThread { try? registry.resolve(Ticket.self).number }
+      _ = await onThread { begun.wait() }
+      async let number = onThread { try? registry.resolve(Int.self) }
+      async let text = onThread { try? registry.resolve(String.self) }
+      #expect(await ticket == 1)
+      #expect(await number == 1)
+      #expect(await text == "1")
+    }
+  }
+
+  @Test("properties of two objects that need each other across threads are an error, not a hang")
+  func properties() async {
+    final class Page: Sendable {
+      let number: Spell<Int>
+      init(_ registry: InitializerRegistry, _ name: String) { number = registry.run { Spell(name) } }
+    }
+    for _ in 0..<20 {
+      let (registry, meeting, runs) = (InitializerRegistry(), Meeting(of: 2), Counter())
+      let (one, two) = (Page(registry, "one"), Page(registry, "two"))
+      registry.register(Int.self, named: "one") {
+        if runs.increment() <= 2 { meeting.attend() }
+        return try two.number.storage.makeValue(in: nil)
+      }
+      registry.register(Int.self, named: "two") {
+        if runs.increment() <= 2 { meeting.attend() }
+        return try one.number.storage.makeValue(in: nil)
+      }
+      let codes = await onThreads(2) { index -> InjectionError.Code? in
+        do throws(InjectionError) {
+          _ = try (index == 0 ? one : two).number.storage.makeValue(in: nil)
+          return nil
+        } catch { return error.code }
+      }
+      #expect(codes == [.cycle, .cycle])
+      #expect(!one.number.storage.hasValue && !two.number.storage.hasValue)
+    }
+  }
+}
