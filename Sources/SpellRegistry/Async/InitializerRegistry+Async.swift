@@ -40,7 +40,9 @@ extension InitializerRegistry {
   ) async throws(InjectionError) -> Value {
     let point = InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed)
     for owner in lineage {
-      guard let entry = owner.ranked(type, at: point, reach: .any, exactly: false).first else { continue }
+      // An instance of any supertype ranks here whether it has this one or not.
+      let ranked = owner.ranked(type, at: point, reach: .any, exactly: false)
+      guard let entry = ranked.first(where: { $0.serves(type) }) else { continue }
       guard let exact = entry as? RegistrationEntry<Value> else { break }
       switch exact.initializer {
       case .async(let initializer):
