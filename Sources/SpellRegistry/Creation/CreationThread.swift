@@ -6,6 +6,8 @@ struct CreationThread {
   var innermost: UnsafeMutablePointer<CreationFrame>?
   /// The gate that the thread waits at; guarded by the creation monitor.
   var awaited: UnsafePointer<CreationGate>?
+  /// Whose hooks run on this thread, the outermost first; only the thread itself uses it.
+  var runningHooks: [ObjectIdentifier] = []
 
   private static let storage = ThreadLocalPointer { record in
     record.assumingMemoryBound(to: CreationThread.self).deinitialize(count: 1).deallocate()

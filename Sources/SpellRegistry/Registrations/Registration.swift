@@ -13,7 +13,8 @@ public struct Registration<Value>: Sendable {
   /// `resolve`.
   ///
   /// Hooks run in the order in which they were added, before the property's own, with no lock held, on the thread that
-  /// asked. The value is stored before they run.
+  /// asked. The value is stored before they run. What a hook causes to be injected is not told to the hooks that are
+  /// running, so a hook may resolve even what it hears of.
   @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     entry.hooks.add(hook)

@@ -110,8 +110,15 @@ final class Hooks<Value>: Sendable {
     isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Calls every hook, with no lock held.
+  /// Calls every hook, with no lock held; none while they run already, further out on this thread.
+  ///
+  /// A hook that resolves what it hears of would else call itself until the stack is full.
   func call(_ value: Value, at point: InjectionPoint) {
+    let thread = CreationThread.current
+    let id = ObjectIdentifier(self)
+    if thread.pointee.runningHooks.contains(id) { return }
+    thread.pointee.runningHooks.append(id)
+    defer { thread.pointee.runningHooks.removeLast() }
     for hook in hooks.withLock({ $0 }) { hook(value, point) }
   }
 }

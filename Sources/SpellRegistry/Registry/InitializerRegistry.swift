@@ -65,7 +65,7 @@ public final class InitializerRegistry: Sendable {
   /// property's and the container's observer.
   ///
   /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
-  /// no lock held.
+  /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   func insert(_ entry: any AnyRegistrationEntry) {

@@ -1,0 +1,202 @@
+import SpellRegistry
+import Testing
+
+@Suite("Hooks", .timeLimit(.minutes(1))) struct HookTests {
+  let registry = InitializerRegistry()
+
+  @Test("hooks are called in order: the registration's, the property's, the observer's, the registry's")
+  func order() {
+    let heard = Shared<[String]>([])
+    final class Page: InjectionObserver {
+      let heard: Shared<[String]>
+      @Spell(hook: { (page: Page, ticket: Ticket) in page.heard.update { $0.append("property \(ticket.number)") } })
+      var ticket: Ticket
+      init(_ heard: Shared<[String]>) { self.heard = heard }
+      func didInject(_ value: Any, intoProperty name: String) { heard.update { $0.append("observer of \(name)") } }
+    }
+    registry.onInjection { value, point in
+      heard.update { $0.append("registry: \(type(of: value)) for \(point.propertyName ?? "-")") }
+    }
+    registry.register { Ticket(1) }
+      .onInjection { ticket, point in heard.update { $0.append("first for \(point.propertyName ?? "-")") } }
+      .onInjection { ticket, _ in heard.update { $0.append("second \(ticket.number)") } }
+    let page = registry.run { Page(heard) }
+    _ = page.ticket
+    _ = page.ticket
+    #expect(
+      heard.value == [
+        "first for ticket", "second 1", "property 1", "observer of ticket", "registry: Ticket for ticket",
+      ])
+  }
+
+  @Test("each call of resolve is heard, also for a value that was kept, and each value of resolveAll")
+  func everyInjection() throws {
+    let heard = Counter()
+    registry.register(Clock.self, scope: .singleton) { Clock() }.onInjection { _, _ in heard.increment() }
+    _ = try registry.resolve(Clock.self)
+    _ = try registry.resolve(Clock.self)
+    _ = try registry.resolve(Clock?.self)
+    _ = try registry.resolveAll(Clock.self)
+    #expect(heard.value == 4)
+  }
+
+  @Test("instances, arguments and dependencies are heard")
+  func kinds() throws {
+    let heard = Shared<[Int]>([])
+    registry.register(instance: 1).onInjection { value, _ in heard.update { $0.append(value) } }
+    registry.register(Ticket.self, arguments: Int.self) { Ticket($1) }
+      .onInjection { ticket, _ in heard.update { $0.append(ticket.number) } }
+    registry.register([Int].self) { [try $0.resolve()] }
+      .onInjection { value, _ in heard.update { $0.append(value.count * 100) } }
+    _ = try registry.resolve(Ticket.self, arguments: 7)
+    _ = try registry.resolve([Int].self)
+    #expect(heard.value == [7, 1, 100])
+  }
+
+  @Test("an instance that serves a supertype is heard as what it is")
+  func supertype() throws {
+    let heard = Shared<[String]>([])
+    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+      .onInjection { tracker, point in heard.update { $0.append("\(tracker.label) as \(point.propertyType)") } }
+    _ = try registry.resolve((any Tracker).self)
+    _ = try registry.resolve((any Tracker)?.self)
+    #expect(heard.value == ["universal as Tracker", "universal as Optional<Tracker>"])
+  }
+
+  @Test("a nil for which nothing is registered, and an initializer that throws, are no injections")
+  func noInjection() {
+    let heard = Counter()
+    registry.onInjection { _, _ in heard.increment() }
+    registry.register(Ticket.self) { throw Offline() }.onInjection { _, _ in heard.increment() }
+    #expect(registry.error(resolving: Clock?.self) == nil)
+    #expect(registry.error(resolving: Ticket.self) != nil)
+    #expect(heard.value == 0)
+  }
+
+  @Test("a hook that is added later, or by a hook, hears of the injections after that")
+  func added() throws {
+    let heard = Counter()
+    let registration = registry.register(Clock.self) { Clock() }
+    let isAdded = Counter()
+    registration.onInjection { _, _ in
+      if isAdded.increment() == 1 { registration.onInjection { _, _ in heard.increment() } }
+    }
+    _ = try registry.resolve(Clock.self)
+    #expect(heard.value == 0)
+    _ = try registry.resolve(Clock.self)
+    #expect(heard.value == 1)
+  }
+
+  @Test("a property's hook and its container's observer may read the property")
+  func reading() {
+    final class Page: InjectionObserver {
+      @Spell(hook: { (page: Page, _: Ticket) in page.read.append(page.ticket.number) }) var ticket: Ticket
+      var read: [Int] = []
+      func didInject(_ value: Any, intoProperty name: String) { read.append(ticket.number * 10) }
+    }
+    let runs = Counter()
+    registry.register { Ticket(runs.increment()) }
+    let page = registry.run { Page() }
+    #expect(page.ticket.number == 1)
+    #expect(page.read == [1, 10])
+  }
+
+  @Test("a hook may resolve others, register and withdraw")
+  func changing() throws {
+    let registry = registry
+    let registration = registry.register(Clock.self, scope: .singleton) { Clock() }
+    registry.register { Ticket(1) }
+    let resolved = Counter()
+    registration.onInjection { _, _ in
+      if (try? registry.resolve(Ticket.self)) != nil { resolved.increment() }
+      registry.register(Int.self) { 3 }
+      registration.unregister()
+    }
+    _ = try registry.resolve(Clock.self)
+    #expect(resolved.value == 1)
+    #expect(try registry.resolve(Int.self) == 3)
+    #expect(registry.error(resolving: Clock.self)?.code == .notRegistered)
+  }
+
+  @Test("a hook that resolves what it hears of ends, in every scope", arguments: [true, false])
+  func again(isKept: Bool) throws {
+    let registry = registry
+    let heard = Counter()
+    registry.register(Clock.self, scope: isKept ? .singleton : .unique) { Clock() }
+      .onInjection { _, _ in
+        heard.increment()
+        _ = try? registry.resolve(Clock.self)
+      }
+    _ = try registry.resolve(Clock.self)
+    #expect(heard.value == 1)
+  }
+
+  @Test("a registry's hook may resolve a logger of that registry")
+  func logging() throws {
+    let registry = registry
+    let lines = Shared<[String]>([])
+    registry.register(FileTracker.self, scope: .singleton) { FileTracker("log") }
+    registry.register { Clock() }
+    registry.onInjection { value, _ in
+      guard let log = try? registry.resolve(FileTracker.self) else { return }
+      lines.update { $0.append("\(log.label): \(type(of: value))") }
+    }
+    _ = try registry.resolve(Clock.self)
+    #expect(lines.value == ["log: Clock"])
+  }
+
+  @Test("a hook that makes another object with the same property ends")
+  func sameProperty() {
+    final class Page { @Spell var clock: Clock }
+    let registry = registry
+    let heard = Counter()
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+      .onInjection { _, _ in
+        heard.increment()
+        _ = registry.run { Page() }.clock
+      }
+    _ = registry.run { Page() }.clock
+    #expect(heard.value == 1)
+  }
+
+  @Test("a hook may resolve a value that needs the one it hears of")
+  func dependent() throws {
+    let registry = registry
+    let network = Shared<Network?>(nil)
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+      .onInjection { _, _ in
+        let made = try? registry.resolve(Network.self)
+        network.update { $0 = $0 ?? made }
+      }
+    registry.register(Network.self, autowire: Network.init)
+    let clock = try registry.resolve(Clock.self)
+    #expect(network.value?.clock === clock)
+  }
+
+  @Test("another hook hears of what a hook injects")
+  func inner() throws {
+    let registry = registry
+    let heard = Shared<[String]>([])
+    registry.register { Ticket(1) }.onInjection { _, _ in heard.update { $0.append("ticket") } }
+    registry.register { Clock() }
+      .onInjection { _, _ in
+        heard.update { $0.append("clock") }
+        _ = try? registry.resolve(Ticket.self)
+      }
+    _ = try registry.resolve(Clock.self)
+    #expect(heard.value == ["clock", "ticket"])
+  }
+
+  @Test("a hook for another class than the one that declares the property stops the program with a sentence")
+  func wrongContainer() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Page { @Spell(hook: { (_: Clock, _: Int) in }) var number: Int }
+      let registry = InitializerRegistry()
+      registry.register(Int.self) { 1 }
+      _ = registry.run { Page() }.number
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("A property of type Int in Page has a hook for Clock."))
+    #expect(message.contains("Write the hook for the class that declares the property."))
+  }
+}
