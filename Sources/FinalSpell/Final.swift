@@ -28,15 +28,15 @@ public import SpellRegistry
 @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
-  private init(_ declaration: PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
+  @inlinable init(_ declaration: PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
   /// A property to be assigned later.
-  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
   /// A property whose value is known already.
-  public init(
+  @inlinable public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     self.init(fileID: fileID, line: line, column: column)

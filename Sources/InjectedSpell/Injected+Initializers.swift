@@ -1,14 +1,14 @@
-internal import SpellRegistry
+public import SpellRegistry
 
 extension Injected {
   /// A property that asks with a name instead of its own.
-  public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(PropertyDeclaration(place: place, alias: name), .once)
   }
 
   /// A property that asks as often as `policy` says.
-  public init(
+  @inlinable public init(
     _ policy: InjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -19,7 +19,7 @@ extension Injected {
   /// does.
   ///
   /// - Precondition: `Object` is a class, or a protocol that only classes conform to.
-  public init<Object>(
+  @inlinable public init<Object>(
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value == Object? {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
@@ -33,7 +33,7 @@ extension Injected {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
-  public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -48,7 +48,7 @@ extension Injected {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
-  public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line,
     column: UInt = #column

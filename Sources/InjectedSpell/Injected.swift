@@ -30,21 +30,21 @@ public import SpellRegistry
 /// read through ``value``.
 @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
-  let policy: Policy
+  @usableFromInline let policy: Policy
 
-  enum Policy {
+  @usableFromInline enum Policy {
     case once
     case everyRead
     case weak(WeakValue)
   }
 
-  init(_ declaration: PropertyDeclaration<Value>, _ policy: Policy) {
+  @inlinable init(_ declaration: PropertyDeclaration<Value>, _ policy: Policy) {
     storage = PropertyStorage(declaration)
     self.policy = policy
   }
 
   /// A property that takes what is registered for it.
-  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)), .once)
   }
 

@@ -2,8 +2,10 @@ internal import SpellRegistry
 internal import Synchronization
 
 /// The value of a property that does not keep it alive.
-final class WeakValue: Sendable {
+@usableFromInline final class WeakValue: Sendable {
   private let reference = Mutex<WeakReference?>(nil)
+
+  @usableFromInline init() {}
 
   /// The object as the property's Optional type, while there is one.
   func value<Value>(as: Value.Type = Value.self) -> Value? {

@@ -1,4 +1,4 @@
-internal import SpellRegistry
+public import SpellRegistry
 
 extension Lazy {
   /// A plain constant, which any thread may read through ``value``.
@@ -8,7 +8,7 @@ extension Lazy {
   ///   let number = Lazy { 9 }
   /// }
   /// ```
-  public init(
+  @inlinable public init(
     _ initializer: @escaping @Sendable () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -23,7 +23,7 @@ extension Lazy {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
-  public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
@@ -39,7 +39,7 @@ extension Lazy {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
-  public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     onInjection: @escaping (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -56,7 +56,7 @@ extension Lazy {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
-  public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
     line: UInt = #line,
     column: UInt = #column
@@ -72,7 +72,7 @@ extension Lazy {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
-  public init<Container: AnyObject>(
+  @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
     injected method: @escaping (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

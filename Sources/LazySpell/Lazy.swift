@@ -30,15 +30,15 @@ public import SpellRegistry
 @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
-  init(_ declaration: PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
+  @inlinable init(_ declaration: PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
   /// A property that takes what is registered for it, or its type's empty value.
-  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
   /// A property with an expression, which runs at the first read.
-  public init(
+  @inlinable public init(
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID,
     line: UInt = #line,
     column: UInt = #column

@@ -20,11 +20,11 @@ public import Synchronization
 @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let word: Atomic<UInt>
 
-  @usableFromInline static let vacant: UInt = 0
+  @inlinable static var vacant: UInt { 0 }
   @inlinable static var ready: UInt { 2 }
   @inlinable static var readyElsewhere: UInt { 3 }
   static let awaitedTag: UInt = 1
-  @usableFromInline static var tags: UInt { 15 }
+  @inlinable static var tags: UInt { 15 }
   /// From one generation to the next.
   static let generationStep: UInt = 16
 
@@ -33,7 +33,7 @@ public import Synchronization
   /// One for all: it is taken only by a read that meets another thread at work.
   private static let monitor = Monitor()
 
-  @usableFromInline init() { word = Atomic(Self.vacant) }
+  @inlinable init() { word = Atomic(Self.vacant) }
 }
 
 extension CreationGate {

@@ -12,7 +12,7 @@ public struct PropertyDeclaration<Value> {
   public let registry: InitializerRegistry
 
   /// A declaration, with the registry that is current now.
-  public init(
+  @inlinable public init(
     place: SourcePlace, alias: String? = nil, expression: (() -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {

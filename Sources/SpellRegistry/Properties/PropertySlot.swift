@@ -8,19 +8,29 @@ public import Synchronization
 /// re-injection or resetting a constant that threads share, leave it as it is and put the new value behind a lock,
 /// since a reader may be half-way through copying the old one; the old one is then kept until the property goes.
 public struct PropertySlot<Value>: ~Copyable {
-  @usableFromInline let gate = CreationGate()
+  @usableFromInline let gate: CreationGate
   /// The word that a current value has; see ``InitializerRegistry/reinject(_:)``.
   @usableFromInline let current: UnsafePointer<Atomic<UInt>>
   @usableFromInline var inline: Value?
   /// Whether `inline` holds a value that was replaced while it may have been read.
-  var isRetired = false
+  @usableFromInline var isRetired: Bool
   /// Whether the value was assigned, not injected.
   ///
   /// Relaxed: written before the word is settled, read after it is seen.
-  let isByHand = Atomic(false)
-  let elsewhere = Mutex<Elsewhere<Value>?>(nil)
+  @usableFromInline let isByHand: Atomic<Bool>
+  @usableFromInline let elsewhere: Mutex<Elsewhere<Value>?>
+  /// What the property's declaration says.
+  @usableFromInline let declaration: PropertyDeclaration<Value>
 
-  init(current: UnsafePointer<Atomic<UInt>>) { self.current = current }
+  @inlinable init(_ declaration: PropertyDeclaration<Value>) {
+    gate = CreationGate()
+    current = declaration.registry.currentWord
+    inline = nil
+    isRetired = false
+    isByHand = Atomic(false)
+    elsewhere = Mutex(nil)
+    self.declaration = declaration
+  }
 
   /// Whether the value is there and can be read with no lock.
   ///
@@ -45,7 +55,7 @@ public struct PropertySlot<Value>: ~Copyable {
 /// A value that is read under a lock.
 ///
 /// `@unchecked Sendable`: the value changes threads only where the property that holds it does.
-final class Elsewhere<Value>: @unchecked Sendable {
+@usableFromInline final class Elsewhere<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
 }

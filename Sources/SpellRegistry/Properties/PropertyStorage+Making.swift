@@ -43,7 +43,7 @@ extension PropertyStorage {
     let point = point(in: container)
     return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
       guard let provided = try provide(at: point, fallback: { _ in nil }, as: frame) else {
-        return try buffer.header.registry.nilOrThrow(at: point)
+        return try slot.pointee.declaration.registry.nilOrThrow(at: point)
       }
       notify(provided, at: point)
       return provided.value
@@ -66,7 +66,7 @@ extension PropertyStorage {
     guard let provided else {
       slot.pointee.gate.settle(frame, as: old == nil ? word : word & CreationGate.tags | generation)
       if let old { return old }
-      return try buffer.header.registry.nilOrThrow(at: point)
+      return try slot.pointee.declaration.registry.nilOrThrow(at: point)
     }
     store(provided.value, of: generation, exclusively: false, as: frame)
     notify(provided, at: point)
@@ -76,8 +76,8 @@ extension PropertyStorage {
   private func provide(
     at point: InjectionPoint, fallback: Fallback, as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Provided<Value>? {
-    let registry = buffer.header.registry
-    if let expression = buffer.header.expression {
+    let registry = slot.pointee.declaration.registry
+    if let expression = slot.pointee.declaration.expression {
       let registered = try registry.provide(Value.self, at: point, reach: .containersOnly, as: frame)
       return registered ?? Provided(value: expression(), entry: nil)
     }
@@ -89,12 +89,12 @@ extension PropertyStorage {
   private func notify(_ provided: Provided<Value>, at point: InjectionPoint) {
     provided.entry?.notify(provided.value, at: point)
     if let container = point.container {
-      buffer.header.hook?(container, provided.value)
+      slot.pointee.declaration.hook?(container, provided.value)
       if let observer = container as? any InjectionObserver {
         observer.didInject(provided.value, intoProperty: nameForObserver(at: point))
       }
     }
-    buffer.header.registry.hooks.callAll(provided.value, at: point)
+    slot.pointee.declaration.registry.hooks.callAll(provided.value, at: point)
   }
 
   private func nameForObserver(at point: InjectionPoint) -> String {
@@ -103,7 +103,7 @@ extension PropertyStorage {
         """
         \(TypeName.of(point.containerType ?? AnyObject.self)) observes its injections, but reflection does not show \
         the name of the property declared here: build it with reflection metadata and without a custom mirror.
-        """, at: buffer.header.place)
+        """, at: slot.pointee.declaration.place)
     }
     return name
   }

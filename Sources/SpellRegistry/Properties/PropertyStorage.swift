@@ -20,34 +20,30 @@
 ///
 /// Copies share the value. Any number of threads may read at once, the first read included.
 public struct PropertyStorage<Value> {
-  typealias Buffer = ManagedBuffer<PropertyDeclaration<Value>, PropertySlot<Value>>
-  private(set) var buffer: Buffer
+  @usableFromInline var buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>
   /// Where the value lies; valid for as long as this storage, or a copy of it, lives.
   public let slot: UnsafeMutablePointer<PropertySlot<Value>>
 
-  /// Frees the slot with the buffer.
-  private final class OwningBuffer: ManagedBuffer<PropertyDeclaration<Value>, PropertySlot<Value>> {
-    deinit { _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: 1) } }
-  }
-
   /// Storage without a value.
-  public init(_ declaration: PropertyDeclaration<Value>) {
-    buffer = OwningBuffer.create(minimumCapacity: 1) { _ in declaration }
-    slot = buffer.withUnsafeMutablePointerToElements { $0 }
-    slot.initialize(to: PropertySlot(current: declaration.registry.generations.current))
+  @inlinable public init(_ declaration: PropertyDeclaration<Value>) {
+    buffer = PropertyBuffer.allocate(
+      size: MemoryLayout<PropertySlot<Value>>.size, alignment: MemoryLayout<PropertySlot<Value>>.alignment
+    ) { slot in slot.assumingMemoryBound(to: PropertySlot<Value>.self).deinitialize(count: 1) }
+    slot = buffer.header.slot.bindMemory(to: PropertySlot<Value>.self, capacity: 1)
+    slot.initialize(to: PropertySlot(declaration))
   }
 
   /// What the property's declaration says.
-  public var declaration: PropertyDeclaration<Value> { buffer.header }
+  public var declaration: PropertyDeclaration<Value> { slot.pointee.declaration }
 
   /// Which property this is the storage of.
-  public var identity: PropertyIdentity { PropertyIdentity(address: slot, place: buffer.header.place) }
+  public var identity: PropertyIdentity { PropertyIdentity(address: slot, place: slot.pointee.declaration.place) }
 
   /// Whether no copy shares this storage; only inside a mutating function, where nobody can begin to.
   public mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&buffer) }
 
   /// Where the property is, as a question to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
-    InjectionPoint(Value.self, in: container, property: identity, alias: buffer.header.alias)
+    InjectionPoint(Value.self, in: container, property: identity, alias: slot.pointee.declaration.alias)
   }
 }

@@ -21,7 +21,7 @@ extension PropertyStorage {
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrappedType
     let isOutdated =
       !slot.pointee.isByHand.load(ordering: .relaxed)
-      && buffer.header.registry.generations.isOutdated(
+      && slot.pointee.declaration.registry.generations.isOutdated(
         word & ~CreationGate.tags, of: [Value.self] + (wrapped.map { [$0] } ?? []))
     if !isOutdated {
       _ = slot.pointee.gate.word.compareExchange(

@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// Who makes what for whom: initializers, keyed by property type, container type and property name.
 ///
@@ -67,6 +67,9 @@ public final class InitializerRegistry: Sendable {
   /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
   /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
+
+  /// The word that values of the latest generation have.
+  @usableFromInline var currentWord: UnsafePointer<Atomic<UInt>> { generations.current }
 
   func insert(_ entry: any AnyRegistrationEntry) {
     let replaced = table.withLock { $0.insert(entry) }
