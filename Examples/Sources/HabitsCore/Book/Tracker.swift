@@ -1,0 +1,61 @@
+package import Spellbook
+
+/// Keeps a person's habits, on the day that it is.
+package final class Tracker {
+  let clock: any WallClock
+  private let book: HabitBook
+  /// The day on which it was first asked for: a run that goes past midnight stays on one day.
+  @Final package var today: Day
+
+  package init(book: HabitBook, clock: any WallClock) {
+    self.book = book
+    self.clock = clock
+  }
+
+  /// Adds a habit and returns its number.
+  package func add(_ name: String) throws -> Int {
+    let draft = HabitDraft(name: try name.asHabitName())
+    try book.add(draft)
+    return draft.number
+  }
+
+  /// Marks the habit as done today.
+  ///
+  /// - Returns: The habit, and whether it is news that it is done.
+  package func markDone(_ name: String) throws -> (habit: Habit, isNew: Bool) {
+    try book.change(name) { habit in
+      let isNew = habit.days.insert(today).inserted
+      return (habit, isNew)
+    }
+  }
+
+  package func rename(_ name: String, to newName: String) throws -> (old: String, new: String) {
+    let newName = try newName.asHabitName()
+    return (try book.rename(name, to: newName), newName)
+  }
+
+  package func remove(_ name: String) throws -> Habit { try book.remove(name) }
+
+  package func streaks(of habit: Habit) -> Streaks { Streaks(of: habit.days, on: today) }
+
+  /// The habits as columns: number, name, days in a row now and at best, the last 14 days.
+  package func table() throws -> String {
+    var table = TextTable([("#", .right), ("Habit", .left), ("Now", .right), ("Best", .right), ("Last 14 days", .left)])
+    for habit in try book.all() {
+      let streaks = streaks(of: habit)
+      table.add([
+        String(habit.number), habit.name, String(streaks.current), String(streaks.longest),
+        String(streaks.lastDays.map { $0 ? "█" : "·" }),
+      ])
+    }
+    return table.text
+  }
+
+  /// Whether there is no habit.
+  package func isEmpty() throws -> Bool { try book.all().isEmpty }
+
+  package func countGuidedRun() throws -> Int { try book.countGuidedRun() }
+
+  /// What was damaged in the file, where something was.
+  package func damage() throws -> PreferenceRecovery? { try book.damage() }
+}

@@ -1,0 +1,65 @@
+package import Foundation
+
+/// A day of the calendar, whatever the hour and the time zone.
+///
+/// It is stored as it is written: `2026-04-01`.
+package struct Day: Hashable, Comparable, Sendable {
+  /// Days since 1970-01-01.
+  private let number: Int
+
+  private init(number: Int) { self.number = number }
+
+  /// The day that a calendar on the wall shows at that moment in that time zone.
+  package init(of moment: Date, in timeZone: TimeZone) {
+    let seconds = moment.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: moment))
+    number = Int((seconds / Day.length).rounded(.down))
+  }
+
+  package static func < (a: Day, b: Day) -> Bool { a.number < b.number }
+
+  /// The day that many days later.
+  package static func + (day: Day, days: Int) -> Day { Day(number: day.number + days) }
+
+  /// The day that many days earlier.
+  package static func - (day: Day, days: Int) -> Day { Day(number: day.number - days) }
+
+  /// Noon of the day in Greenwich.
+  var noon: Date { Date(timeIntervalSince1970: (Double(number) + 0.5) * Day.length) }
+
+  private static let length = 86_400.0
+  private static let style = Date.ISO8601FormatStyle().year().month().day()
+}
+
+extension Day: LosslessStringConvertible {
+  package init?(_ text: String) {
+    guard let moment = try? Date(text, strategy: Day.style) else { return nil }
+    self.init(of: moment, in: .gmt)
+    guard description == text else { return nil }
+  }
+
+  package var description: String { noon.formatted(Day.style) }
+}
+
+extension Day: ExpressibleByStringLiteral {
+  /// - Precondition: The literal is a day of the calendar.
+  package init(stringLiteral text: String) {
+    guard let day = Day(text) else { preconditionFailure("\(text) is no day of the calendar") }
+    self = day
+  }
+}
+
+extension Day: Codable {
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let day = Day(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no day of the calendar")
+    }
+    self = day
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

@@ -1,0 +1,56 @@
+/// What the person asks for.
+package enum Command: Equatable {
+  case guide
+  case add(String)
+  case done(String)
+  case list
+  case rename(String, to: String)
+  case remove(String)
+  case help
+
+  /// Reads the arguments, without the program's name.
+  ///
+  /// - Throws: What is wrong with them.
+  package init(_ arguments: [String]) throws(UsageError) {
+    if arguments.contains(where: { ["--help", "-h"].contains($0) }) {
+      self = .help
+      return
+    }
+    let names = Array(arguments.dropFirst())
+    switch (arguments.first, names.count) {
+    case (nil, _): self = .guide
+    case ("add", 1): self = .add(names[0])
+    case ("done", 1): self = .done(names[0])
+    case ("list", 0): self = .list
+    case ("rename", 2): self = .rename(names[0], to: names[1])
+    case ("remove", 1): self = .remove(names[0])
+    case ("help", 0): self = .help
+    case ("add"?, _), ("done"?, _), ("list"?, _), ("rename"?, _), ("remove"?, _), ("help"?, _):
+      throw UsageError(description: "\(arguments[0]) does not go with \(names.count.counted("name")).")
+    case (let word?, _): throw UsageError(description: "There is no command \"\(word)\".")
+    }
+  }
+
+  package static let usage = """
+    Usage: Habits add NAME            begin a habit
+           Habits done NAME           mark it as done today
+           Habits list                show the habits and their days in a row
+           Habits rename NAME NAME    give it another name
+           Habits remove NAME         forget it and its days
+           Habits help                show this
+           Habits                     show a guided run
+
+    A name of several words goes in quotes. A habit's number does for its name.
+    The habits are kept in the file that HABITS_FILE names, else in the settings folder.
+    """
+}
+
+/// Arguments that are no command.
+package struct UsageError: Error, Equatable, CustomStringConvertible {
+  package let description: String
+}
+
+extension Int {
+  /// The number with the word it counts: `1 day`, `2 days`.
+  func counted(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
+}

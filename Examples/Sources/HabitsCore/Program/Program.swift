@@ -1,0 +1,59 @@
+import Spellbook
+
+/// Runs one command.
+package final class Program {
+  /// Made by the first command that needs it: `help` opens no file.
+  @Lazy var tracker: Tracker
+  @Injected var console: any Console
+
+  package init() {}
+
+  /// Runs the command, prints what comes of it, and returns the code to exit with.
+  ///
+  /// 0 where all went well; 1 where there is no such habit; 64 where the arguments are no command; 74 where
+  /// the file could not be read or written.
+  package func run(_ arguments: [String]) -> Int32 {
+    do {
+      try perform(Command(arguments))
+      return 0
+    } catch let error as UsageError {
+      console.printError("Habits: \(error)\n\n\(Command.usage)")
+      return 64
+    } catch let error as HabitError {
+      console.printError("Habits: \(error)")
+      return 1
+    } catch {
+      console.printError("Habits: \(error)")
+      return 74
+    }
+  }
+
+  /// Runs the command and prints what comes of it.
+  func perform(_ command: Command) throws {
+    switch command {
+    case .help: try console.print(Command.usage)
+    case .guide: try GuidedRun(console: console).run(number: tracker.countGuidedRun())
+    case .add(let name):
+      let number = try tracker.add(name)
+      try console.print("Habit \(number) is added. When you have done it: Habits done \(number)")
+    case .done(let name): try markDone(name)
+    case .list: try console.print(tracker.isEmpty() ? "No habit yet. Add one: Habits add \"Read\"" : tracker.table())
+    case .rename(let name, let newName):
+      let names = try tracker.rename(name, to: newName)
+      try console.print("\"\(names.old)\" is called \"\(names.new)\" now.")
+    case .remove(let name):
+      let habit = try tracker.remove(name)
+      try console.print("\"\(habit.name)\" is removed, with \(habit.days.count.counted("day")).")
+    }
+    if $tracker.isInitialized, let damage = try tracker.damage() { console.printError("Habits: the file was damaged: \(damage)") }
+  }
+
+  private func markDone(_ name: String) throws {
+    let (habit, isNew) = try tracker.markDone(name)
+    let streak = tracker.streaks(of: habit).current.counted("day")
+    try console.print(
+      isNew
+        ? "\"\(habit.name)\" is done today, \(streak) in a row."
+        : "\"\(habit.name)\" was done today already, \(streak) in a row.")
+  }
+}

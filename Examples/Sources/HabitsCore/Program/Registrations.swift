@@ -1,0 +1,24 @@
+import Foundation
+package import Spellbook
+
+extension InitializerRegistry {
+  /// Registers what the program is made of.
+  ///
+  /// - Parameter environment: Its `HABITS_FILE` is the file to keep the habits in, in place of the standard one.
+  package func registerHabits(environment: [String: String] = [:]) {
+    let path = environment["HABITS_FILE"]
+    register((any PreferenceStore).self, scope: .singleton) {
+      try path.map { try FilePreferenceStore(url: URL(filePath: $0)) } ?? .standard
+    }
+    register((any Console).self) { StandardConsole() }
+    registerServices()
+  }
+
+  /// Registers what is the same wherever the habits are kept and whoever reads what is printed.
+  package func registerServices() {
+    register((any WallClock).self) { SystemClock() }
+    register(autowire: HabitBook.init)
+    register(autowire: Tracker.init)
+    register(in: Tracker.self) { $0.clock.today }
+  }
+}
