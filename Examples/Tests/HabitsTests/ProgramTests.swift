@@ -3,14 +3,14 @@ import SpellTesting
 import Spellbook
 import Testing
 
-private let console = { @Sendable (registry: InitializerRegistry) in
+private let services = { @Sendable (registry: InitializerRegistry) in
   registry.registerServices()
   registry.register(scope: .singleton) { RecordingConsole() }
   registry.register((any Console).self) { try $0.resolve(RecordingConsole.self) }
   registry.register(instance: FixedClock("2026-04-01") as any WallClock)
 }
 
-@Suite(.registry(console)) struct ProgramTests {
+@Suite(.registry(services)) struct ProgramTests {
   let console: RecordingConsole
 
   init() throws { console = try InitializerRegistry.current.resolve() }
@@ -51,7 +51,7 @@ private let console = { @Sendable (registry: InitializerRegistry) in
     #expect(
       console.output.dropFirst(before + 1) == """
         #  Habit       Now  Best  Last 14 days
-        1  Read          2     3  ·██··········██
+        1  Read          2     3  ██··········██
         2  Walk 🚶       0     0  ··············
         3  日本語        0     0  ··············
         4  Café          0     0  ··············

@@ -9,13 +9,15 @@ import Testing
     #expect(streaks.lastDays == Array(repeating: false, count: 14))
   }
 
-  @Test(arguments: [
-    (["2026-02-27", "2026-02-28", "2026-03-01"], "2026-03-01"),
-    (["2028-02-28", "2028-02-29", "2028-03-01"], "2028-03-01"),
-    (["2026-12-30", "2026-12-31", "2027-01-01"], "2027-01-01"),
-    (["2026-03-28", "2026-03-29", "2026-03-30"], "2026-03-30"),
-    (["2026-10-24", "2026-10-25", "2026-10-26"], "2026-10-26"),
-  ] as [(Set<Day>, Day)]) func goOnOverTheEndOfAMonthAndAChangeOfTheHour(days: Set<Day>, today: Day) {
+  @Test(
+    arguments: [
+      (["2026-02-27", "2026-02-28", "2026-03-01"], "2026-03-01"),
+      (["2028-02-28", "2028-02-29", "2028-03-01"], "2028-03-01"),
+      (["2026-12-30", "2026-12-31", "2027-01-01"], "2027-01-01"),
+      (["2026-03-28", "2026-03-29", "2026-03-30"], "2026-03-30"),
+      (["2026-10-24", "2026-10-25", "2026-10-26"], "2026-10-26"),
+    ] as [(Set<Day>, Day)]) func goOnOverTheEndOfAMonthAndAChangeOfTheHour(days: Set<Day>, today: Day)
+  {
     #expect(Streaks(of: days, on: today).current == 3)
     #expect(Streaks(of: days, on: today).longest == 3)
   }

@@ -39,9 +39,13 @@ package final class Tracker {
   package func streaks(of habit: Habit) -> Streaks { Streaks(of: habit.days, on: today) }
 
   /// The habits as columns: number, name, days in a row now and at best, the last 14 days.
-  package func table() throws -> String {
+  ///
+  /// Nil where there is no habit.
+  package func table() throws -> String? {
+    let habits = try book.all()
+    if habits.isEmpty { return nil }
     var table = TextTable([("#", .right), ("Habit", .left), ("Now", .right), ("Best", .right), ("Last 14 days", .left)])
-    for habit in try book.all() {
+    for habit in habits {
       let streaks = streaks(of: habit)
       table.add([
         String(habit.number), habit.name, String(streaks.current), String(streaks.longest),
@@ -50,9 +54,6 @@ package final class Tracker {
     }
     return table.text
   }
-
-  /// Whether there is no habit.
-  package func isEmpty() throws -> Bool { try book.all().isEmpty }
 
   package func countGuidedRun() throws -> Int { try book.countGuidedRun() }
 

@@ -10,10 +10,19 @@ package protocol Console: Sendable {
 
 /// The program's standard output and standard error.
 struct StandardConsole: Console {
-  func print(_ line: String) throws { try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
+  func print(_ line: String) throws {
+    do { try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) } catch {
+      throw OutputError(description: "the output could not be written: \(error.localizedDescription)")
+    }
+  }
 
   func printError(_ line: String) {
     // There is nobody left to tell if this fails.
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
+}
+
+/// Why nothing more can be printed.
+private struct OutputError: Error, CustomStringConvertible {
+  let description: String
 }

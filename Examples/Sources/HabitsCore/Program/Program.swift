@@ -37,7 +37,7 @@ package final class Program {
       let number = try tracker.add(name)
       try console.print("Habit \(number) is added. When you have done it: Habits done \(number)")
     case .done(let name): try markDone(name)
-    case .list: try console.print(tracker.isEmpty() ? "No habit yet. Add one: Habits add \"Read\"" : tracker.table())
+    case .list: try console.print(tracker.table() ?? "No habit yet. Add one: Habits add \"Read\"")
     case .rename(let name, let newName):
       let names = try tracker.rename(name, to: newName)
       try console.print("\"\(names.old)\" is called \"\(names.new)\" now.")
@@ -45,7 +45,9 @@ package final class Program {
       let habit = try tracker.remove(name)
       try console.print("\"\(habit.name)\" is removed, with \(habit.days.count.counted("day")).")
     }
-    if $tracker.isInitialized, let damage = try tracker.damage() { console.printError("Habits: the file was damaged: \(damage)") }
+    if $tracker.isInitialized, let damage = try tracker.damage() {
+      console.printError("Habits: the file was damaged: \(damage)")
+    }
   }
 
   private func markDone(_ name: String) throws {

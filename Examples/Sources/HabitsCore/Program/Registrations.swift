@@ -6,9 +6,9 @@ extension InitializerRegistry {
   ///
   /// - Parameter environment: Its `HABITS_FILE` is the file to keep the habits in, in place of the standard one.
   package func registerHabits(environment: [String: String] = [:]) {
-    let path = environment["HABITS_FILE"]
+    let path = environment["HABITS_FILE"] ?? ""
     register((any PreferenceStore).self, scope: .singleton) {
-      try path.map { try FilePreferenceStore(url: URL(filePath: $0)) } ?? .standard
+      path.isEmpty ? FilePreferenceStore.standard : try FilePreferenceStore(url: URL(filePath: path))
     }
     register((any Console).self) { StandardConsole() }
     registerServices()
