@@ -48,7 +48,9 @@
       }
     }
 
-    /// A time zone in which the day does not end while a test runs. POSIX counts the hours west of Greenwich.
+    /// A time zone in which the day does not end while a test runs.
+    ///
+    /// Zones of that kind are named for the hours that they are behind Greenwich.
     private static func zoneWhereItIsNoon() -> String {
       let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
       return hour < 12 ? "Etc/GMT-\(12 - hour)" : "Etc/GMT+\(hour - 12)"

@@ -84,7 +84,7 @@
   }
 
   private let guide = #"""
-    A guided run, with habits of its own. Yours are as they were; for what to do with them: Habits help
+    A guided run, with habits of its own: yours stay as they are. For the commands: Habits help
     Services are made when they are first needed
       tracker before the first command: not made
       $ Habits add Read

@@ -5,8 +5,7 @@ import Testing
 
 private let services = { @Sendable (registry: InitializerRegistry) in
   registry.registerServices()
-  registry.register(scope: .singleton) { RecordingConsole() }
-  registry.register((any Console).self) { try $0.resolve(RecordingConsole.self) }
+  registry.register(instance: RecordingConsole(), as: .anySupertype)
   registry.register(instance: FixedClock("2026-04-01") as any WallClock)
 }
 

@@ -21,8 +21,9 @@ package final class HabitBook {
 
   /// Adds a habit and gives the draft its number.
   ///
-  /// - Throws: `HabitError.exists` where another habit has that name.
+  /// - Throws: `HabitError.exists` where another habit has that name, or the draft was added before.
   package func add(_ draft: HabitDraft) throws {
+    if draft.$number.isAssigned { throw HabitError.exists(draft.name) }
     let number = try change { habits, transaction in
       if let other = habits.first(where: { $0.name.matches(draft.name) }) { throw HabitError.exists(other.name) }
       let number = (try transaction.value(Int.self, forKey: $lastNumber.key) ?? 0) + 1

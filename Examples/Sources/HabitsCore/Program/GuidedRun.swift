@@ -26,7 +26,7 @@ struct GuidedRun {
     defer { try? FileManager.default.removeItem(at: folder) }
     registry.register((any PreferenceStore).self, scope: .singleton) { [file] in try FilePreferenceStore(url: file) }
     registry.register(instance: lines)
-    try console.print("A guided run, with habits of its own. Yours are as they were; for what to do with them: Habits help")
+    try console.print("A guided run, with habits of its own: yours stay as they are. For the commands: Habits help")
     try registry.run {
       try showServices()
       try showClock()
