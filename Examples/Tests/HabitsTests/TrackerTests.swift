@@ -30,6 +30,14 @@ import Testing
     #expect(draft.number == 1)
   }
 
+  @Test func numbersHabitsAfterThoseThatWereWrittenByHand() throws {
+    struct Line: Codable { var number: Int, name: String, days: [String] }
+    let store: any PreferenceStore = try InitializerRegistry.current.resolve()
+    try store.set([Line(number: 7, name: "Read", days: ["2026-04-01"])], forKey: "habits")
+    let tracker: Tracker = try InitializerRegistry.current.resolve()
+    #expect(try tracker.add("Walk") == 8)
+  }
+
   @Test func seesWhatAnotherBookKeeps() throws {
     let first: HabitBook = try InitializerRegistry.current.resolve()
     let second: HabitBook = try InitializerRegistry.current.resolve()

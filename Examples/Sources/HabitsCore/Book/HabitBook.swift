@@ -26,7 +26,9 @@ package final class HabitBook {
     if draft.$number.isAssigned { throw HabitError.exists(draft.name) }
     let number = try change { habits, transaction in
       if let other = habits.first(where: { $0.name.matches(draft.name) }) { throw HabitError.exists(other.name) }
-      let number = (try transaction.value(Int.self, forKey: $lastNumber.key) ?? 0) + 1
+      // A habit that a person wrote into the file by hand counts, too.
+      let last = try transaction.value(Int.self, forKey: $lastNumber.key) ?? 0
+      let number = habits.reduce(last) { max($0, $1.number) } + 1
       try transaction.set(number, forKey: $lastNumber.key)
       habits.append(Habit(number: number, name: draft.name))
       return number
