@@ -25,7 +25,7 @@ struct GuidedRun {
   func run(number: Int) throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     registry.register((any PreferenceStore).self, scope: .singleton) { [file] in try FilePreferenceStore(url: file) }
-    registry.register(instance: lines)
+    registry.register(instance: lines as any Console)
     try console.print("A guided run, with habits of its own: yours stay as they are. For the commands: Habits help")
     try registry.run {
       try showServices()
