@@ -24,13 +24,15 @@ public import SpellRegistry
 /// *Cost*: a re-read costs an atomic load, an atomic exchange and a copy, whatever the value's type.
 ///
 /// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: where several threads or
-/// processes count, use `store.transaction`.
+/// processes count, use `try $property.update { $0 += 1 }`.
 ///
 /// *Errors*: reads and assignments can't throw. A value that can't be decoded reads as the default and stays as it is in
 /// the store; an assignment that can't be written leaves the old value. Both are told by `$property.error`, and the
-/// latter by the store's `errors` too.
+/// latter by the store's `errors` too. `$property.load()`, `.set(_:)` and `.update(_:)` throw instead.
 ///
-/// *Traps*: a property of a struct, or a local, has no name that could be found: give it a key.
+/// *Traps*: a property of a struct, or a local, has no name that could be found: give it a key. A store that is registered
+/// as its own type, not as `(any PreferenceStore).self`, would be passed over for the standard file: that stops the
+/// program instead.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let declaration: PreferenceDeclaration<Value>
   let link: PreferenceLink<Value>

@@ -48,10 +48,23 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     do throws(InjectionError) {
       return try registry.resolve((any PreferenceStore).self, named: key, for: container)
     } catch {
-      if error.code == .notRegistered && error.path.count == 1 { return FilePreferenceStore.standard }
+      if error.code == .notRegistered && error.path.count == 1 { return standardStore(unlessIn: registry) }
       return UnavailablePreferenceStore(
         because: error.underlying as? PreferenceError
           ?? PreferenceError(.unreadable, "the registered store could not be made", key: key, underlying: error))
     }
+  }
+
+  /// The standard file, unless a store is registered that was meant to be found.
+  private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
+    for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
+      trap(
+        """
+        A \(type) is registered as its own type, at \(place), so no @Preference finds it. Register it as \
+        (any PreferenceStore).self: registry.register((any PreferenceStore).self) { … }, or \
+        register(instance: store as any PreferenceStore).
+        """, at: self.place)
+    }
+    return FilePreferenceStore.standard
   }
 }

@@ -17,8 +17,8 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
   /// The version of `decoded`, twice, and one more while it is taken; 0 for none.
   private let word = Atomic<UInt64>(0)
   private var decoded: Value
-  /// Why the last assignment failed.
-  private let failure = Mutex<PreferenceError?>(nil)
+  /// Why the last assignment failed, and the version of the store that it left as it was.
+  private let failure = Mutex<(error: PreferenceError, version: UInt64?)?>(nil)
 
   init(store: any PreferenceStore, key: String, defaultValue: Value) {
     self.store = store
@@ -55,13 +55,21 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
   }
 
   private func read() -> (value: Value, error: PreferenceError?) {
-    do throws(PreferenceError) { return (try store.value(Value.self, forKey: key) ?? defaultValue, nil) } catch {
-      return (defaultValue, error)
-    }
+    do throws(PreferenceError) { return (try load(), nil) } catch { return (defaultValue, error) }
   }
 
-  /// Why the value reads as the default though the store has one, or why the last assignment was not kept.
-  var error: PreferenceError? { read().error ?? failure.withLock(\.self) }
+  func load() throws(PreferenceError) -> Value { try store.value(Value.self, forKey: key) ?? defaultValue }
+
+  /// Why the value reads as the default though the store has one, or why the last assignment was not kept; a change of
+  /// the store since then makes the latter past.
+  var error: PreferenceError? {
+    if let error = read().error { return error }
+    let now = version?.current
+    return failure.withLock { failure in
+      if let version = failure?.version, version != now { failure = nil }
+      return failure?.error
+    }
+  }
 
   /// Whether the store has a value, readable or not.
   var isSet: Bool {
@@ -70,16 +78,30 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
     }
   }
 
-  func set(_ value: Value) { change { () throws(PreferenceError) in try store.set(value, forKey: key) } }
+  /// Writes a value, or keeps why it could not be written and tells the store's listeners.
+  func set(_ value: Value) { reportingFailure { () throws(PreferenceError) in try write(value) } }
 
-  func reset() { change { () throws(PreferenceError) in try store.removeValue(forKey: key) } }
+  func reset() { reportingFailure { () throws(PreferenceError) in try store.removeValue(forKey: key) } }
 
-  private func change(_ body: () throws(PreferenceError) -> Void) {
+  func write(_ value: Value) throws(PreferenceError) { try store.set(value, forKey: key) }
+
+  /// Reads, changes and writes the value as one, with no other writer in between.
+  func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+    try store.transaction { changes in
+      var value = try changes.value(Value.self, forKey: key) ?? defaultValue
+      let result = try body(&value)
+      try changes.set(value, forKey: key)
+      return result
+    }
+  }
+
+  private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
+    let before = version?.current
     do throws(PreferenceError) {
-      try body()
+      try change()
       failure.withLock { $0 = nil }
     } catch {
-      failure.withLock { $0 = error }
+      failure.withLock { $0 = (error, before) }
       (store as? any VersionedPreferenceStore)?.report(error)
     }
   }
@@ -87,6 +109,7 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
   /// Moves the value of the first of these keys that has one to the present key, if that has none.
   func take(from formerKeys: [String]) {
     guard !formerKeys.isEmpty, !isSet else { return }
+    let before = version?.current
     do {
       try store.transaction { changes in
         guard try changes.value(Value.self, forKey: key) == nil else { return }
@@ -98,7 +121,7 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
         }
       }
     } catch {
-      failure.withLock { $0 = error as? PreferenceError }
+      failure.withLock { $0 = (error as? PreferenceError).map { ($0, before) } }
     }
   }
 }

@@ -40,6 +40,13 @@ extension Trait where Self == RegistryTrait {
   public static var registry: RegistryTrait { RegistryTrait { _ in } }
 
   /// A fresh current registry for each test, with registrations that all of them need.
+  ///
+  /// ```swift
+  /// @Suite(.registry { $0.register(instance: RecordingConsole(), as: .anySupertype) })
+  /// ```
+  ///
+  /// - Parameter configure: Runs once for each test, and each case of a parameterised one, so what it makes is that
+  ///   test's own.
   public static func registry(_ configure: @escaping @Sendable (InitializerRegistry) -> Void) -> RegistryTrait {
     RegistryTrait(configure)
   }

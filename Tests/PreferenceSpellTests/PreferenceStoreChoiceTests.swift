@@ -95,3 +95,22 @@ enum Constants {
     #expect(settings.$nickname.error == nil)
   }
 }
+
+@Suite("A store that is registered in the wrong way") struct MisregisteredStoreTests {
+  @Test("stops the program, which would else write to the person's own file", arguments: [true, false])
+  func ownType(isInstance: Bool) async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isInstance] in
+      InitializerRegistry().run {
+        if isInstance {
+          InitializerRegistry.current.register(instance: MemoryPreferenceStore())
+        } else {
+          InitializerRegistry.current.register { MemoryPreferenceStore() }
+        }
+        Settings().nickname = "Alex"
+      }
+    }
+    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(message.contains("A MemoryPreferenceStore is registered as its own type"))
+    #expect(message.contains("(any PreferenceStore).self"))
+  }
+}

@@ -3,7 +3,7 @@
 /// The description says what happened, where, and what to do about it. The code tells a program what to do.
 ///
 /// ```swift
-/// do {
+/// do throws(PreferenceError) {
 ///   try store.set(7, forKey: "volume")
 /// } catch where error.code == .noSpace {
 ///   askForSpace()

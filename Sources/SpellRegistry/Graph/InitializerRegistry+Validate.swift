@@ -109,6 +109,11 @@ extension InitializerRegistry {
     return nil
   }
 
+  /// The types of all registrations, with where they are, for other modules' diagnoses.
+  package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
+    reachableEntries.map { ($0.type, $0.place) }
+  }
+
   /// The registrations of this registry and its parents, without those that are overridden, in order.
   var reachableEntries: [any AnyRegistrationEntry] {
     var keys: Set<RegistrationKey> = []

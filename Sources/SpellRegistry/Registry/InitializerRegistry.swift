@@ -14,6 +14,9 @@ public import Synchronization
 /// any), then by name (equal, contained, any), then by kind (exactly the type, an instance that serves supertypes),
 /// then the newest. One with the same key replaces the older.
 ///
+/// An object that an initializer makes asks, for its own `@Injected` properties, the registry that is *current* then,
+/// which is not changed by resolving: with a registry other than the shared one, resolve inside ``run(_:)``.
+///
 /// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, current wherever none has been set.

@@ -1,0 +1,78 @@
+import Foundation
+import PreferenceSpell
+import PreferenceStorage
+import SpellRegistry
+import SpellTesting
+import Testing
+
+@Suite("$preference", .registry) struct PreferenceProjectionTests {
+  struct Refused: Error {}
+  let store = MemoryPreferenceStore()
+  init() { use(store) }
+
+  final class Counts {
+    @Preference var launches = 0
+    @Preference("") var unusable = 0
+  }
+
+  @Test("updates as one, however many threads do")
+  func update() async throws {
+    let projection = Counts().$launches
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<100 { group.addTask { _ = try? projection.update { $0 += 1 } } }
+    }
+    #expect(Counts().launches == 100)
+    #expect(try projection.update { $0 * 2 } == 200)
+  }
+
+  @Test("writes nothing where an update throws")
+  func refusedUpdate() throws {
+    let counts = Counts()
+    #expect(throws: Refused.self) {
+      try counts.$launches.update { launches in
+        launches = 7
+        throw Refused()
+      }
+    }
+    #expect(counts.launches == 0)
+    #expect(!counts.$launches.isSet)
+  }
+
+  @Test("throws where a value can't be read, and an update leaves it")
+  func mismatch() throws {
+    try store.set("seven", forKey: "launches")
+    let counts = Counts()
+    #expect(throws: PreferenceError.self) { try counts.$launches.load() }
+    #expect(throws: PreferenceError.self) { try counts.$launches.update { $0 += 1 } }
+    #expect(try store.value(String.self, forKey: "launches") == "seven")
+    try counts.$launches.set(7)
+    #expect(try counts.$launches.load() == 7)
+  }
+
+  @Test("throws where a value can't be written, which an assignment only tells")
+  func refusedWrite() throws {
+    let counts = Counts()
+    #expect(throws: PreferenceError.self) { try counts.$unusable.set(1) }
+    counts.unusable = 1
+    #expect(counts.unusable == 0)
+    #expect(counts.$unusable.error?.code == .invalidKey)
+  }
+
+  @Test("forgets why an assignment failed when the store has changed since")
+  func pastFailure() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "preference-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try FilePreferenceStore(url: folder.appending(path: "settings.preferences"))
+    let number = Preference("number", default: 0.0, store: file)
+    let endless = Preference("endless", default: Unwritable(), store: file)
+    endless.value = Unwritable()
+    #expect(endless.projectedValue.error != nil)
+    number.value = 1
+    #expect(endless.projectedValue.error == nil)
+  }
+}
+
+/// A value that refuses to be encoded.
+private struct Unwritable: Codable, Sendable {
+  func encode(to encoder: any Encoder) throws { throw PreferenceProjectionTests.Refused() }
+}
