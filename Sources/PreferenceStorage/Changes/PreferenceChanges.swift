@@ -14,7 +14,8 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
   private let listener: ChangeListener
   private let stream: AsyncStream<Void>
 
-  init(of hub: ChangeHub, keeping owner: (any Sendable)? = nil, onEnd: @escaping @Sendable () -> Void = {}) {
+  /// Until it ends it keeps whatever `onEnd` holds.
+  init(of hub: ChangeHub, onEnd: @escaping @Sendable () -> Void = {}) {
     let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let listener = ChangeListener(bell: bell)
     self.stream = stream
@@ -23,7 +24,6 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     bell.onTermination = { [hub] _ in
       hub.remove(identifier)
       onEnd()
-      _ = owner
     }
     hub.add(listener)
   }

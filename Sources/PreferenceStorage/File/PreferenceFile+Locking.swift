@@ -108,13 +108,17 @@ extension PreferenceFile {
     }
   }
 
-  /// Nil where someone else has made it in the meantime.
-  private mutating func makeFile() throws(SystemError) -> Descriptor? {
-    do {
+  /// Nil where someone else has made it in the meantime, and where its folder had to be made first.
+  private mutating func makeFile() throws(any Error) -> Descriptor? {
+    do throws(SystemError) {
       readOnly = nil
       return try adopt(system.open(path, for: .creating))
     } catch {
-      guard error.isTaken else { throw error }
+      if error.isMissing {
+        _ = try FileLocation(resolving: path, in: system)
+      } else if !error.isTaken {
+        throw error
+      }
       return nil
     }
   }

@@ -60,6 +60,24 @@ extension PreferenceFile {
     try readAll()
   }
 
+  /// Reads what is new after a notice, which may well be of what was written here. To be called without the lock.
+  mutating func followNotice() throws(PreferenceError) {
+    if descriptor != nil, length >= 0 {
+      do throws(SystemError) {
+        let status = try system.status(atPath: path)
+        if status.extent == FileExtent(identity: identity, size: length) {
+          if modified == nil { modified = status.modified }
+          if modified == status.modified { return }
+        }
+      } catch {
+        guard error.isMissing else { throw .reading(error, path: path) }
+      }
+    }
+    try begin(.reading)
+    defer { end() }
+    try readAllIfModified()
+  }
+
   private func read(from start: Int, to end: Int) throws(PreferenceError) -> [UInt8] {
     do {
       return try descriptor?.read(from: start, to: end) ?? []

@@ -57,6 +57,7 @@ extension PreferenceFile {
       throw .writing(error, path: path)
     }
     length += bytes.count
+    modified = nil
   }
 
   /// Cuts off what a write that failed has left.

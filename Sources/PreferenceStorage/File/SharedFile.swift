@@ -4,9 +4,10 @@ import Synchronization
 final class SharedFile: Sendable {
   let path: String
   let values = SharedValues()
-  private let system: any FileSystem
+  let system: any FileSystem
   private let file: Mutex<PreferenceFile>
   private let nesting = NestingGuard()
+  let watch = Mutex<(any FileWatch)?>(nil)
 
   init(at location: FileLocation, in system: any FileSystem) {
     path = location.path
@@ -62,6 +63,21 @@ final class SharedFile: Sendable {
     try locked(for: .reading, then: .synced) { _ in }
   }
 
+  /// Reads what a notice says is there to be read.
+  func catchUp() {
+    if nesting.isCalledFromWithin { return }
+    do throws(PreferenceError) {
+      var changed: Set<String> = []
+      defer { values.changes.tell(changed) }
+      try file.withLock { file throws(PreferenceError) in
+        defer { swap(&changed, &file.changedKeys) }
+        try file.followNotice()
+      }
+    } catch {
+      values.errors.report(error)
+    }
+  }
+
   /// Does what has to be done under the file's lock, and tells of the keys that changed when it no longer holds it.
   private func locked(
     for purpose: PreferenceFile.Purpose, then durability: Durability = .written,
@@ -80,6 +96,7 @@ final class SharedFile: Sendable {
         pending = (descriptor, file.folderNeedsSync ? file.location.folder : nil)
       }
     }
+    if values.changes.isHeard { keepWatching() }
     if let (descriptor, folder) = pending { try synchronize(descriptor, folder: folder) }
   }
 

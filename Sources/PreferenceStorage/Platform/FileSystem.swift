@@ -36,12 +36,24 @@ package protocol FileSystem: Sendable {
   /// The path without a symbolic link, `.` or `..` in it.
   func resolve(_ path: String) throws(SystemError) -> String
 
+  /// Calls the handler after the file at the path was written, made, replaced or removed, by whomever, and for more
+  /// than that if need be, on a thread of its own.
+  func watch(_ path: String, onEvent: @escaping @Sendable () -> Void) throws(SystemError) -> any FileWatch
+
   /// The user whose rights the process has.
   var user: UInt32 { get }
   /// The length beyond which the process may not write, where there is one.
   var sizeLimit: Int? { get }
   /// Counts up in a process that was forked off.
   var processGeneration: Int { get }
+}
+
+/// A watch that goes on until it is cancelled.
+package protocol FileWatch: Sendable {
+  /// False once the folder is gone, with which the watch went.
+  var isAlive: Bool { get }
+  /// Ends the watch. The handler may be running still, and isn't called again.
+  func cancel()
 }
 
 /// What a file is opened for.

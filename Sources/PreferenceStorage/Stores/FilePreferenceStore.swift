@@ -92,8 +92,11 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
     try file.transaction(durability, body)
   }
 
-  /// The keys that change from now on, by whomever.
-  public func changes() -> PreferenceChanges { PreferenceChanges(of: file.values.changes, keeping: file) }
+  /// The keys that change from now on, by whomever, other processes included.
+  ///
+  /// While anyone listens to any file of the process, one thread waits for the system's notices; nothing is polled. If
+  /// the system has none to give (on a network's file system, or when too many files are watched), `errors` says so.
+  public func changes() -> PreferenceChanges { file.listen() }
 
   /// Errors that nobody could be thrown.
   public var errors: AsyncStream<PreferenceError> { file.values.errors.stream() }

@@ -4,10 +4,15 @@ import Synchronization
 struct NestingGuard: ~Copyable, Sendable {
   private let thread = Atomic<UInt>(0)
 
-  /// Throws where the calling thread is within a transaction.
-  borrowing func check(_ path: String?) throws(PreferenceError) {
+  /// Whether the calling thread is within a transaction's body.
+  var isCalledFromWithin: Bool {
     let thread = thread.load(ordering: .relaxed)
-    guard thread == 0 || thread != currentThread else {
+    return thread != 0 && thread == currentThread
+  }
+
+  /// Throws where the calling thread is within a transaction's body.
+  borrowing func check(_ path: String?) throws(PreferenceError) {
+    guard !isCalledFromWithin else {
       throw PreferenceError(
         .nestedTransaction,
         "a store was written to, reloaded or synchronized from within a transaction on it;"

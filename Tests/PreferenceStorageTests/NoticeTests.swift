@@ -1,0 +1,166 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("Notices of what others do") struct NoticeTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A store that shares no memory with others on the file, as if it were in another process.
+  func stranger() throws -> FilePreferenceStore {
+    try FilePreferenceStore(path: file.path, system: RealFileSystem())
+  }
+
+  @Test("another process's changes arrive by themselves", .timeLimit(.minutes(1)))
+  func otherProcess() async throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try stranger()
+    var changes = store.changes().makeAsyncIterator()
+    try other.set(1, forKey: "a")
+    #expect(await changes.next() == ["a"])
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+    try other.removeValue(forKey: "a")
+    #expect(await changes.next() == ["a"])
+    #expect(store.keys.isEmpty)
+  }
+
+  @Test("a line added by a shell arrives", .timeLimit(.minutes(1)))
+  func shell() async throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "volume")
+    var changes = store.changes().makeAsyncIterator()
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    shell.arguments = ["-c", "echo '{\"volume\":3}' >> \"$1\"", "-", file.path]
+    try shell.run()
+    #expect(await changes.next() == ["volume"])
+    #expect(try store.value(Int.self, forKey: "volume") == 3)
+    shell.waitUntilExit()
+  }
+
+  @Test(
+    "changes arrive across compaction, replacement, deletion and editing in place", .timeLimit(.minutes(1)))
+  func newFiles() async throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try stranger()
+    try other.set(0, forKey: "a")
+    var changes = store.changes().makeAsyncIterator()
+    let large = String(repeating: "x", count: 100_000)
+    for turn in 1...8 { try other.set("\(turn)\(large)", forKey: "large") }
+    while try store.value(String.self, forKey: "large")?.hasPrefix("8") != true {
+      #expect(await changes.next()?.contains("large") == true)
+    }
+    let new = folder.file("new")
+    try new.overwrite("#preferences 1\n{\"b\":1}\n")
+    try RealFileSystem().rename(new.path, to: file.path)
+    var heard: Set<String> = []
+    while heard != ["a", "b", "large"] { heard.formUnion(await changes.next() ?? []) }
+    try file.overwrite("#preferences 1\n{\"b\":2}\n")
+    while try store.value(Int.self, forKey: "b") != 2 { #expect(await changes.next()?.contains("b") == true) }
+    try FileManager.default.removeItem(at: file)
+    while !store.keys.isEmpty { #expect(await changes.next() == ["b"]) }
+    try other.set(3, forKey: "c")
+    #expect(await changes.next() == ["c"])
+  }
+
+  @Test("the latest value arrives, however fast the changes come", .timeLimit(.minutes(1)))
+  func latest() async throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try stranger()
+    let changes = store.changes()
+    let reader = Task {
+      var values: [Int] = []
+      for await keys in changes where keys.contains("a") {
+        values.append(try store.value(Int.self, forKey: "a") ?? -1)
+        if values.last == 1000 { break }
+      }
+      return values
+    }
+    for number in 1...1000 { try other.set(number, forKey: "a") }
+    let values = try await reader.value
+    #expect(values == values.sorted())
+    #expect(values.last == 1000)
+  }
+
+  @Test("a store with its own changes and another's hears each key", .timeLimit(.minutes(1)))
+  func both() async throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try stranger()
+    let changes = store.changes()
+    let reader = Task {
+      var heard: Set<String> = []
+      for await keys in changes {
+        heard.formUnion(keys)
+        if heard.count == 400 { break }
+      }
+      return heard.count
+    }
+    for number in 0..<200 {
+      try store.set(number, forKey: "mine \(number)")
+      try other.set(number, forKey: "theirs \(number)")
+    }
+    #expect(await reader.value == 400)
+  }
+
+  @Test("notices come again after the folder was removed and made anew", .timeLimit(.minutes(1)))
+  func folderRemoved() async throws {
+    let inner = folder.url.appending(path: "inner/store.preferences")
+    let store = try FilePreferenceStore(url: inner)
+    try store.set(1, forKey: "a")
+    var changes = store.changes().makeAsyncIterator()
+    try FileManager.default.removeItem(at: inner.deletingLastPathComponent())
+    #expect(await changes.next() == ["a"])
+    try store.set(2, forKey: "b")
+    #expect(await changes.next() == ["b"])
+    try FilePreferenceStore(path: inner.path, system: RealFileSystem()).set(3, forKey: "c")
+    #expect(await changes.next() == ["c"])
+  }
+
+  @Test("a file that becomes another program's is told as an error", .timeLimit(.minutes(1)))
+  func becomesForeign() async throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    let changes = store.changes()
+    var errors = store.errors.makeAsyncIterator()
+    try file.overwrite("another program's text\n")
+    #expect(await errors.next()?.code == .notAPreferencesFile)
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+    withExtendedLifetime(changes) {}
+  }
+
+  #if os(Linux)
+    @Test("no thread and no descriptor is left when nobody listens any more", .timeLimit(.minutes(1)))
+    func nothingLeft() async throws {
+      await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
+        func watchers() throws -> Int {
+          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
+            let name = "/proc/self/task/\(task)/comm"
+            return FileManager.default.contents(atPath: name) == Data("preferences\n".utf8)
+          }
+        }
+        func descriptors() throws -> Int {
+          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        }
+        let stores = try (0..<5).map { number in
+          let store = try FilePreferenceStore(url: URL(filePath: "\(path)/\(number)"))
+          try store.set(0, forKey: "a")
+          return store
+        }
+        let before = try descriptors()
+        for turn in 1...20 {
+          let tasks = stores.map { store in
+            let changes = store.changes()
+            return Task { for await keys in changes where keys == ["a"] {} }
+          }
+          insist(try descriptors() == before + 1)
+          for store in stores { try store.set(turn, forKey: "a") }
+          for task in tasks { task.cancel() }
+          for task in tasks { await task.value }
+          while try watchers() > 0 || descriptors() > before { await Task.yield() }
+        }
+      }
+    }
+  #endif
+}
