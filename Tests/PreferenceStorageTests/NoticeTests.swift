@@ -124,7 +124,8 @@ import Testing
     try store.set(1, forKey: "a")
     let changes = store.changes()
     var errors = store.errors.makeAsyncIterator()
-    try file.overwrite("another program's text\n")
+    try folder.file("new").overwrite("another program's text\n")
+    try RealFileSystem().rename(folder.file("new").path, to: file.path)
     #expect(await errors.next()?.code == .notAPreferencesFile)
     #expect(try store.value(Int.self, forKey: "a") == 1)
     withExtendedLifetime(changes) {}
@@ -154,7 +155,7 @@ import Testing
             let changes = store.changes()
             return Task { for await keys in changes where keys == ["a"] {} }
           }
-          insist(try descriptors() == before + 1)
+          insist(try descriptors() > before)
           for store in stores { try store.set(turn, forKey: "a") }
           for task in tasks { task.cancel() }
           for task in tasks { await task.value }

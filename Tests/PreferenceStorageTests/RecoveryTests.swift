@@ -105,6 +105,16 @@ import Testing
     #expect(try FilePreferenceStore(path: file.path, system: RealFileSystem()).keys == ["a"])
   }
 
+  @Test("a file of nothing but zeros, as a power cut can leave it, is an empty store")
+  func zeros() throws {
+    try Data(repeating: 0, count: 700).write(to: file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys.isEmpty)
+    #expect(try #require(store.recovery?.copy).contents.count == 700)
+    try store.set(1, forKey: "a")
+    #expect(try file.text == "#preferences 1\n561bacaf {\"a\":1}\n")
+  }
+
   @Test("damage that comes while the file is open is recovered from at the next write")
   func damageWhileOpen() throws {
     let store = try FilePreferenceStore(url: file)

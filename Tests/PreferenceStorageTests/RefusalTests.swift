@@ -15,7 +15,7 @@ import Testing
   @Test(
     "a file of another program is refused and left as it is",
     arguments: [
-      "hello, world\n", "{\"a\":1}\n", "#preferences\n{\"a\":1}\n", "#preferences x\n", "\u{0}\u{0}", "\n",
+      "hello, world\n", "{\"a\":1}\n", "#preferences\n{\"a\":1}\n", "#preferences x\n", "\u{0}\u{0}x", "\n",
     ])
   func foreign(text: String) throws {
     try file.overwrite(text)

@@ -107,6 +107,8 @@ extension FileReader {
       return .header
     }
     if bytes.count < header.count, header.starts(with: bytes) { return .damagedHeader }
+    // What some file systems leave of a file that was new when the power went.
+    if bytes.allSatisfy({ $0 == 0 }) { return .damagedHeader }
     if let version = version(in: bytes), version != "1" { return .laterVersion(version) }
     return startAfterDamagedHeader(in: bytes) == nil ? .foreign : .damagedHeader
   }

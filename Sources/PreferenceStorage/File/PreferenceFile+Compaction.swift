@@ -1,7 +1,4 @@
 extension PreferenceFile {
-  /// A file up to this size is never compacted by itself.
-  static var compactionMinimum: Int { 256 * 1024 }
-
   /// Compacts a file that is three times as large as it has to be.
   ///
   /// A failure is told and changes nothing.

@@ -60,7 +60,9 @@ extension PreferenceFile {
     try readAll()
   }
 
-  /// Reads what is new after a notice, which may well be of what was written here. To be called without the lock.
+  /// Reads what is new after a notice, which may well be of what was written here.
+  ///
+  /// To be called without the lock.
   mutating func followNotice() throws(PreferenceError) {
     if descriptor != nil, length >= 0 {
       do throws(SystemError) {

@@ -11,7 +11,7 @@ extension PreferenceFile {
     endsWithoutNewline = false
     changedKeys.formUnion(values.apply(changes))
     if buffer.capacity > 1 << 16 { buffer = [] }
-    if length > PreferenceFile.compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
+    if length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
   /// Waits until what was written would survive a power cut.
@@ -37,12 +37,20 @@ extension PreferenceFile {
       try append(PreferenceLine.header)
       verifiedLength = length
       endsWithoutNewline = false
-      do {
-        try system.synchronizeFolder(location.folder)
-        folderNeedsSync = false
-      } catch {
-        // The file is there and can be written to; its name is synchronised with the first value that has to be.
-      }
+      makeCreationLast()
+    }
+  }
+
+  /// Sees to it that a power cut doesn't leave a file of which nobody can tell whose it is.
+  private mutating func makeCreationLast() {
+    guard let descriptor else { return }
+    do throws(SystemError) {
+      try system.synchronize(descriptor.number)
+      try system.synchronizeFolder(location.folder)
+      folderNeedsSync = false
+    } catch {
+      // Nothing was promised yet; who asks for a synchronisation gets one, or the error.
+      values.errors.report(.writing(error, path: path))
     }
   }
 

@@ -44,7 +44,13 @@ struct PreferenceFile: ~Copyable {
   /// The keys that changed since someone asked, if anyone listens.
   var changedKeys: Set<String> = []
 
-  init(at location: FileLocation, in system: any FileSystem, values: SharedValues) {
+  /// A file up to this size is never compacted by itself.
+  let compactionMinimum: Int
+
+  init(
+    at location: FileLocation, in system: any FileSystem, values: SharedValues, compactingAbove minimum: Int
+  ) {
+    self.compactionMinimum = minimum
     self.location = location
     self.system = system
     self.values = values

@@ -66,7 +66,8 @@ enum PreferenceLine {
     return checksum
   }
 
-  private static func readObject(
+  /// Reads a JSON object, on any number of lines; false where it isn't one, and `changes` is empty then.
+  static func readObject(
     _ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]
   ) -> Bool {
     var scanner = JSONScanner(bytes)

@@ -1,7 +1,9 @@
 import Synchronization
 
 extension SharedFile {
-  /// The keys that change from now on. The file is watched while anyone listens.
+  /// The keys that change from now on.
+  ///
+  /// The file is watched while anyone listens.
   func listen() -> PreferenceChanges {
     let changes = PreferenceChanges(of: values.changes) { [self] in stopWatchingIfUnheard() }
     keepWatching()

@@ -9,10 +9,15 @@ final class SharedFile: Sendable {
   private let nesting = NestingGuard()
   let watch = Mutex<(any FileWatch)?>(nil)
 
-  init(at location: FileLocation, in system: any FileSystem) {
+  /// A file up to this size is never compacted by itself.
+  static var compactionMinimum: Int { 256 * 1024 }
+
+  init(
+    at location: FileLocation, in system: any FileSystem, compactingAbove minimum: Int = compactionMinimum
+  ) {
     path = location.path
     self.system = system
-    file = Mutex(PreferenceFile(at: location, in: system, values: values))
+    file = Mutex(PreferenceFile(at: location, in: system, values: values, compactingAbove: minimum))
   }
 
   var recovery: PreferenceRecovery? { values.recovery.withLock { $0 } }

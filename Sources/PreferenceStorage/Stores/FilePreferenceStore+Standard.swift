@@ -16,7 +16,7 @@ extension FilePreferenceStore {
 
   static func opening(path: String, in system: any FileSystem) -> FilePreferenceStore {
     do {
-      return try FilePreferenceStore(path: path, system: system, sharing: true)
+      return try FilePreferenceStore(sharingPath: path, durability: .written, system: system)
     } catch {
       let file = SharedFile(at: FileLocation(unresolved: path), in: system)
       file.values.fail(with: error)

@@ -34,16 +34,25 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
     guard url.isFileURL else {
       throw PreferenceError(.unreadable, "is not a file's URL", path: url.absoluteString)
     }
-    try self.init(path: url.path, durability: durability, system: RealFileSystem(), sharing: true)
+    try self.init(sharingPath: url.path, durability: durability, system: RealFileSystem())
   }
 
-  /// A store on another file system, or one that shares no memory with others on its path, as if in another process.
+  /// A store on another file system, which shares no memory with others on its path, as if in another process.
   package convenience init(
-    path: String, durability: Durability = .written, system: any FileSystem, sharing: Bool = false
+    path: String, durability: Durability = .written, system: any FileSystem,
+    compactingAbove minimum: Int? = nil
   ) throws(PreferenceError) {
     let location = try FileLocation(resolving: path, in: system)
-    let file =
-      sharing ? OpenFiles.file(at: location, in: system) : SharedFile(at: location, in: system)
+    let file = SharedFile(
+      at: location, in: system, compactingAbove: minimum ?? SharedFile.compactionMinimum)
+    try file.open()
+    self.init(file, durability: durability)
+  }
+
+  convenience init(sharingPath path: String, durability: Durability, system: any FileSystem)
+    throws(PreferenceError)
+  {
+    let file = OpenFiles.file(at: try FileLocation(resolving: path, in: system), in: system)
     try file.open()
     self.init(file, durability: durability)
   }
@@ -91,6 +100,11 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   ) throws -> Result {
     try file.transaction(durability, body)
   }
+
+  /// Every value as a JSON object, a line for each key, sorted by first writing.
+  ///
+  /// `import(from:)` reads it back.
+  public func json() -> String { JSONText.object(file.values.table.changes) }
 
   /// The keys that change from now on, by whomever, other processes included.
   ///

@@ -57,6 +57,11 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
     return try result!.get()
   }
 
+  /// Every value as a JSON object, a line for each key, sorted by first writing.
+  ///
+  /// `import(from:)` reads it back.
+  public func json() -> String { JSONText.object(values.table.changes) }
+
   /// The keys that change from now on.
   public func changes() -> PreferenceChanges { PreferenceChanges(of: values.changes) }
 

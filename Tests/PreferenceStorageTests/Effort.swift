@@ -1,0 +1,8 @@
+import Foundation
+
+/// How much is tried: little by default, and all of it where the environment has `PREFERENCE_TESTS=long`.
+enum Effort {
+  static let isLong = ProcessInfo.processInfo.environment["PREFERENCE_TESTS"] == "long"
+
+  static func count(_ short: Int, long: Int) -> Int { isLong ? long : short }
+}

@@ -1,0 +1,101 @@
+import PreferenceStorage
+import Testing
+
+@Suite("A power cut") struct PowerCutTests {
+  static let path = "/folder/store.preferences"
+
+  /// What was written, and what of it was synchronised.
+  struct History {
+    /// By key, every value from the synchronised one on; nil where the key was absent.
+    var values: [String: [Int?]] = [:]
+    var isSynced = false
+
+    mutating func wrote(_ value: Int?, forKey key: String) { values[key, default: [nil]].append(value) }
+
+    mutating func synced() {
+      isSynced = true
+      values = values.mapValues { [$0.last!] }
+    }
+  }
+
+  /// Does some of everything until the power goes, and returns what happened until then.
+  static func run(on disk: SimulatedDisk) -> History {
+    var history = History()
+    var token = 0
+    do {
+      let store = try FilePreferenceStore(path: path, system: disk, compactingAbove: 1500)
+      let other = try FilePreferenceStore(
+        path: path, durability: .synced, system: disk, compactingAbove: 1500)
+      let large = Array(repeating: 7, count: 150)
+      for turn in 0..<24 {
+        token += 1
+        history.wrote(token, forKey: "plain \(turn % 3)")
+        try store.set(token, forKey: "plain \(turn % 3)")
+        token += 1
+        for key in ["x", "y"] { history.wrote(token, forKey: key) }
+        try store.transaction { changes in
+          try changes.set(token, forKey: "x")
+          try changes.set(token, forKey: "y")
+        }
+        switch turn % 4 {
+        case 1:
+          token += 1
+          history.wrote(token, forKey: "synced")
+          try other.set(token, forKey: "synced")
+          history.synced()
+        case 2:
+          history.wrote(nil, forKey: "plain 0")
+          try store.removeValue(forKey: "plain 0")
+          // Large enough for a compaction now and then.
+          try store.set([turn] + large, forKey: "large")
+        case 3:
+          try store.set([turn] + large, forKey: "large")
+          try store.synchronize()
+          history.synced()
+        default: break
+        }
+      }
+    } catch {
+      // The power is gone.
+    }
+    return history
+  }
+
+  @Test("leaves what was synchronised, no transaction in half, and no value that was never written")
+  func powerCut() throws {
+    let whole = SimulatedDisk()
+    _ = PowerCutTests.run(on: whole)
+    #expect(whole.changeCount > 100)
+    let seeds = Effort.count(40, long: 100_000 / whole.changeCount + 1)
+    for point in 0...whole.changeCount {
+      let disk = SimulatedDisk(powerFor: point)
+      let history = PowerCutTests.run(on: disk)
+      for seed in 0..<seeds {
+        var random = SplitMix(seed: UInt64(point) << 32 | UInt64(seed))
+        try check(disk.afterPowerCut(using: &random), history, "point \(point), seed \(seed)")
+      }
+    }
+  }
+
+  func check(_ disk: SimulatedDisk, _ history: History, _ comment: Comment) throws {
+    let store: FilePreferenceStore
+    do {
+      store = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
+    } catch {
+      // A file that was made and never synchronised may be anything, also nothing of ours.
+      #expect(error.code == .notAPreferencesFile || error.code == .laterVersion, comment)
+      #expect(!history.isSynced, comment)
+      return
+    }
+    for (key, values) in history.values {
+      #expect(values.contains(try store.value(Int.self, forKey: key)), comment)
+    }
+    #expect(try store.value(Int.self, forKey: "x") == store.value(Int.self, forKey: "y"), comment)
+    let known = Set(history.values.keys).union(["large"])
+    #expect(known.isSuperset(of: store.keys), comment)
+    try store.set(-1, forKey: "after")
+    let again = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
+    #expect(again.json() == store.json(), comment)
+    #expect(again.recovery == nil, comment)
+  }
+}

@@ -1,0 +1,247 @@
+import PreferenceStorage
+import Synchronization
+
+/// A disk in memory which remembers what was synchronised, for cutting its power.
+///
+/// Names are changed in order, as a journal does it. Bytes that were not synchronised may become anything; bytes that
+/// were stay as they are, also where new ones share their sector (what SQLite calls powersafe overwrite).
+final class SimulatedDisk: FileSystem {
+  struct File: Sendable {
+    var bytes: [UInt8] = []
+    var synced: [UInt8] = []
+  }
+
+  enum NameChange: Sendable {
+    case made(String, Int)
+    case renamed(String, String)
+    case removed(String)
+
+    func apply(to names: inout [String: Int]) {
+      switch self {
+      case .made(let path, let inode): names[path] = inode
+      case .renamed(let path, let newPath): names[newPath] = names.removeValue(forKey: path)
+      case .removed(let path): names[path] = nil
+      }
+    }
+  }
+
+  private struct State: Sendable {
+    var files: [Int: File] = [:]
+    var names: [String: Int] = [:]
+    var syncedNames: [String: Int] = [:]
+    var pendingNames: [NameChange] = []
+    var open: [Int32: Int] = [:]
+    var nextFile = 1
+    var nextDescriptor: Int32 = 100
+    var changes = 0
+    var limit = Int.max
+
+    /// Counts a change of the disk; none is made after the power is cut.
+    mutating func willChange(_ call: String) throws(SystemError) {
+      if changes == limit { throw SystemError(call, 5) }
+      changes += 1
+    }
+
+    func inode(_ descriptor: Int32) throws(SystemError) -> Int {
+      guard let inode = open[descriptor] else { throw SystemError("descriptor", 9) }
+      return inode
+    }
+  }
+
+  private let state: Mutex<State>
+
+  /// An empty disk whose power goes after that many changes of it.
+  init(powerFor limit: Int = .max) {
+    var state = State()
+    state.limit = limit
+    self.state = Mutex(state)
+  }
+
+  private init(files: [Int: File], names: [String: Int]) {
+    var state = State()
+    state.files = files
+    state.names = names
+    state.syncedNames = names
+    state.nextFile = (files.keys.max() ?? 0) + 1
+    self.state = Mutex(state)
+  }
+
+  var changeCount: Int { state.withLock { $0.changes } }
+  var names: [String] { state.withLock { Array($0.names.keys) } }
+
+  func contents(of path: String) -> [UInt8]? {
+    state.withLock { state in state.names[path].flatMap { state.files[$0]?.bytes } }
+  }
+
+  /// What is on the disk after the power was cut.
+  func afterPowerCut(using random: inout SplitMix) -> SimulatedDisk {
+    let state = state.withLock { $0 }
+    var names = state.syncedNames
+    for change in state.pendingNames.prefix(Int(random.below(UInt64(state.pendingNames.count + 1)))) {
+      change.apply(to: &names)
+    }
+    var files: [Int: File] = [:]
+    for inode in names.values {
+      guard let file = state.files[inode] else { continue }
+      let bytes = SimulatedDisk.remains(of: file, using: &random)
+      files[inode] = File(bytes: bytes, synced: bytes)
+    }
+    return SimulatedDisk(files: files, names: names)
+  }
+
+  private static func remains(of file: File, using random: inout SplitMix) -> [UInt8] {
+    if file.bytes == file.synced { return file.bytes }
+    let lengths = [file.bytes.count, file.synced.count]
+    let length =
+      random.below(2) == 0
+      ? lengths[Int(random.below(2))]
+      : lengths.min()! + Int(random.below(UInt64(abs(lengths[0] - lengths[1]) + 1)))
+    var remains = [UInt8](repeating: 0, count: length)
+    for start in stride(from: 0, to: length, by: 512) {
+      let fate = random.below(4)
+      for index in start..<min(start + 512, length) {
+        let old = index < file.synced.count ? file.synced[index] : nil
+        let new = index < file.bytes.count ? file.bytes[index] : nil
+        if let old, old == new {
+          remains[index] = old
+        } else {
+          switch fate {
+          case 0: remains[index] = new ?? old ?? 0
+          case 1: remains[index] = old ?? 0
+          case 2: remains[index] = 0
+          default: remains[index] = UInt8(truncatingIfNeeded: random.next())
+          }
+        }
+      }
+    }
+    return remains
+  }
+}
+
+extension SimulatedDisk {
+  func open(_ path: String, for access: FileAccess) throws(SystemError) -> Int32 {
+    try state.withLock { state throws(SystemError) in
+      switch (state.names[path], access) {
+      case (_?, .creating): throw SystemError("open", 17)
+      case (nil, .reading), (nil, .appending): throw SystemError("open", 2)
+      case (nil, .creating):
+        try state.willChange("open")
+        state.files[state.nextFile] = File()
+        let change = NameChange.made(path, state.nextFile)
+        change.apply(to: &state.names)
+        state.pendingNames.append(change)
+        state.nextFile += 1
+      case (_?, _): break
+      }
+      state.nextDescriptor += 1
+      state.open[state.nextDescriptor] = state.names[path]
+      return state.nextDescriptor
+    }
+  }
+
+  func close(_ file: Int32) { state.withLock { $0.open[file] = nil } }
+
+  func status(atPath path: String) throws(SystemError) -> FileStatus {
+    try state.withLock { state throws(SystemError) in
+      if let inode = state.names[path] { return SimulatedDisk.status(of: inode, state.files[inode]) }
+      let extent = FileExtent(identity: FileIdentity(device: 1, inode: 0), size: 0)
+      if path == "/" || path == "/folder" {
+        return FileStatus(extent: extent, kind: .folder, mode: 0o700, owner: 1, modified: 0)
+      }
+      throw SystemError("lstat", 2)
+    }
+  }
+
+  func status(of file: Int32) throws(SystemError) -> FileStatus {
+    try state.withLock { state throws(SystemError) in
+      let inode = try state.inode(file)
+      return SimulatedDisk.status(of: inode, state.files[inode])
+    }
+  }
+
+  private static func status(of inode: Int, _ file: File?) -> FileStatus {
+    let extent = FileExtent(
+      identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file?.bytes.count ?? 0)
+    return FileStatus(extent: extent, kind: .file, mode: 0o600, owner: 1, modified: 0)
+  }
+
+  func extent(atPath path: String) throws(SystemError) -> FileExtent { try status(atPath: path).extent }
+
+  func read(
+    _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+  ) throws(SystemError) -> Int {
+    try state.withLock { state throws(SystemError) in
+      let rest = state.files[try state.inode(file)]?.bytes.dropFirst(offset).prefix(buffer.count) ?? []
+      buffer.copyBytes(from: rest)
+      return rest.count
+    }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+    try state.withLock { state throws(SystemError) in
+      try state.willChange("write")
+      state.files[try state.inode(file)]?.bytes.append(contentsOf: bytes)
+      return bytes.count
+    }
+  }
+
+  func truncate(_ file: Int32, to length: Int) throws(SystemError) {
+    try state.withLock { state throws(SystemError) in
+      try state.willChange("ftruncate")
+      let inode = try state.inode(file)
+      guard let file = state.files[inode] else { return }
+      state.files[inode]?.bytes = Array(file.bytes.prefix(length))
+    }
+  }
+
+  func synchronize(_ file: Int32) throws(SystemError) {
+    try state.withLock { state throws(SystemError) in
+      try state.willChange("fdatasync")
+      let inode = try state.inode(file)
+      let bytes = state.files[inode]?.bytes ?? []
+      state.files[inode]?.synced = bytes
+    }
+  }
+
+  func synchronizeFolder(_ path: String) throws(SystemError) {
+    try state.withLock { state throws(SystemError) in
+      try state.willChange("fsync")
+      state.syncedNames = state.names
+      state.pendingNames = []
+    }
+  }
+
+  func rename(_ path: String, to newPath: String) throws(SystemError) {
+    try change(.renamed(path, newPath), "rename")
+  }
+
+  func remove(_ path: String) throws(SystemError) { try change(.removed(path), "unlink") }
+
+  private func change(_ change: NameChange, _ call: String) throws(SystemError) {
+    try state.withLock { state throws(SystemError) in
+      try state.willChange(call)
+      change.apply(to: &state.names)
+      state.pendingNames.append(change)
+    }
+  }
+
+  func makeFolder(_ path: String) throws(SystemError) { throw SystemError("mkdir", 17) }
+
+  func names(inFolder path: String) throws(SystemError) -> [String] {
+    names.compactMap { $0.hasPrefix("/folder/") ? String($0.dropFirst(8)) : nil }
+  }
+
+  func target(ofLink path: String) throws(SystemError) -> String { throw SystemError("readlink", 22) }
+  func resolve(_ path: String) throws(SystemError) -> String { path }
+  func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {}
+  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) {}
+  func tryLock(_ file: Int32) throws(SystemError) -> Bool { true }
+  func unlock(_ file: Int32) {}
+  var user: UInt32 { 1 }
+  var sizeLimit: Int? { nil }
+  var processGeneration: Int { 0 }
+
+  func watch(_ path: String, onEvent: @escaping @Sendable () -> Void) throws(SystemError) -> any FileWatch {
+    throw SystemError("watch", 38)
+  }
+}
