@@ -57,6 +57,11 @@ final class SimulatedDisk: FileSystem {
     self.state = Mutex(state)
   }
 
+  /// A disk with one file on it.
+  convenience init(_ bytes: [UInt8], at path: String) {
+    self.init(files: [1: File(bytes: bytes, synced: bytes)], names: [path: 1])
+  }
+
   private init(files: [Int: File], names: [String: Int]) {
     var state = State()
     state.files = files

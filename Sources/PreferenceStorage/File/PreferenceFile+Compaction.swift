@@ -71,26 +71,32 @@ extension PreferenceFile {
     compactionThreshold = 0
   }
 
-  private func writeAll(to new: Descriptor) throws(SystemError) -> Int {
+  private mutating func writeAll(to new: Descriptor) throws(SystemError) -> Int {
     var bytes = PreferenceLine.header
     var length = 0
     for change in values.table.changes {
       PreferenceLine.append(CollectionOfOne(change), to: &bytes)
       if bytes.count >= 1 << 18 {
         length += bytes.count
-        try check(length)
+        try checkLimit(length)
         try new.append(bytes)
         bytes.removeAll(keepingCapacity: true)
       }
     }
     length += bytes.count
-    try check(length)
+    try checkLimit(length)
     try new.append(bytes)
     return length
   }
 
-  private func check(_ length: Int) throws(SystemError) {
-    if let sizeLimit, length > sizeLimit { throw SystemError.tooLarge("write") }
+  /// Throws where a file of that length is beyond the process's limit, instead of letting the system end the process
+  /// with a signal.
+  ///
+  /// The limit is asked for again before it is held against anyone.
+  mutating func checkLimit(_ length: Int) throws(SystemError) {
+    guard let limit = sizeLimit, length > limit else { return }
+    sizeLimit = system.sizeLimit
+    if let limit = sizeLimit, length > limit { throw SystemError.tooLarge("write") }
   }
 
   /// Removes what compactions have left whose process died.

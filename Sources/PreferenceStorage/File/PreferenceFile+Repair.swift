@@ -31,7 +31,7 @@ extension PreferenceFile {
   }
 
   /// Copies the file as it is to `….damaged-<time>` and returns where that is.
-  func copyAside() throws(SystemError) -> URL {
+  mutating func copyAside() throws(SystemError) -> URL {
     guard let descriptor else { throw SystemError.replaced("copy") }
     let (copy, copyPath) = try makeCopy()
     do throws(SystemError) {
@@ -40,7 +40,7 @@ extension PreferenceFile {
         let bytes = try descriptor.read(from: offset, to: offset + 1 << 18)
         if bytes.isEmpty { break }
         offset += bytes.count
-        if let sizeLimit, offset > sizeLimit { throw SystemError.tooLarge("write") }
+        try checkLimit(offset)
         try copy.append(bytes)
       }
       try system.synchronize(copy.number)

@@ -58,7 +58,7 @@ extension PreferenceFile {
   private mutating func append(_ bytes: [UInt8]) throws(PreferenceError) {
     guard let descriptor else { return }
     do throws(SystemError) {
-      if let sizeLimit, length + bytes.count > sizeLimit { throw SystemError.tooLarge("write") }
+      try checkLimit(length + bytes.count)
       try descriptor.append(bytes)
     } catch {
       takeBack(from: descriptor)

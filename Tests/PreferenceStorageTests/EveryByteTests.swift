@@ -1,0 +1,75 @@
+import PreferenceStorage
+import Testing
+
+@Suite("Damage at every byte") struct EveryByteTests {
+  static let path = "/folder/store.preferences"
+
+  /// A file of records `k0`, `k1`, …, `k19`, `k0`, …, and where each of its lines ends, the newline not counted.
+  static func makeFile(records: Int) throws -> (bytes: [UInt8], ends: [Int]) {
+    let disk = SimulatedDisk()
+    let store = try FilePreferenceStore(path: path, system: disk)
+    for number in 0..<records { try store.set(number, forKey: "k\(number % 20)") }
+    let bytes = try #require(disk.contents(of: path))
+    let newlines = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
+    return (bytes, Array(newlines.dropFirst()))
+  }
+
+  /// What the records say, those of which there is none left out.
+  func state(_ records: some Sequence<Int>) -> [String: Int] {
+    var state: [String: Int] = [:]
+    for number in records { state["k\(number % 20)"] = number }
+    return state
+  }
+
+  func state(of store: FilePreferenceStore) throws -> [String: Int] {
+    var state: [String: Int] = [:]
+    for key in store.keys { state[key] = try store.value(Int.self, forKey: key) }
+    return state
+  }
+
+  /// A write and a reopening find nothing wrong any more and nothing lost.
+  func expectSound(_ store: FilePreferenceStore, on disk: SimulatedDisk, _ comment: Comment) throws {
+    try store.set(-1, forKey: "after")
+    let again = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
+    #expect(again.recovery == nil, comment)
+    #expect(again.json() == store.json(), comment)
+  }
+
+  @Test("a file of 200 records cut short at any byte keeps every record before it")
+  func truncation() throws {
+    let (bytes, ends) = try EveryByteTests.makeFile(records: 200)
+    for length in 0...bytes.count {
+      let disk = SimulatedDisk(Array(bytes.prefix(length)), at: EveryByteTests.path)
+      let store = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
+      let whole = ends.count { $0 <= length }
+      #expect(try state(of: store) == state(0..<whole), "cut at \(length)")
+      try expectSound(store, on: disk, "cut at \(length)")
+    }
+  }
+
+  @Test("a file of 50 records with any one bit flipped keeps every other record")
+  func bitFlips() throws {
+    let (bytes, ends) = try EveryByteTests.makeFile(records: 50)
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var damaged = bytes
+        damaged[index] ^= 1 << bit
+        let disk = SimulatedDisk(damaged, at: EveryByteTests.path)
+        let comment: Comment = "byte \(index), bit \(bit)"
+        do {
+          let store = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
+          // A flipped newline takes the line after it along.
+          let record = ends.count { $0 < index }
+          let lost = index < 15 ? [[]] : [[], [record], [record, record + 1]]
+          let possible = lost.map { lost in state((0..<50).filter { !lost.contains($0) }) }
+          #expect(possible.contains(try state(of: store)), comment)
+          try expectSound(store, on: disk, comment)
+        } catch let error as PreferenceError {
+          // The one digit of the first line that says which version it is.
+          #expect(error.code == .laterVersion && index == 13, comment)
+          #expect(disk.contents(of: EveryByteTests.path) == damaged, comment)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("Several processes") struct ProcessTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("eight processes that each increment a number 2,000 times end at exactly 16,000")
+  func increments() async throws {
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask { [path = file.path] in
+          await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try FilePreferenceStore(url: URL(filePath: path))
+            for _ in 0..<2000 {
+              try store.transaction { changes in
+                try changes.set((changes.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count")
+              }
+            }
+          }
+        }
+      }
+    }
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "count") == 16_000)
+    #expect(store.recovery == nil)
+    #expect(try file.contents.count < 300_000)
+  }
+
+  @Test("a process that is killed loses nothing that it was told was written")
+  func kill9() async throws {
+    let acknowledged = folder.file("acknowledged")
+    for round in 0..<Effort.count(12, long: 500) {
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = file.path as String, acknowledged = acknowledged.path as String, round = round as Int] in
+        try writeUntilKilled(path, acknowledging: acknowledged, round: round)
+      }
+      let store = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+      let last = try acknowledged.text.split(separator: "\n").compactMap { Int($0) }.last ?? 0
+      let count = try store.value(Int.self, forKey: "count") ?? 0
+      // One more may have been written and not acknowledged.
+      #expect(count == last || count == last + 1, "round \(round)")
+      #expect(try store.value(Int.self, forKey: "twin") ?? 0 == count, "round \(round)")
+      #expect(store.recovery?.skippedLines ?? [] == [], "round \(round)")
+      #expect(try store.value(Int.self, forKey: "#version") == round + 1 || count == 0, "round \(round)")
+    }
+    #expect(try acknowledged.contents.count > 100)
+    try FilePreferenceStore(path: file.path, system: RealFileSystem(), compactingAbove: 0).set(
+      "x", forKey: "last")
+    #expect(try folder.names.filter { $0.contains(".new-") } == [])
+  }
+
+  @Test("a process that is forked off opens the file anew, and neither loses the other's writes")
+  func fork() async throws {
+    #if canImport(Glibc)
+      await #expect(processExitsWith: .success) { [path = file.path as String] in
+        let store = try FilePreferenceStore(url: URL(filePath: path))
+        try store.set(0, forKey: "count")
+        let child = Glibc.fork()
+        insist(child >= 0)
+        for _ in 0..<500 {
+          try store.transaction { changes in
+            try changes.set((changes.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count")
+          }
+        }
+        if child == 0 { _exit(0) }
+        var status: Int32 = 0
+        insist(waitpid(child, &status, 0) == child && status == 0)
+        try store.reload()
+        insist(try store.value(Int.self, forKey: "count") == 1000)
+      }
+    #endif
+  }
+}
+
+/// Counts up in transactions, with compactions and a migration, says so after each, and is killed at a random instant.
+private func writeUntilKilled(_ path: String, acknowledging acknowledged: String, round: Int) throws {
+  let log = open(acknowledged, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+  insist(log >= 0)
+  let store = try FilePreferenceStore(path: path, system: RealFileSystem(), compactingAbove: 2000)
+  try store.migrate(to: round + 1) { _, changes in try changes.set(round, forKey: "round") }
+  let instant = ContinuousClock.now + .microseconds(Int.random(in: 0..<20_000))
+  Thread.detachNewThread {
+    while ContinuousClock.now < instant {}
+    kill(getpid(), SIGKILL)
+  }
+  var count = try store.value(Int.self, forKey: "count") ?? 0
+  while true {
+    count += 1
+    try store.transaction { changes in
+      try changes.set(count, forKey: "count")
+      try changes.set(count, forKey: "twin")
+    }
+    let line = Array("\(count)\n".utf8)
+    insist(write(log, line, line.count) == line.count)
+  }
+}
