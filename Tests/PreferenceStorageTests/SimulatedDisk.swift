@@ -78,6 +78,12 @@ final class SimulatedDisk: FileSystem {
     state.withLock { state in state.names[path].flatMap { state.files[$0]?.bytes } }
   }
 
+  /// Another disk with the same files.
+  func snapshot() -> SimulatedDisk {
+    let state = state.withLock { $0 }
+    return SimulatedDisk(files: state.files, names: state.names)
+  }
+
   /// What is on the disk after the power was cut.
   func afterPowerCut(using random: inout SplitMix) -> SimulatedDisk {
     let state = state.withLock { $0 }

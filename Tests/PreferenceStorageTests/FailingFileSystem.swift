@@ -1,0 +1,161 @@
+import PreferenceStorage
+import Synchronization
+
+/// A file system one of whose calls fails, or all from that one on.
+final class FailingFileSystem: FileSystem {
+  enum Failure: Sendable {
+    case error(Int32)
+    /// A write or a read of a part only; other calls succeed.
+    case shortened
+    /// A write of a part, and then the error.
+    case shortenedThenError(Int32)
+  }
+
+  private let base: any FileSystem
+  private let failure: Failure
+  private let first: Int
+  private let isLasting: Bool
+  private let calls = Atomic<Int>(0)
+  private let isOn = Atomic<Bool>(true)
+  private let failNextWrite = Atomic<Bool>(false)
+
+  /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
+  init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
+    self.base = base
+    self.failure = failure
+    self.first = first
+    self.isLasting = isLasting
+  }
+
+  var callCount: Int { calls.load(ordering: .relaxed) }
+
+  /// From here on everything works.
+  func heal() { isOn.store(false, ordering: .relaxed) }
+
+  /// Whether this call is one that fails.
+  private var isFailing: Bool {
+    guard isOn.load(ordering: .relaxed) else { return false }
+    let number = calls.add(1, ordering: .relaxed).oldValue
+    return isLasting ? number >= first : number == first
+  }
+
+  private func step(_ call: String) throws(SystemError) {
+    guard isFailing else { return }
+    if case .error(let number) = failure { throw SystemError(call, number) }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+    if failNextWrite.exchange(false, ordering: .relaxed), case .shortenedThenError(let number) = failure {
+      throw SystemError("write", number)
+    }
+    guard isFailing else { return try base.append(bytes, to: file) }
+    if case .error(let number) = failure { throw SystemError("write", number) }
+    if case .shortenedThenError = failure { failNextWrite.store(true, ordering: .relaxed) }
+    let half = UnsafeRawBufferPointer(rebasing: bytes.prefix(max(1, bytes.count / 2)))
+    return try base.append(half, to: file)
+  }
+
+  func read(
+    _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+  ) throws(SystemError) -> Int {
+    guard isFailing else { return try base.read(file, into: buffer, at: offset) }
+    if case .error(let number) = failure { throw SystemError("read", number) }
+    let half = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(max(1, buffer.count / 2)))
+    return try base.read(file, into: half, at: offset)
+  }
+}
+
+extension FailingFileSystem {
+  func open(_ path: String, for access: FileAccess) throws(SystemError) -> Int32 {
+    try step("open")
+    return try base.open(path, for: access)
+  }
+
+  func close(_ file: Int32) { base.close(file) }
+
+  func status(atPath path: String) throws(SystemError) -> FileStatus {
+    try step("lstat")
+    return try base.status(atPath: path)
+  }
+
+  func status(of file: Int32) throws(SystemError) -> FileStatus {
+    try step("fstat")
+    return try base.status(of: file)
+  }
+
+  func extent(atPath path: String) throws(SystemError) -> FileExtent {
+    try step("statx")
+    return try base.extent(atPath: path)
+  }
+
+  func truncate(_ file: Int32, to length: Int) throws(SystemError) {
+    try step("ftruncate")
+    try base.truncate(file, to: length)
+  }
+
+  func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {
+    try step("fchmod")
+    try base.setMode(mode, of: file)
+  }
+
+  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) {
+    try step("flock")
+    try base.lock(file, exclusively: exclusively)
+  }
+
+  func tryLock(_ file: Int32) throws(SystemError) -> Bool {
+    try step("flock")
+    return try base.tryLock(file)
+  }
+
+  func unlock(_ file: Int32) { base.unlock(file) }
+
+  func synchronize(_ file: Int32) throws(SystemError) {
+    try step("fdatasync")
+    try base.synchronize(file)
+  }
+
+  func synchronizeFolder(_ path: String) throws(SystemError) {
+    try step("fsync")
+    try base.synchronizeFolder(path)
+  }
+
+  func rename(_ path: String, to newPath: String) throws(SystemError) {
+    try step("rename")
+    try base.rename(path, to: newPath)
+  }
+
+  func remove(_ path: String) throws(SystemError) {
+    try step("unlink")
+    try base.remove(path)
+  }
+
+  func makeFolder(_ path: String) throws(SystemError) {
+    try step("mkdir")
+    try base.makeFolder(path)
+  }
+
+  func names(inFolder path: String) throws(SystemError) -> [String] {
+    try step("opendir")
+    return try base.names(inFolder: path)
+  }
+
+  func target(ofLink path: String) throws(SystemError) -> String {
+    try step("readlink")
+    return try base.target(ofLink: path)
+  }
+
+  func resolve(_ path: String) throws(SystemError) -> String {
+    try step("realpath")
+    return try base.resolve(path)
+  }
+
+  func watch(_ path: String, onEvent: @escaping @Sendable () -> Void) throws(SystemError) -> any FileWatch {
+    try step("watch")
+    return try base.watch(path, onEvent: onEvent)
+  }
+
+  var user: UInt32 { base.user }
+  var sizeLimit: Int? { base.sizeLimit }
+  var processGeneration: Int { base.processGeneration }
+}
