@@ -1,0 +1,106 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Each test is a process of its own which gives its rights up, since mode bits are nothing to the superuser.
+@Suite("Without the rights", .enabled(if: getuid() == 0, "only the superuser can become someone else"))
+struct RightsTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+  static let nobody: uid_t = 65_534
+  static let content = "#preferences 1\n{\"a\":1}\n"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try file.overwrite(RightsTests.content)
+  }
+
+  func set(_ mode: Int, _ url: URL, owner: uid_t = 0) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+    #expect(chown(url.path, owner, owner) == 0)
+  }
+
+  @Test("a file that may only be read is read, and a write is an error that changes nothing")
+  func readOnlyFile() async throws {
+    try set(0o755, folder.url)
+    try set(0o644, file)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      insist(try store.value(Int.self, forKey: "a") == 1)
+      insist(code { try store.set(2, forKey: "a") } == .unwritable)
+      insist(code { try store.transaction { changes in try changes.set(2, forKey: "b") } } == .unwritable)
+      insist(try store.value(Int.self, forKey: "a") == 1)
+      insist(store.keys == ["a"])
+      try store.reload()
+      try store.synchronize()
+    }
+    #expect(try file.text == RightsTests.content)
+  }
+
+  @Test("a file that may not be read is an error, and not an empty store")
+  func unreadable() async throws {
+    try set(0o755, folder.url)
+    try set(0o000, file)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      insist(code { _ = try FilePreferenceStore(url: URL(filePath: path)) } == .unreadable)
+    }
+    #expect(try file.text == RightsTests.content)
+  }
+
+  @Test("a folder that may only be read is an empty store, and a write is an error")
+  func readOnlyFolder() async throws {
+    try set(0o755, folder.url)
+    await #expect(processExitsWith: .success) { [path = folder.file("absent").path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      insist(store.keys.isEmpty)
+      insist(code { try store.set(2, forKey: "a") } == .unwritable)
+      insist(store.keys.isEmpty)
+    }
+    #expect(try folder.names == ["store.preferences"])
+  }
+
+  @Test("a file in a folder that may only be read is written to, and not compacted")
+  func noCompaction() async throws {
+    try set(0o755, folder.url)
+    try set(0o600, file, owner: RightsTests.nobody)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      let store = try FilePreferenceStore(path: path, system: RealFileSystem(), compactingAbove: 200)
+      for turn in 0..<100 { try store.set(turn, forKey: "a") }
+      insist(try store.value(Int.self, forKey: "a") == 99)
+    }
+    #expect(try file.text.split(separator: "\n").count == 102)
+  }
+
+  @Test("another user's file stays that user's: it is written to, and not compacted")
+  func foreignOwner() async throws {
+    try set(0o600, file, owner: RightsTests.nobody)
+    try set(0o700, folder.url, owner: RightsTests.nobody)
+    let store = try FilePreferenceStore(path: file.path, system: RealFileSystem(), compactingAbove: 200)
+    for turn in 0..<100 { try store.set(turn, forKey: "a") }
+    #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.ownerAccountID] as? Int == 65_534)
+    #expect(try file.text.split(separator: "\n").count == 102)
+  }
+
+  @Test("a folder of another user's is refused, the superuser's is not")
+  func foreignFolder() async throws {
+    try set(0o755, folder.url, owner: 4321)
+    try set(0o644, file)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      insist(code { _ = try FilePreferenceStore(url: URL(filePath: path)) } == .insecureFolder)
+    }
+    _ = try FilePreferenceStore(url: file)
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("With a limit on the length of files") struct SizeLimitTests {
+  @Test("a write beyond it is an error instead of a signal, and goes through once the limit is raised")
+  func sizeLimit() async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.file().path as String] in
+      setSizeLimit(4096)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      let text = String(repeating: "x", count: 1000)
+      var written = 0
+      let failure = code {
+        for number in 0..<10 {
+          try store.set(text, forKey: "k\(number)")
+          written += 1
+        }
+      }
+      insist(failure == .noSpace && written == 4)
+      insist(store.keys.count == 4)
+      setSizeLimit(100_000)
+      try store.set(text, forKey: "more")
+    }
+    let store = try FilePreferenceStore(url: folder.file())
+    #expect(store.keys == ["k0", "k1", "k2", "k3", "more"])
+    #expect(store.recovery == nil)
+  }
+}
+
+private func setSizeLimit(_ bytes: UInt) {
+  var limit = rlimit()
+  #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+  #else
+    let resource = RLIMIT_FSIZE
+  #endif
+  insist(getrlimit(resource, &limit) == 0)
+  limit.rlim_cur = rlim_t(bytes)
+  insist(setrlimit(resource, &limit) == 0)
+}
