@@ -31,7 +31,8 @@ let modules: [Module] = [
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+  products: modules.map { .library(name: $0.name, targets: [$0.name]) }
+    + [.executable(name: "prefs", targets: ["prefs"])],
   targets: modules.flatMap { module -> [Target] in
     [
       .target(
@@ -43,5 +44,8 @@ let package = Package(
         dependencies: ([module.name] + module.testDependencies).map { .byName(name: $0) },
         swiftSettings: settings),
     ]
-  }
+  } + [
+    .executableTarget(name: "prefs", dependencies: ["PreferenceStorage"], swiftSettings: settings),
+    .testTarget(name: "prefsTests", dependencies: ["prefs"], swiftSettings: settings),
+  ]
 )

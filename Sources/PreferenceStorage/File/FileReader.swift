@@ -4,6 +4,9 @@ struct FileReader {
   /// What the lines did, in order; kept only where it is wanted.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
+  /// The lines that were skipped, and what is wrong with them.
+  private(set) var badLines: [(number: Int, verdict: PreferenceLine.Verdict)] = []
+  private(set) var lineCount = 0
   /// Where the last whole line ends.
   private(set) var goodLength = 0
   /// The last line is whole but for its newline.
@@ -71,6 +74,7 @@ struct FileReader {
     while start < bytes.count {
       let end = FileReader.lineEnd(in: bytes, from: start)
       let isLast = end == bytes.count
+      lineCount = number
       let verdict = PreferenceLine.read(UnsafeBufferPointer(rebasing: bytes[start..<end]), into: &line)
       switch verdict {
       case .checked, .byHand, .blank:
@@ -84,6 +88,7 @@ struct FileReader {
           return
         }
         damage.skippedLines.append(number)
+        badLines.append((number, verdict))
         damage.skippedBytes += end + 1 - start
         goodLength = end + 1
       }

@@ -12,6 +12,14 @@ extension PreferenceFile {
     }
   }
 
+  /// Compacts a file, however large it is.
+  ///
+  /// A copy is kept of one that is damaged.
+  mutating func compact() throws(PreferenceError) {
+    try makeReady()
+    try rewrite()
+  }
+
   /// Puts a new file, with one line for each key, in the place of this one, which is locked for writing.
   ///
   /// The lock then is the new file's.

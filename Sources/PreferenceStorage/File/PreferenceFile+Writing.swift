@@ -27,7 +27,7 @@ extension PreferenceFile {
   }
 
   /// Sees to it that a line can be appended: the file may be written, begins with a header and ends with a whole line.
-  private mutating func makeReady() throws(PreferenceError) {
+  mutating func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: path) }
     if isDistrusted { try rewrite() }
     if needsRepair { repair() }

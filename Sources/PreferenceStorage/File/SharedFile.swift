@@ -64,6 +64,16 @@ final class SharedFile: Sendable {
     return try result!.get()
   }
 
+  func compact() throws(PreferenceError) -> (before: Int, after: Int) {
+    var lengths = (before: 0, after: 0)
+    try locked(for: .writing) { file throws(PreferenceError) in
+      lengths.before = max(0, file.length)
+      try file.compact()
+      lengths.after = max(0, file.length)
+    }
+    return lengths
+  }
+
   func synchronize() throws(PreferenceError) {
     try locked(for: .reading, then: .synced) { _ in }
   }

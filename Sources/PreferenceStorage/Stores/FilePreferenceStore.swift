@@ -125,6 +125,28 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// - Throws: `.unwritable` or `.noSpace`: the last changes may not survive one.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
+  /// The JSON text of the key's value.
+  package func json(forKey key: String) throws(PreferenceError) -> String? {
+    try PreferenceError.check(key)
+    return try file.values.text(forKey: key)?.string
+  }
+
+  /// Keeps a value that is JSON already; nil removes the key.
+  ///
+  /// - Throws: `.invalidValue` where it isn't JSON.
+  package func set(json: String?, forKey key: String) throws(PreferenceError) {
+    try PreferenceError.check(key)
+    guard let json else { return try file.set(nil, forKey: key, durability) }
+    guard let text = JSONText(validating: json) else {
+      throw PreferenceError(
+        .invalidValue, "\(json.debugDescription) is not JSON; a string needs its quotes", key: key)
+    }
+    try file.set(text.isNull ? nil : text, forKey: key, durability)
+  }
+
+  /// Puts a new file with one line for each key in the place of this one, and returns how long it was and is.
+  package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact() }
+
   package var version: PreferenceVersion { file.values.version }
 
   package func report(_ error: PreferenceError) { file.values.errors.report(error) }

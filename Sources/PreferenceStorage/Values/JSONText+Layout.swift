@@ -1,4 +1,17 @@
 extension JSONText {
+  /// The text, if it is JSON, without space at its ends and between its parts.
+  init?(validating string: String) {
+    let isJSON = JSONText(string).withBytes { bytes in
+      var scanner = JSONScanner(bytes)
+      scanner.skipSpace()
+      guard scanner.skipValue() else { return false }
+      scanner.skipSpace()
+      return scanner.isAtEnd
+    }
+    guard isJSON else { return nil }
+    self = JSONText(string).compacted
+  }
+
   /// The text without the space between its parts, so that it fits in a line.
   var compacted: JSONText {
     var compacted: [UInt8] = []

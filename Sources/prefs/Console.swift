@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Output for people on a terminal, and for programs elsewhere.
+enum Console {
+  static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// Writes a line at once, since whoever watches a pipe wants it now.
+  static func write(_ line: String) { emit(line + "\n", to: STDOUT_FILENO) }
+
+  static func complain(_ message: String) { emit("prefs: \(message)\n", to: STDERR_FILENO) }
+
+  /// A key as it is, or as JSON where it would not stay on its line.
+  static func shown(_ key: String) -> String {
+    let isPlain =
+      !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }
+    return isPlain ? key : key.debugDescription
+  }
+
+  /// A key and its value: in columns, shortened, on a terminal; separated by a tab, in full, elsewhere.
+  static func row(_ key: String, _ value: String, keyWidth: Int) -> String {
+    guard isTerminal else { return "\(shown(key))\t\(value)" }
+    let key = shown(key)
+    let padding = String(repeating: " ", count: max(0, keyWidth - key.count))
+    let shortened = value.count > 100 ? value.prefix(97) + "…" : value[...]
+    return "\u{1b}[1m\(key)\u{1b}[0m\(padding)  \(shortened)"
+  }
+
+  private static func emit(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
+}

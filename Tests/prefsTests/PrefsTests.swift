@@ -1,0 +1,154 @@
+import Foundation
+import Synchronization
+import Testing
+
+private final class Flag: Sendable {
+  let isRaised = Atomic(false)
+}
+
+@Suite("prefs") final class PrefsTests: Sendable {
+  let folder = FileManager.default.temporaryDirectory
+    .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
+  var file: String { folder.appending(path: "settings.preferences").path }
+
+  init() throws {
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      // Nothing was made.
+    }
+  }
+
+  /// The tool, which is built beside the tests.
+  func tool(_ arguments: [String]) -> (Process, Pipe, Pipe) {
+    let process = Process()
+    let (output, errors) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: CommandLine.arguments[0])
+      .deletingLastPathComponent().appending(path: "prefs")
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = errors
+    return (process, output, errors)
+  }
+
+  func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+    let (process, output, errors) = tool(arguments)
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (
+      process.terminationStatus, String(decoding: text, as: UTF8.self),
+      String(decoding: complaint, as: UTF8.self)
+    )
+  }
+
+  @Test("sets, gets, lists, dumps and deletes")
+  func basics() throws {
+    #expect(try run(file, "set", "volume", "7") == (0, "", ""))
+    #expect(try run(file, "set", "theme", " { \"name\" : \"dark\" } ") == (0, "", ""))
+    #expect(try run(file, "get", "theme") == (0, "{\"name\":\"dark\"}\n", ""))
+    #expect(try run(file, "list").output == "volume\ntheme\n")
+    #expect(try run(file, "dump").output == "volume\t7\ntheme\t{\"name\":\"dark\"}\n")
+    #expect(try run(file, "delete", "volume").status == 0)
+    #expect(try run(file, "set", "theme", "null").status == 0)
+    #expect(try run(file, "list") == (0, "", ""))
+  }
+
+  @Test("says 1 for what isn't there, and makes no file by reading")
+  func notFound() throws {
+    for command in ["list", "dump", "check", "compact", "export"] {
+      #expect(try run(file, command).status == 1)
+    }
+    #expect(try run(file, "get", "a").errors.contains("no such file"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    _ = try run(file, "set", "a", "1")
+    #expect(try run(file, "get", "b") == (1, "", "prefs: there is no key \"b\"\n"))
+    #expect(try run(file, "delete", "b").status == 1)
+  }
+
+  @Test("says 64 for arguments that make no sense")
+  func usage() throws {
+    for arguments in [[], ["--nonsense"], [file], [file, "turn"], [file, "get"], [file, "set", "a"]] {
+      let (process, _, errors) = tool(arguments)
+      try process.run()
+      let complaint = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 64)
+      #expect(complaint.contains("prefs --help"))
+    }
+    #expect(try run(file, "set", "a", "dark").status == 64)
+    #expect(try run(file, "set", "", "1").status == 64)
+    #expect(try run("--help").output.contains("EXIT STATUS"))
+    #expect(try run("--help").status == 0)
+  }
+
+  @Test("explains damage by line, says 65, and changes nothing")
+  func damage() throws {
+    let text = "#preferences 1\nc9a86aae {\"volume\":7}\nc9a86aae {\"volume\":8}\nrubbish\n{\"a\":1}\n{\"b"
+    try Data(text.utf8).write(to: URL(filePath: file))
+    let (status, output, _) = try run(file, "check")
+    #expect(status == 65)
+    let lines = output.split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(lines[0].hasPrefix("line 3 has a checksum that doesn't match"))
+    #expect(lines[1].hasPrefix("line 4 is neither"))
+    #expect(lines[2].hasPrefix("line 6 broke off after 3 bytes"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    #expect(try run(file, "compact").errors.contains("line 3, 4 could not be read"))
+    #expect(try run(file, "check").output.hasPrefix("sound: 3 lines, 2 keys"))
+    #expect(try run(file, "get", "volume").output == "7\n")
+    try Data("hello\n".utf8).write(to: URL(filePath: file))
+    #expect(try run(file, "check").status == 65)
+    #expect(try run(file, "list").status == 65)
+  }
+
+  @Test("exports what it can import")
+  func export() throws {
+    let target = folder.appending(path: "out.json").path
+    let other = folder.appending(path: "other.preferences").path
+    _ = try run(file, "set", "a", "[1,{\"b\":null}]")
+    #expect(try run(file, "export").output == "{\n  \"a\": [1,{\"b\":null}]\n}\n")
+    #expect(try run(file, "export", target).status == 0)
+    #expect(try run(other, "import", target) == (0, "", ""))
+    #expect(try run(other, "dump").output == "a\t[1,{\"b\":null}]\n")
+    #expect(try run(other, "import", file).status == 74)
+  }
+
+  @Test("compacts")
+  func compact() throws {
+    for number in 0..<5 { _ = try run(file, "set", "a", "\(number)") }
+    #expect(try run(file, "compact").status == 0)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 2)
+  }
+
+  @Test("tells changes as they are made", .timeLimit(.minutes(1)))
+  func watch() async throws {
+    _ = try run(file, "set", "volume", "0")
+    let (process, output, _) = tool([file, "watch"])
+    try process.run()
+    let heard = Flag()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // Nobody knows when the tool has begun to watch, so the changes go on until one was told.
+      group.addTask { [self] in
+        var number = 0
+        while !heard.isRaised.load(ordering: .relaxed) {
+          number += 1
+          _ = try run(file, "set", "volume", "\(number)")
+          await Task.yield()
+        }
+      }
+      let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      heard.isRaised.store(true, ordering: .relaxed)
+      #expect(line.wholeMatch(of: /(volume\t\d+\n)+/) != nil)
+      try await group.waitForAll()
+    }
+    process.terminate()
+    process.waitUntilExit()
+  }
+}
