@@ -14,12 +14,13 @@ let settings: [SwiftSetting] = [
 typealias Module = (name: String, dependencies: [String], testDependencies: [String])
 
 let modules: [Module] = [
-  ("SpellRegistry", [], []),
+  ("Locking", [], []),
+  ("SpellRegistry", ["Locking"], []),
   ("LazySpell", ["SpellRegistry"], ["SpellTesting"]),
   ("FinalSpell", ["SpellRegistry"], ["SpellTesting"]),
-  ("InjectedSpell", ["SpellRegistry"], ["SpellTesting"]),
-  ("PreferenceStorage", [], []),
-  ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage"], ["SpellTesting"]),
+  ("InjectedSpell", ["SpellRegistry", "Locking"], ["SpellTesting"]),
+  ("PreferenceStorage", ["Locking"], []),
+  ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Locking"], ["SpellTesting"]),
   ("SpellTesting", ["SpellRegistry", "PreferenceStorage"], []),
   (
     "Spellbook",
@@ -31,7 +32,7 @@ let modules: [Module] = [
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  products: modules.map { .library(name: $0.name, targets: [$0.name]) }
+  products: modules.filter { $0.name != "Locking" }.map { .library(name: $0.name, targets: [$0.name]) }
     + [.executable(name: "prefs", targets: ["prefs"])],
   targets: modules.flatMap { module -> [Target] in
     [

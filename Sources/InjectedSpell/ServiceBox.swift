@@ -1,5 +1,5 @@
+internal import Locking
 public import SpellRegistry
-internal import Synchronization
 
 /// A box of named services that fills an object's `@Injected` properties by name and type, and the services with each
 /// other.
@@ -31,7 +31,7 @@ public final class ServiceBox: Sendable {
     let service: any Sendable
     let unregister: @Sendable () -> Void
   }
-  private let entries = Mutex<[Entry]>([])
+  private let entries = Lock<[Entry]>([])
 
   /// An empty box.
   public init(registry: InitializerRegistry = InitializerRegistry()) { self.registry = registry }

@@ -1,9 +1,9 @@
+internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
 /// The value of a property that does not keep it alive.
 @usableFromInline final class WeakValue: Sendable {
-  private let reference = Mutex<WeakReference?>(nil)
+  private let reference = Lock<WeakReference?>(nil)
 
   @usableFromInline init() {}
 

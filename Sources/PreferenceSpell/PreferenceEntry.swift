@@ -1,4 +1,6 @@
+internal import Locking
 internal import PreferenceStorage
+internal import SpellRegistry
 internal import Synchronization
 
 /// One preference in its store, with its decoded value.
@@ -18,7 +20,7 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
   private let word = Atomic<UInt64>(0)
   private var decoded: Value
   /// Why the last assignment failed, and the version of the store that it left as it was.
-  private let failure = Mutex<(error: PreferenceError, version: UInt64?)?>(nil)
+  private let failure = Lock<(error: PreferenceError, version: UInt64?)?>(nil)
 
   init(store: any PreferenceStore, key: String, defaultValue: Value) {
     self.store = store

@@ -1,3 +1,4 @@
+internal import Locking
 internal import SpellRegistry
 internal import Synchronization
 
@@ -10,7 +11,7 @@ final class PreferenceLink<Value: Codable & Sendable>: Sendable {
     weak let registry: InitializerRegistry?
     let entry: PreferenceEntry<Value>
   }
-  private let found = Mutex<Found?>(nil)
+  private let found = Lock<Found?>(nil)
   /// The entry that `found` holds, for as long as this link lives; only where there is one registry to ask.
   private let fixed = AtomicLazyReference<PreferenceEntry<Value>>()
 

@@ -1,6 +1,7 @@
 // Every call of this module that differs from platform to platform.
 
-internal import Synchronization
+internal import Locking
+internal import SpellRegistry
 
 #if canImport(Darwin)
   internal import Darwin
@@ -14,7 +15,7 @@ internal import Synchronization
 
 /// Messages on the standard error for what would else go unnoticed.
 enum Warnings {
-  private static let warned = Mutex<Set<ObjectIdentifier>>([])
+  private static let warned = Lock<Set<ObjectIdentifier>>([])
 
   /// Prints a line, the first time that it is about this class.
   static func warnOnce(of type: any AnyObject.Type, _ message: @autoclosure () -> String) {

@@ -1,8 +1,9 @@
+import Locking
 import Synchronization
 
 /// Tells everyone who listens to a store which keys changed.
 final class ChangeHub: Sendable {
-  private let listeners = Mutex<[ObjectIdentifier: ChangeListener]>([:])
+  private let listeners = Lock<[ObjectIdentifier: ChangeListener]>([:])
   private let count = Atomic<Int>(0)
 
   /// Whether anyone listens.
@@ -34,7 +35,7 @@ final class ChangeHub: Sendable {
 
 /// Someone who listens: the keys that were not fetched yet, and a bell.
 final class ChangeListener: Sendable {
-  private let pending = Mutex<Set<String>>([])
+  private let pending = Lock<Set<String>>([])
   private let bell: AsyncStream<Void>.Continuation
 
   init(bell: AsyncStream<Void>.Continuation) { self.bell = bell }

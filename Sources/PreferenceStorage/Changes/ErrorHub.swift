@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Tells everyone who listens to a store of the errors that nobody could be thrown.
 final class ErrorHub: Sendable {
@@ -7,7 +7,7 @@ final class ErrorHub: Sendable {
     var next = 0
   }
 
-  private let listeners = Mutex(Listeners())
+  private let listeners = Lock(Listeners())
 
   /// A stream of its own for each call; a reader who is more than 64 behind misses the oldest.
   func stream() -> AsyncStream<PreferenceError> {

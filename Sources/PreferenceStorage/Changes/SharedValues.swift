@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The values of a store in memory, with everything that hangs on a change of them.
 ///
@@ -10,12 +10,12 @@ final class SharedValues: Sendable {
     var failure: PreferenceError?
   }
 
-  private let contents = Mutex(Contents())
+  private let contents = Lock(Contents())
   let version = PreferenceVersion()
   let changes = ChangeHub()
   let errors = ErrorHub()
   /// What was damaged in the file.
-  let recovery = Mutex<PreferenceRecovery?>(nil)
+  let recovery = Lock<PreferenceRecovery?>(nil)
 
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try contents.withLock { contents throws(PreferenceError) in

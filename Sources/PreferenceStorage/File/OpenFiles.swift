@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The files that are open in this process, so that stores on one path share one.
 ///
@@ -9,7 +9,7 @@ enum OpenFiles {
     weak let file: SharedFile?
   }
 
-  private static let files = Mutex<[FileLocation: Reference]>([:])
+  private static let files = Lock<[FileLocation: Reference]>([:])
 
   /// The file at the place, open already or to be opened.
   static func file(at location: FileLocation, in system: any FileSystem) -> SharedFile {

@@ -1,3 +1,5 @@
+import Locking
+
 import Synchronization
 
 /// A preferences file and what is known of it, for one thread at a time.

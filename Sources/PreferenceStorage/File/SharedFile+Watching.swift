@@ -1,3 +1,5 @@
+import Locking
+
 import Synchronization
 
 extension SharedFile {

@@ -1,13 +1,13 @@
-import Synchronization
+import Locking
 
 /// One file, open once in this process, and shared by every store on its path.
 final class SharedFile: Sendable {
   let path: String
   let values = SharedValues()
   let system: any FileSystem
-  private let file: Mutex<PreferenceFile>
+  private let file: Lock<PreferenceFile>
   private let nesting = NestingGuard()
-  let watch = Mutex<(any FileWatch)?>(nil)
+  let watch = Lock<(any FileWatch)?>(nil)
 
   /// A file up to this size is never compacted by itself.
   static var compactionMinimum: Int { 256 * 1024 }
@@ -17,7 +17,7 @@ final class SharedFile: Sendable {
   ) {
     path = location.path
     self.system = system
-    file = Mutex(PreferenceFile(at: location, in: system, values: values, compactingAbove: minimum))
+    file = Lock(PreferenceFile(at: location, in: system, values: values, compactingAbove: minimum))
   }
 
   var recovery: PreferenceRecovery? { values.recovery.withLock { $0 } }

@@ -1,14 +1,15 @@
+import Locking
+
 #if canImport(Darwin)
   import Darwin
   import Dispatch
-  import Synchronization
 
   /// Tells of what happens to a file, by a kqueue on it and one on its folder, for when another file takes its name.
   final class DispatchFileWatch: FileWatch {
     private let path: String
     private let onEvent: @Sendable () -> Void
     private let queue = DispatchQueue(label: "preferences", qos: .utility)
-    private let sources = Mutex<(folder: Source?, file: Source?)>((nil, nil))
+    private let sources = Lock<(folder: Source?, file: Source?)>((nil, nil))
 
     /// A Dispatch source may be used from any thread, which its type doesn't say.
     private struct Source: @unchecked Sendable {

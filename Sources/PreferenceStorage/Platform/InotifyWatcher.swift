@@ -1,5 +1,6 @@
+import Locking
+
 #if os(Linux)
-  import Synchronization
 
   #if canImport(Glibc)
     import Glibc
@@ -25,7 +26,7 @@
       var processGeneration = 0
     }
 
-    private static let state = Mutex(State())
+    private static let state = Lock(State())
     private static let mask = UInt32(
       IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
 

@@ -1,11 +1,11 @@
-import Synchronization
+import Locking
 
 /// A store that is gone with its last owner, for tests and previews.
 ///
 /// It behaves as `FilePreferenceStore` does in everything but lasting, including what it refuses.
 public final class MemoryPreferenceStore: VersionedPreferenceStore {
   private let values = SharedValues()
-  private let writer = Mutex(())
+  private let writer = Lock(())
   private let nesting = NestingGuard()
 
   /// An empty store.

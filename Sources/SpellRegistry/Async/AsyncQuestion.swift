@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// One async value being asked for: by whom, of which registry, and what its initializer awaits in turn.
 final class AsyncQuestion: Sendable {
@@ -49,7 +49,7 @@ final class AsyncQuestion: Sendable {
   }
 
   /// Which initializer awaits which, in the whole process.
-  private static let waits = Mutex(AsyncWaits())
+  private static let waits = Lock(AsyncWaits())
 }
 
 /// A graph of who awaits whom.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// An async initializer, seen by those who cannot wait.
 protocol AsyncInitializer<Value>: AnyObject, Sendable {
@@ -8,7 +8,7 @@ protocol AsyncInitializer<Value>: AnyObject, Sendable {
 /// What an async initializer makes: one run at a time, however many await it.
 final class AsyncValue<Value: Sendable>: AsyncInitializer {
   private let initializer: @Sendable (Resolver) async throws -> Value
-  private let running = Mutex<Task<Value, any Error>?>(nil)
+  private let running = Lock<Task<Value, any Error>?>(nil)
 
   init(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) { self.initializer = initializer }
 

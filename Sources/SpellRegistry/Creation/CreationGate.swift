@@ -13,7 +13,7 @@ public import Synchronization
 /// Frames and generations are multiples of 16, so the low four bits are free for the tag.
 ///
 /// Whoever finds a value vacant enters the gate by exchanging the word for a pointer to its own frame (acquiring: it
-/// sees all that was written before the value became vacant), makes the value with no lock held, writes it, and
+/// sees all that was written before the value became vacant; releasing: whoever waits sees the frame), makes the value with no lock held, writes it, and
 /// settles the word (releasing: whoever then loads "ready" with acquiring order sees the value whole). The monitor is
 /// taken only when somebody else arrives in between. A frame that the word names with tag 1 stays valid for as long as
 /// the monitor is held, because its owner needs the monitor to settle.
@@ -42,7 +42,9 @@ extension CreationGate {
 
   /// Exchanges a settled word for this frame.
   func enter(from settled: UInt, as frame: UnsafeMutablePointer<CreationFrame>) -> Bool {
-    word.compareExchange(expected: settled, desired: UInt(bitPattern: frame), ordering: .acquiring).exchanged
+    word.compareExchange(
+      expected: settled, desired: UInt(bitPattern: frame), ordering: .acquiringAndReleasing
+    ).exchanged
   }
 
   /// Leaves the gate with `settled` for a word, and wakes who waits.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What one thread is making, and what it waits for.
 struct CreationThread {
   /// Only the thread itself writes this; others read it under the creation monitor while the thread waits.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// The names of wrapped properties, as reflection tells them.
 enum PropertyNames {
@@ -10,7 +10,7 @@ enum PropertyNames {
   /// By class and place of declaration.
   ///
   /// A place that two properties of a class share is not kept.
-  private static let known = Mutex<[Key: String]>([:])
+  private static let known = Lock<[Key: String]>([:])
 
   /// The name of the property that `identity` is the storage of, or nil where reflection shows no such property.
   ///

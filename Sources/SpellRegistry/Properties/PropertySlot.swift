@@ -1,3 +1,4 @@
+public import Locking
 public import Synchronization
 
 /// Where a wrapped property's value lies: a word that says how far it is, and room for the value beside it.
@@ -18,7 +19,7 @@ public struct PropertySlot<Value>: ~Copyable {
   ///
   /// Relaxed: written before the word is settled, read after it is seen.
   @usableFromInline let isByHand: Atomic<Bool>
-  @usableFromInline let elsewhere: Mutex<Elsewhere<Value>?>
+  @usableFromInline let elsewhere: Lock<Elsewhere<Value>?>
   /// What the property's declaration says.
   @usableFromInline let declaration: PropertyDeclaration<Value>
 
@@ -28,7 +29,7 @@ public struct PropertySlot<Value>: ~Copyable {
     inline = nil
     isRetired = false
     isByHand = Atomic(false)
-    elsewhere = Mutex(nil)
+    elsewhere = Lock(nil)
     self.declaration = declaration
   }
 

@@ -1,3 +1,4 @@
+internal import Locking
 internal import Synchronization
 
 /// A registration whose value's type only the runtime knows.
@@ -43,7 +44,7 @@ final class RegistrationEntry<Value>: AnyRegistrationEntry {
   let initializer: Initializer
   let shared: SharedValue<Value>?
   let hooks = Hooks<Value>()
-  private let observed = Mutex<[any Any.Type]>([])
+  private let observed = Lock<[any Any.Type]>([])
   let age = RegistrationAge.next()
 
   init(
@@ -97,7 +98,7 @@ private enum RegistrationAge {
 /// Hooks that are called in the order in which they were added.
 final class Hooks<Value>: Sendable {
   typealias Hook = @Sendable (Value, InjectionPoint) -> Void
-  private let hooks = Mutex<[Hook]>([])
+  private let hooks = Lock<[Hook]>([])
   private let isUsed = Atomic(false)
 
   /// Whether there is any; spares the lock where, as mostly, there is none.

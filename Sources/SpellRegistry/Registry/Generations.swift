@@ -1,3 +1,4 @@
+internal import Locking
 internal import Synchronization
 
 /// Counts the re-injections of a registry and all registries below it.
@@ -11,7 +12,7 @@ final class Generations: @unchecked Sendable {
   let current: UnsafePointer<Atomic<UInt>>
   private let word = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1)
   /// The generation in which a type was last re-injected.
-  private let reinjected = Mutex<[ObjectIdentifier: UInt]>([:])
+  private let reinjected = Lock<[ObjectIdentifier: UInt]>([:])
 
   init() {
     word.initialize(to: Atomic(CreationGate.ready))

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// A value and what made it.
 struct Provided<Value> {

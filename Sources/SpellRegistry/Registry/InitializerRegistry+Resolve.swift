@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 extension InitializerRegistry {
   /// Gets a value: the most specific registration's, made or kept as its scope says.

@@ -1,3 +1,4 @@
+internal import Locking
 public import Synchronization
 
 /// Who makes what for whom: initializers, keyed by property type, container type and property name.
@@ -32,7 +33,7 @@ public final class InitializerRegistry: Sendable {
   /// Where this one looks for what it does not have.
   public let parent: InitializerRegistry?
 
-  let table = Mutex(RegistrationTable())
+  let table = Lock(RegistrationTable())
   let hooks = Hooks<Any>()
   let generations: Generations
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// A set of cached values that can be dropped at once, such as everything that belongs to a session.
 ///
@@ -16,7 +16,7 @@ public final class ScopeCache: Sendable {
   private struct WeakValue: Sendable {
     weak let value: (any ResettableValue)?
   }
-  private let values = Mutex<[ObjectIdentifier: WeakValue]>([:])
+  private let values = Lock<[ObjectIdentifier: WeakValue]>([:])
 
   /// An empty cache.
   public init(_ name: String) { self.name = name }

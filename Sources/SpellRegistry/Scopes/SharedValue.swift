@@ -1,3 +1,4 @@
+internal import Locking
 internal import Synchronization
 
 /// The one value that a registration keeps for everybody: a singleton, or a weak, cached or expiring value.
@@ -26,7 +27,7 @@ final class SharedValue<Value>: ResettableValue {
   }
 
   private let gate = CreationGate()
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let isWeak: Bool
   private let expiry: Duration?
   private let cache: ScopeCache?
