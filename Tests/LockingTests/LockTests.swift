@@ -4,13 +4,14 @@ import Testing
 @Suite("Lock") struct LockTests {
   @Test("lets one in at a time, however many come")
   func exclusion() async {
-    let lock = Lock(0)
+    final class Counter: Sendable { let lock = Lock(0) }
+    let counter = Counter()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
-        group.addTask { for _ in 0..<1_000 { lock.withLock { $0 += 1 } } }
+        group.addTask { for _ in 0..<1_000 { counter.lock.withLock { $0 += 1 } } }
       }
     }
-    #expect(lock.withLock { $0 } == 8_000)
+    #expect(counter.lock.withLock { $0 } == 8_000)
   }
 
   @Test("is free again when what runs in it throws")
