@@ -15,11 +15,13 @@ extension InitializerRegistry {
   public func inject(into object: AnyObject) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
-    var prepared: [() throws(InjectionError) -> Void] = []
+    var prepared: [() throws(InjectionError) -> () -> Void] = []
     for property in properties {
       if let store = try property.wrapper.prepare(in: object, from: self) { prepared.append(store) }
     }
-    for store in prepared { try store() }
+    var hooks: [() -> Void] = []
+    for store in prepared { hooks.append(try store()) }
+    for callHooks in hooks { callHooks() }
     (object as? any PostInjectable)?.postInject()
   }
 }

@@ -2,10 +2,10 @@ internal import SpellRegistry
 
 /// An `@Injected` property whose type only the runtime knows.
 protocol InjectableProperty: NamedProperty {
-  /// Makes the value; the result stores it, and calls the hooks.
+  /// Makes the value; the result stores it, and returns what calls the hooks.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
-  ) throws(InjectionError) -> (() throws(InjectionError) -> Void)?
+  ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
   /// Injects a service, if it is of the property's type; says whether it was.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
 }
@@ -14,7 +14,7 @@ extension Injected: InjectableProperty {
 
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
-  ) throws(InjectionError) -> (() throws(InjectionError) -> Void)? {
+  ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
     guard case .once = policy else { return nil }
     return try storage.prepareValue(in: container, from: registry)
   }

@@ -120,13 +120,16 @@ extension InjectionError {
 }
 
 extension PropertyStorage {
-  /// Makes a value as a read would, but asks `registry`, and stores nothing until the preparation is finished.
+  /// Stores a value that was made, where there is none by then, and returns what calls the hooks.
+  package typealias Store = () throws(InjectionError) -> () -> Void
+
+  /// Makes a value as a read would, but asks `registry`, and stores nothing yet.
   ///
-  /// - Returns: What stores the value where there is none by then, and calls the hooks; nil where the property has a
-  ///   value already, or is an Optional for which nothing is registered.
+  /// - Returns: What stores the value; nil where the property has one already, or is an Optional for which nothing is
+  ///   registered.
   package func prepareValue(
     in container: AnyObject?, from registry: InitializerRegistry
-  ) throws(InjectionError) -> (() throws(InjectionError) -> Void)? {
+  ) throws(InjectionError) -> Store? {
     if hasValue { return nil }
     let point = point(in: container)
     let provided = try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
@@ -137,7 +140,7 @@ extension PropertyStorage {
       return nil
     }
     return { () throws(InjectionError) in
-      if try assignIfVacant(provided.value, byHand: false) { notify(provided, at: point) }
+      try assignIfVacant(provided.value, byHand: false) ? { notify(provided, at: point) } : {}
     }
   }
 
