@@ -1,0 +1,224 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private class Page: InjectionObserver, PostInjectable {
+  @Injected var tracker: any Tracker
+  @Injected private var hidden: BaseTracker
+  @Injected var optional: Clock?
+  @Injected(.everyRead) var always: any Tracker
+  @Injected(.weak) var weakly: Clock?
+  var log: [String] = []
+  var inner: BaseTracker { hidden }
+  func didInject(_ value: Any, intoProperty name: String) { log.append(name) }
+  func postInject() { log.append("post") }
+}
+private final class SubPage: Page {
+  @Injected var last: Clock
+}
+
+private final class Related {
+  @Injected(injected: Related.hear) var first: BaseTracker
+  @Injected(injected: Related.hear) var second: FileTracker
+  var seen: [Bool] = []
+  func hear(_ tracker: BaseTracker) { seen.append($first.isResolved && $second.isResolved) }
+  func hear(_ tracker: FileTracker) { seen.append($first.isResolved && $second.isResolved) }
+}
+
+@Suite("Filling an object from a registry", .registry) struct FillingTests {
+  private var registry: InitializerRegistry { .current }
+
+  private func registerAll() {
+    registry.register((any Tracker).self) { FileTracker("protocol") }
+    registry.register { BaseTracker("class") }
+    registry.register { Clock() }
+  }
+
+  @Test func makesEveryValueThenTellsTheObject() throws {
+    registerAll()
+    let page = SubPage()
+    try registry.inject(into: page)
+    #expect(page.log == ["tracker", "hidden", "optional", "last", "post"])
+    #expect(page.inner.label == "class")
+    #expect(page.$tracker.isResolved && page.$optional.isResolved && page.$last.isResolved)
+    #expect(!page.$always.isResolved && !page.$weakly.isResolved)
+  }
+
+  @Test func changesNothingWhereOneValueIsMissing() throws {
+    registry.register((any Tracker).self) { FileTracker() }
+    registry.register { BaseTracker() }
+    let page = SubPage()
+    let error = try #require(throws: InjectionError.self) { try registry.inject(into: page) }
+    #expect(error.code == .notRegistered)
+    #expect(error.description.contains("SubPage.last"))
+    #expect(page.log == [])
+    #expect(!page.$tracker.isResolved)
+  }
+
+  @Test func changesNothingWhereAnInitializerThrows() throws {
+    struct Refusal: Error {}
+    registerAll()
+    registry.register(Clock.self, in: SubPage.self, named: "last") { _ in throw Refusal() }
+    let page = SubPage()
+    let error = try #require(throws: InjectionError.self) { try registry.inject(into: page) }
+    #expect(error.underlying is Refusal)
+    #expect(page.log == [])
+    #expect(!page.$tracker.isResolved)
+  }
+
+  @Test func leavesValuesThatAreThereAndOptionalsThatNobodyMakes() throws {
+    registry.register((any Tracker).self) { FileTracker("registered") }
+    registry.register { BaseTracker("registered") }
+    let page = Page()
+    let mine = FileTracker("mine")
+    page.tracker = mine
+    try registry.inject(into: page)
+    #expect(page.tracker === mine)
+    #expect(page.optional == nil)
+    #expect(page.log == ["hidden", "post"])
+  }
+
+  @Test func asksTheRegistryThatFillsNotTheObjectsOwn() throws {
+    registerAll()
+    let other = InitializerRegistry(parent: registry)
+    other.register { BaseTracker("other") }
+    let page = Page()
+    try other.inject(into: page)
+    #expect(page.inner.label == "other")
+  }
+
+  @Test func givesAnInitializerTheObject() throws {
+    registerAll()
+    registry.register(BaseTracker.self, in: Page.self) { BaseTracker("for \(type(of: $0))") }
+    let page = Page()
+    try registry.inject(into: page)
+    #expect(page.inner.label == "for Page")
+  }
+
+  @Test func callsHooksWhenEveryPropertyHasItsValue() throws {
+    registry.register { BaseTracker() }
+    registry.register { FileTracker() }
+    let related = Related()
+    try registry.inject(into: related)
+    #expect(related.seen == [true, true])
+  }
+
+  @Test func worksOnAnActorFromWithin() async throws {
+    actor Worker {
+      @Injected var clock: Clock
+      func fill(from registry: InitializerRegistry) throws -> Bool {
+        try registry.inject(into: self)
+        return $clock.isResolved
+      }
+    }
+    registerAll()
+    #expect(try await Worker().fill(from: registry))
+  }
+
+  @Test func ofAnObjectWithoutInjectedPropertiesThrows() throws {
+    final class Plain { var number = 1 }
+    let error = try #require(throws: InjectionError.self) { try registry.inject(into: Plain()) }
+    #expect(error.code == .noInjectableProperties)
+    #expect(error.description.contains("Plain"))
+    #expect(error.description.contains("custom mirror"))
+  }
+
+  @Test func thatNeedsItselfThrows() throws {
+    registerAll()
+    registry.register(BaseTracker.self, in: Page.self) { page in
+      try InitializerRegistry.current.inject(into: page)
+      return BaseTracker()
+    }
+    let error = try #require(throws: InjectionError.self) { try registry.inject(into: Page()) }
+    #expect(error.code == .cycle)
+  }
+
+  @Test func keepsTheObjectNoLonger() throws {
+    registerAll()
+    var page: Page? = Page()
+    weak let gone = page
+    try registry.inject(into: #require(page))
+    page = nil
+    #expect(gone == nil)
+  }
+}
+
+@Suite("Hooks", .registry) struct HookTests {
+  private class Screen {
+    var log: [String] = []
+    @Injected(onInjection: { (screen: Screen, tracker) in screen.log.append("closure \(tracker.label)") })
+    var closure: any Tracker
+    @Injected(injected: Screen.hear) var method: any Tracker
+    func hear(_ tracker: any Tracker) { log.append("method \(tracker.label)") }
+  }
+  private final class SubScreen: Screen, InjectionObserver {
+    func didInject(_ value: Any, intoProperty name: String) { log.append("observer \(name)") }
+  }
+  private actor Worker: InjectionObserver {
+    @Injected var clock: Clock
+    var heard: [String] = []
+    nonisolated func didInject(_ value: Any, intoProperty name: String) {
+      assumeIsolated { $0.heard.append(name) }
+    }
+  }
+  private var registry: InitializerRegistry { .current }
+
+  @Test func areCalledInOrderOnceForEachInjection() {
+    registry.register((any Tracker).self) { FileTracker("file") }
+      .onInjection { _, point in (point.container as? Screen)?.log.append("registration") }
+    let screen = SubScreen()
+    _ = screen.closure
+    _ = screen.closure
+    _ = screen.method
+    #expect(
+      screen.log == [
+        "registration", "closure file", "observer closure", "registration", "method file", "observer method",
+      ])
+  }
+
+  @Test func areNotCalledForAnAssignment() {
+    let screen = SubScreen()
+    screen.closure = FileTracker()
+    _ = screen.closure
+    #expect(screen.log == [])
+  }
+
+  @Test func ofAnActorAreCalledOnIt() async {
+    registry.register { Clock() }
+    let worker = Worker()
+    _ = await worker.clock
+    #expect(await worker.heard == ["clock"])
+  }
+
+  @Test func forAnotherClassStopTheProgramWithASentence() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Stranger {
+        @Injected(onInjection: { (_: Clock, _) in }) var tracker: BaseTracker
+      }
+      InitializerRegistry.shared.register { BaseTracker() }
+      _ = Stranger().tracker
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("A property of type BaseTracker in Stranger has a hook for Clock"))
+    #expect(message.contains("Write the hook for the class that declares the property"))
+  }
+
+  @Test func areCalledOnceUnderARace() async {
+    final class Shared: @unchecked Sendable, InjectionObserver {
+      let heard = Counter()
+      @Injected var clock: Clock
+      func didInject(_ value: Any, intoProperty name: String) { heard.increment() }
+    }
+    let made = Counter()
+    registry.register(Clock.self) {
+      made.increment()
+      return Clock()
+    }
+    let all = (0..<50).map { _ in Shared() }
+    let seen = await race(1_000) { index in (index % 50, ObjectIdentifier(all[index % 50].clock)) }
+    #expect(all.map(\.heard.value) == Array(repeating: 1, count: 50))
+    #expect(made.value == 50)
+    #expect(Set(seen.map(\.1)).count == 50)
+  }
+}

@@ -1,0 +1,218 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private class Page: InjectionObserver {
+  @Injected var tracker: any Tracker
+  @Injected var optional: (any Tracker)?
+  @Injected var clock: Clock
+  var heard: [String] = []
+  func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+}
+
+@Suite("Re-injection", .registry, .timeLimit(.minutes(1))) struct ReinjectionTests {
+  private var registry: InitializerRegistry { .current }
+
+  private func register(_ label: String, in registry: InitializerRegistry = .current) {
+    registry.register(instance: FileTracker(label) as any Tracker)
+  }
+
+  @Test func reachesALivePropertyAtItsNextReadOnceWithHooks() {
+    register("old")
+    let page = Page()
+    #expect(page.tracker.label == "old")
+    register("new")
+    #expect(page.tracker.label == "old")
+    registry.reinject((any Tracker).self)
+    #expect(page.heard == ["tracker"])
+    #expect(page.tracker.label == "new")
+    #expect(page.tracker.label == "new")
+    #expect(page.heard == ["tracker", "tracker"])
+  }
+
+  @Test func canBeRepeated() {
+    let page = Page()
+    for round in 1...10 {
+      register("\(round)")
+      registry.reinject((any Tracker).self)
+      #expect(page.tracker.label == "\(round)")
+    }
+    #expect(page.heard.count == 10)
+  }
+
+  @Test func reachesAnOptionalProperty() {
+    register("old")
+    let page = Page()
+    #expect(page.optional?.label == "old")
+    register("new")
+    registry.reinject((any Tracker).self)
+    #expect(page.optional?.label == "new")
+  }
+
+  @Test func leavesAssignedValuesUntilTheyAreReset() {
+    register("old")
+    let page = Page()
+    let mine = FileTracker("mine")
+    page.tracker = mine
+    registry.reinject((any Tracker).self)
+    #expect(page.tracker === mine)
+    registry.reinject((any Tracker).self)
+    #expect(page.tracker === mine)
+    page.$tracker.reset()
+    #expect(page.tracker.label == "old")
+  }
+
+  @Test func leavesOtherTypesWithTheValueTheyHave() {
+    registry.register { Clock() }
+    register("old")
+    let page = Page()
+    let clock = page.clock
+    registry.reinject((any Tracker).self)
+    #expect(page.clock === clock)
+    #expect(page.clock === clock)
+    registry.reinject(Clock.self)
+    #expect(page.clock !== clock)
+    #expect(page.heard == ["clock", "clock"])
+  }
+
+  @Test func givesAPropertyThatIsFirstReadAfterItItsValueOnce() {
+    registry.reinject((any Tracker).self)
+    register("first")
+    let page = Page()
+    #expect(page.tracker.label == "first")
+    #expect(page.tracker.label == "first")
+    #expect(page.heard == ["tracker"])
+  }
+
+  @Test func keepsTheOldValueWhereNothingIsRegisteredAnyMore() {
+    let registration = registry.register((any Tracker).self) { FileTracker("old") }
+    let page = Page()
+    let tracker = page.tracker
+    registration.unregister()
+    registry.reinject((any Tracker).self)
+    #expect(page.tracker === tracker)
+    #expect(page.tracker === tracker)
+    #expect(page.heard == ["tracker"])
+  }
+
+  @Test func reachesObjectsOfChildRegistries() {
+    let child = InitializerRegistry(parent: InitializerRegistry(parent: registry))
+    register("old")
+    let page = child.run { Page() }
+    #expect(page.tracker.label == "old")
+    register("new")
+    registry.reinject((any Tracker).self)
+    #expect(page.tracker.label == "new")
+    register("child's", in: child)
+    child.reinject((any Tracker).self)
+    #expect(page.tracker.label == "child's")
+  }
+
+  @Test func leavesObjectsOfOtherRegistries() {
+    let other = InitializerRegistry()
+    other.register((any Tracker).self) { FileTracker() }
+    let page = other.run { Page() }
+    let tracker = page.tracker
+    registry.reinject((any Tracker).self)
+    #expect(page.tracker === tracker)
+  }
+
+  @Test func reachesTheValueThatFillingGave() throws {
+    registry.register { Clock() }
+    register("old")
+    let page = Page()
+    try registry.inject(into: page)
+    register("new")
+    registry.reinject((any Tracker).self)
+    #expect(page.tracker.label == "new")
+  }
+
+  @Test func keepsNoObjectAliveAndReleasesTheOldServiceWithItsObject() {
+    weak var old: FileTracker?
+    weak var gone: Page?
+    do {
+      let page = Page()
+      gone = page
+      do {
+        let tracker = FileTracker("old")
+        old = tracker
+        registry.register(instance: tracker as any Tracker)
+      }
+      #expect(page.tracker === old)
+      register("new")
+      registry.reinject((any Tracker).self)
+      #expect(page.tracker.label == "new")
+    }
+    #expect(gone == nil)
+    #expect(old == nil)
+  }
+
+  @Test func anAssignmentAfterItReleasesTheValuesBefore() {
+    weak var old: FileTracker?
+    weak var new: FileTracker?
+    let page = Page()
+    do {
+      let (first, second) = (FileTracker("old"), FileTracker("new"))
+      (old, new) = (first, second)
+      registry.register(instance: first as any Tracker)
+      _ = page.tracker
+      registry.register(instance: second as any Tracker)
+      registry.reinject((any Tracker).self)
+      _ = page.tracker
+    }
+    registry.removeAll()
+    page.tracker = FileTracker("mine")
+    #expect(old == nil)
+    #expect(new == nil)
+    #expect(page.tracker.label == "mine")
+  }
+
+  @Test func whoseInitializerFailsKeepsTheOldValueForTheNextTry() throws {
+    struct Refusal: Error {}
+    let attempts = Counter()
+    register("old")
+    let page = Page()
+    let old = page.tracker
+    registry.register((any Tracker).self) {
+      if attempts.increment() == 1 { throw Refusal() }
+      return FileTracker("new")
+    }
+    registry.reinject((any Tracker).self)
+    #expect(throws: InjectionError.self) { try page.$tracker.resolve() }
+    #expect(page.$tracker.isResolved)
+    #expect(page.tracker !== old)
+    #expect(page.tracker.label == "new")
+  }
+
+  @Test func reachesAnActorAndAConstant() async {
+    actor Worker { @Injected var tracker: any Tracker }
+    final class Constant: Sendable { let tracker = Injected<any Tracker>() }
+    register("old")
+    let (worker, constant) = (Worker(), Constant())
+    #expect(await worker.tracker.label == "old")
+    #expect(constant.tracker.value.label == "old")
+    register("new")
+    registry.reinject((any Tracker).self)
+    #expect(await worker.tracker.label == "new")
+    #expect(constant.tracker.value.label == "new")
+  }
+
+  @Test func whileOthersReadGivesEachAWholeValueAndEndsWithTheLast() async {
+    final class Shared: @unchecked Sendable { @Injected var tracker: any Tracker }
+    let registry = registry
+    register("0")
+    let all = (0..<20).map { _ in Shared() }
+    let seen = await race(1_000) { index in
+      if index % 50 == 0 {
+        registry.register(instance: FileTracker("\(index)") as any Tracker)
+        registry.reinject((any Tracker).self)
+      }
+      return all[index % 20].tracker.label
+    }
+    #expect(seen.allSatisfy { Int($0).map { $0 % 50 == 0 } ?? false })
+    register("last")
+    registry.reinject((any Tracker).self)
+    #expect(Set(all.map(\.tracker.label)) == ["last"])
+  }
+}

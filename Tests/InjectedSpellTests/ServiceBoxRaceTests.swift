@@ -1,0 +1,52 @@
+import InjectedSpell
+import SpellRegistry
+import Testing
+
+private final class Controller {
+  @Injected var tracker: any Tracker
+  @Injected var base: BaseTracker
+  @Injected var serviceBox: ServiceBox
+}
+private final class Ping: @unchecked Sendable { @Injected var pong: Pong }
+private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
+
+@Suite("A service box under a race", .timeLimit(.minutes(1))) struct ServiceBoxRaceTests {
+  @Test func registersFillsAndClearsFromManyTasks() async {
+    let box = ServiceBox()
+    let isRight = await race(1_000) { index in
+      switch index % 4 {
+      case 0: box.register(FileTracker("tracker"), as: "tracker")
+      case 1: box.register(FileTracker("base"), as: "base")
+      case 2 where index % 100 == 2: box.clear()
+      default:
+        let controller = Controller()
+        let report = box.fill(controller)
+        return report.mismatched.isEmpty && report.filled.contains("serviceBox")
+          && (!report.filled.contains("tracker") || controller.tracker.label == "tracker")
+          && (!report.filled.contains("base") || controller.base.label == "base")
+      }
+      return true
+    }
+    #expect(!isRight.contains(false))
+  }
+
+  @Test(arguments: 1...50) func andItsRegistryAgreeOnTheLastOfOneName(round: Int) async {
+    let box = ServiceBox()
+    _ = await race(200) { index in box.register(FileTracker("\(index)"), as: "tracker") }
+    let controller = Controller()
+    box.fill(controller)
+    #expect((try? box.registry.resolve((any Tracker).self, named: "tracker")) === controller.tracker)
+  }
+
+  @Test func fillsTheSameServicesFromManyTasks() async {
+    let box = ServiceBox()
+    let (ping, pong) = (Ping(), Pong())
+    box.register(ping, as: "ping")
+    box.register(pong, as: "pong")
+    let reports = await race(500) { _ in box.fill(Controller()).filled }
+    #expect(Set(reports) == [["serviceBox"]])
+    #expect(ping.pong === pong)
+    #expect(pong.ping === ping)
+    ping.$pong.reset()
+  }
+}

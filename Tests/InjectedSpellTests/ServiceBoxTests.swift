@@ -1,0 +1,226 @@
+import InjectedSpell
+import SpellRegistry
+import Testing
+
+private class Controller: InjectionObserver {
+  @Injected var tracker: any Tracker
+  @Injected var base: BaseTracker
+  @Injected var file: FileTracker?
+  @Injected private var hidden: Clock
+  @Injected var serviceBox: ServiceBox
+  var inner: Clock { hidden }
+  var heard: [String] = []
+  func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+}
+private final class SubController: Controller {
+  @Injected private var hidden: Clock
+  var outer: Clock { hidden }
+}
+private final class Client: ServiceBoxClient {
+  @Injected var clock: Clock
+  init(_ box: ServiceBox) { fillWithDependencies(from: box) }
+}
+private final class Ping: @unchecked Sendable { @Injected var pong: Pong }
+private final class Pong: @unchecked Sendable {
+  @Injected var ping: Ping
+  @Injected var clock: Clock
+}
+
+@Suite("A service box") struct ServiceBoxTests {
+  @Test func fillsByNameAndClassSuperclassProtocolOrOptional() {
+    let box = ServiceBox()
+    let tracker = FileTracker("one")
+    for name in ["tracker", "base", "file"] { box.register(tracker, as: name) }
+    let controller = Controller()
+    let report = box.fill(controller)
+    #expect(controller.tracker === tracker)
+    #expect(controller.base === tracker)
+    #expect(controller.file === tracker)
+    #expect(controller.serviceBox === box)
+    #expect(report.filled == ["tracker", "base", "file", "serviceBox"])
+    #expect(report.missing == ["hidden"])
+    #expect(report.mismatched == [])
+    #expect(controller.heard == report.filled)
+  }
+
+  @Test func fillsPrivateAndInheritedPropertiesOfOneName() {
+    let box = ServiceBox()
+    let clock = Clock()
+    box.register(clock, as: "hidden")
+    let controller = SubController()
+    #expect(box.fill(controller).filled == ["hidden", "serviceBox", "hidden"])
+    #expect(controller.inner === clock)
+    #expect(controller.outer === clock)
+  }
+
+  @Test func saysWhatHasAnotherTypeAndWhatIsMissing() {
+    let box = ServiceBox()
+    box.register(Clock(), as: "tracker")
+    box.register(BaseTracker(), as: "file")
+    box.register(1, as: "base")
+    let report = box.fill(Controller())
+    #expect(report.mismatched == ["tracker", "base", "file"])
+    #expect(report.missing == ["hidden"])
+    #expect(report.filled == ["serviceBox"])
+  }
+
+  @Test func leavesAPropertyThatItDoesNotFillAsItWas() {
+    let box = ServiceBox()
+    box.register(Clock(), as: "tracker")
+    let controller = Controller()
+    let mine = FileTracker("mine")
+    controller.tracker = mine
+    box.fill(controller)
+    #expect(controller.tracker === mine)
+    #expect(!controller.$base.isResolved)
+  }
+
+  @Test func fillsValuesThatAreNoObjects() {
+    final class Settings {
+      @Injected var port: Int
+      @Injected var names: [String]?
+    }
+    let box = ServiceBox()
+    box.register(80, as: "port")
+    box.register(["a", "b"], as: "names")
+    let settings = Settings()
+    box.fill(settings)
+    #expect(settings.port == 80)
+    #expect(settings.names == ["a", "b"])
+  }
+
+  @Test func replacesAServiceOfTheSameNameAlsoOfAnotherType() {
+    let box = ServiceBox()
+    let controller = Controller()
+    box.register(Clock(), as: "base")
+    box.register(BaseTracker("old"), as: "base")
+    box.fill(controller)
+    #expect(controller.base.label == "old")
+    let new = FileTracker("new")
+    box.register(new, as: "base")
+    box.fill(controller)
+    #expect(controller.base === new)
+    #expect(controller.heard == ["base", "serviceBox", "base"])
+  }
+
+  @Test func refillingWithTheSameServiceTellsNobody() {
+    let box = ServiceBox()
+    let tracker = FileTracker()
+    box.register(tracker, as: "tracker")
+    box.register(tracker, as: "file")
+    let controller = Controller()
+    let first = box.fill(controller)
+    #expect(box.fill(controller) == first)
+    #expect(controller.heard == ["tracker", "file", "serviceBox"])
+  }
+
+  @Test func letsAnObjectFillItselfInItsInitializer() {
+    let box = ServiceBox()
+    let clock = Clock()
+    box.register(clock, as: "clock")
+    #expect(Client(box).clock === clock)
+  }
+
+  @Test func fillsTheServicesWithEachOtherThoseThatComeLaterToo() {
+    let box = ServiceBox()
+    let (ping, pong, clock) = (Ping(), Pong(), Clock())
+    box.register(ping, as: "ping")
+    box.register(pong, as: "pong")
+    box.fill(Controller())
+    #expect(ping.pong === pong)
+    #expect(pong.ping === ping)
+    #expect(!pong.$clock.isResolved)
+    box.register(clock, as: "clock")
+    box.fill(Controller())
+    #expect(pong.clock === clock)
+    ping.$pong.reset()
+  }
+
+  @Test func fillsAnActorFromWithin() async {
+    actor Worker: ServiceBoxClient {
+      @Injected var clock: Clock
+      var isFilled: Bool { $clock.isResolved }
+      func fill(from box: ServiceBox) -> FillReport { fillWithDependencies(from: box) }
+    }
+    let box = ServiceBox()
+    let clock = Clock()
+    let worker = Worker()
+    box.register(clock, as: "clock")
+    box.register(worker, as: "worker")
+    box.fill(Controller())
+    #expect(await !worker.isFilled)
+    #expect(await worker.fill(from: box).filled == ["clock"])
+    #expect(await worker.clock === clock)
+  }
+
+  @Test func fillsAWeakPropertyAndKeepsNothingAliveThere() {
+    final class Holder { @Injected(.weak) var clock: Clock? }
+    let box = ServiceBox()
+    let holder = Holder()
+    do {
+      let clock = Clock()
+      box.register(clock, as: "clock")
+      box.fill(holder)
+      #expect(holder.clock === clock)
+    }
+    box.clear()
+    #expect(holder.clock == nil)
+  }
+
+  @Test func clearedForgetsItsServicesButNotItself() {
+    let box = ServiceBox()
+    weak var gone: Clock?
+    do {
+      let clock = Clock()
+      gone = clock
+      box.register(clock, as: "hidden")
+    }
+    #expect(gone != nil)
+    box.clear()
+    #expect(gone == nil)
+    let report = box.fill(Controller())
+    #expect(report.filled == ["serviceBox"])
+    #expect(report.missing == ["tracker", "base", "file", "hidden"])
+  }
+
+  @Test func leavesFilledObjectsTheirServicesWhenItIsCleared() {
+    let box = ServiceBox()
+    box.register(FileTracker("kept"), as: "tracker")
+    let controller = Controller()
+    box.fill(controller)
+    box.clear()
+    #expect(controller.tracker.label == "kept")
+  }
+
+  @Test func servesObjectsMadeUnderItsRegistry() {
+    final class Page { @Injected var clock: Clock }
+    let box = ServiceBox()
+    let clock = Clock()
+    box.register(clock, as: "clock")
+    #expect(box.registry.run { Page() }.clock === clock)
+    box.clear()
+    #expect(throws: InjectionError.self) { try box.registry.run { Page() }.$clock.resolve() }
+  }
+
+  @Test func retainsNoObjectThatItFills() {
+    let box = ServiceBox()
+    box.register(Clock(), as: "hidden")
+    var controller: Controller? = Controller()
+    weak let gone = controller
+    if let controller { box.fill(controller) }
+    controller = nil
+    #expect(gone == nil)
+  }
+
+  @Test func ofTheWholeProcessIsTheDefault() async {
+    await #expect(processExitsWith: .success) {
+      final class Page: ServiceBoxClient { @Injected var clock: Clock }
+      let clock = Clock()
+      ServiceBox.default.register(clock, as: "clock")
+      let page = Page()
+      page.fillWithDependencies()
+      precondition(page.clock === clock)
+    }
+  }
+}
+
