@@ -38,8 +38,10 @@ public final class ServiceBox: Sendable {
 
   /// Puts a service into the box, in place of one with the same name.
   public func register<Service: Sendable>(_ service: Service, as name: String) {
-    let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
+    // Both under the lock, so that box and registry agree on the last of a name. The replaced entry holds what it
+    // registered, so that no service's deinitializer runs here.
     let replaced = entries.withLock { entries in
+      let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
       let index = entries.firstIndex { $0.name == name }
       entries.append(Entry(name: name, service: service) { registration.unregister() })
       return index.map { entries.remove(at: $0) }
