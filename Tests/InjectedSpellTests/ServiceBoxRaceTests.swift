@@ -30,12 +30,11 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     #expect(!isRight.contains(false))
   }
 
-  @Test(arguments: 1...50) func andItsRegistryAgreeOnTheLastOfOneName(round: Int) async {
-    let box = ServiceBox()
-    _ = await race(200) { index in box.register(FileTracker("\(index)"), as: "tracker") }
-    let controller = Controller()
-    box.fill(controller)
-    #expect((try? box.registry.resolve((any Tracker).self, named: "tracker")) === controller.tracker)
+  @Test func losesNoServiceThatTwoThreadsRegisterUnderOneName() async {
+    let boxes = (0..<10_000).map { _ in ServiceBox() }
+    let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), as: "clock") } }
+    await onThreads(register, register, register, register)
+    #expect(boxes.count { (try? $0.registry.resolve(Clock.self, named: "clock")) == nil } == 0)
   }
 
   @Test func fillsTheSameServicesFromManyTasks() async {

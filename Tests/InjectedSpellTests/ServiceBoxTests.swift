@@ -223,4 +223,3 @@ private final class Pong: @unchecked Sendable {
     }
   }
 }
-
