@@ -10,12 +10,13 @@ public import Synchronization
 /// | frame, tag 0 | being made, by the initializer that has this frame |
 /// | frame, tag 1 | the same, and somebody waits for it |
 ///
-/// Frames and generations are multiples of 16, so the low four bits are free for the tag.
+/// Frames are aligned as pointers are, to four bytes or more, and generations are multiples of four, so the low two
+/// bits are free for the tag.
 ///
 /// Whoever finds a value vacant enters the gate by exchanging the word for a pointer to its own frame (acquiring: it
-/// sees all that was written before the value became vacant; releasing: whoever waits sees the frame), makes the value with no lock held, writes it, and
-/// settles the word (releasing: whoever then loads "ready" with acquiring order sees the value whole). The monitor is
-/// taken only when somebody else arrives in between. A frame that the word names with tag 1 stays valid for as long as
+/// sees all that was written before the value became vacant; releasing: whoever waits sees the frame), makes the value
+/// with no lock held, writes it, and settles the word (releasing: whoever then loads "ready" with acquiring order sees
+/// the value whole). The monitor is taken only when somebody else arrives in between. A frame that the word names with tag 1 stays valid for as long as
 /// the monitor is held, because its owner needs the monitor to settle.
 @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let word: Atomic<UInt>
@@ -24,9 +25,9 @@ public import Synchronization
   @inlinable static var ready: UInt { 2 }
   @inlinable static var readyElsewhere: UInt { 3 }
   static let awaitedTag: UInt = 1
-  @inlinable static var tags: UInt { 15 }
+  @inlinable static var tags: UInt { 3 }
   /// From one generation to the next.
-  static let generationStep: UInt = 16
+  static let generationStep: UInt = 4
 
   /// Wakes whoever waits at any gate.
   ///
