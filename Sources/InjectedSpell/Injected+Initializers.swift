@@ -28,6 +28,9 @@ extension Injected {
 
   /// A property that takes what is registered for it, then tells a closure.
   ///
+  /// A closure that names wrapped properties of the container is a "circular reference" to the compiler: give such a
+  /// hook as a method.
+  ///
   /// - Parameters:
   ///   - onInjection: Called once for each injection, with the container and the value, after it is stored.
   ///   - fileID: The file that this is written in, for messages.
@@ -38,7 +41,7 @@ extension Injected {
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(onInjection)), .once)
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)), .once)
   }
 
   /// A property that takes what is registered for it, then tells a method of its container.

@@ -18,6 +18,9 @@ extension Lazy {
 
   /// A property that takes what is registered for it, then tells a closure.
   ///
+  /// A closure that names wrapped properties of the container is a "circular reference" to the compiler: give such a
+  /// hook as a method.
+  ///
   /// - Parameters:
   ///   - onInjection: Called once for each value made, with the container and the value, after it is stored.
   ///   - fileID: The file that this is written in, for messages.
@@ -28,7 +31,7 @@ extension Lazy {
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(onInjection)))
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)))
   }
 
   /// A property with an expression that tells a closure of its value.
@@ -46,7 +49,7 @@ extension Lazy {
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      PropertyDeclaration(place: place, expression: expression, hook: PropertyDeclaration.hook(onInjection)))
+      PropertyDeclaration(place: place, expression: expression, hook: PropertyDeclaration.hook(at: place, onInjection)))
   }
 
   /// A property that takes what is registered for it, then tells a method of its container.

@@ -27,9 +27,12 @@ public struct PropertyDeclaration<Value> {
 extension PropertyDeclaration {
   /// Makes a hook of a closure that takes a container of one class.
   ///
+  /// - Parameters:
+  ///   - place: Where the property is declared; for the message.
+  ///   - body: What to call with the container and the value.
   /// - Precondition: The property is in that class, or in a class below it.
   public static func hook<Container: AnyObject>(
-    _ body: @escaping (Container, Value) -> Void
+    at place: SourcePlace? = nil, _ body: @escaping (Container, Value) -> Void
   ) -> (AnyObject, Value) -> Void {
     { container, value in
       guard let container = container as? Container else {
@@ -37,7 +40,7 @@ extension PropertyDeclaration {
           """
           A property of type \(TypeName.of(Value.self)) in \(TypeName.of(type(of: container))) has a hook for \
           \(TypeName.of(Container.self)). Write the hook for the class that declares the property.
-          """)
+          """, at: place)
       }
       body(container, value)
     }
