@@ -201,6 +201,7 @@ private final class Related {
     }
     let message = text(result.standardErrorContent)
     #expect(message.contains("A property of type BaseTracker in Stranger has a hook for Clock"))
+    #expect(message.contains("FillingTests.swift:"))
     #expect(message.contains("Write the hook for the class that declares the property"))
   }
 

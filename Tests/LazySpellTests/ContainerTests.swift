@@ -182,6 +182,28 @@ private final class Observed {
     #expect(first.service !== second.service)
   }
 
+  @Test func ofAModelMadeMemberwiseHasTheValueThatWasGiven() {
+    struct Point {
+      @Lazy var x = 1
+      @Lazy var y = 2
+    }
+    let point = Point(x: 5)
+    #expect(point.x == 5)
+    #expect(point.y == 2)
+  }
+
+  @Test func inAClassIsAssignedApart() {
+    final class Holder { var model = Model() }
+    let holder = Holder()
+    let copy = holder.model
+    holder.model.number = 4
+    holder.model.list.append(2)
+    #expect(holder.model.number == 4)
+    #expect(holder.model.list == [1, 2])
+    #expect(copy.number == 1)
+    #expect(copy.list == [1])
+  }
+
   @Test func inAnArrayIsAssignedApart() {
     var models = Array(repeating: Model(), count: 3)
     models[1].number = 5

@@ -183,6 +183,7 @@ private final class Curious {
     let message = text(result.standardErrorContent)
     #expect(message.contains("Stranger"))
     #expect(message.contains("has a hook for Screen"))
+    #expect(message.contains("HookTests.swift:"))
     #expect(message.contains("Write the hook for the class that declares the property"))
   }
 }
