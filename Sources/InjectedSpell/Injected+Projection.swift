@@ -21,8 +21,9 @@ extension Injected {
 
     /// Forgets the value, an assigned one too; the next read asks the registry.
     ///
-    /// Waits for a value that another thread is making. On a plain constant, or a struct with copies, others may be
-    /// reading: the first value is then kept, unseen, for as long as the constant is.
+    /// Waits for a value that another thread is making. A struct's copies that share the value lose it together. On a
+    /// plain constant, or a struct with copies, others may be reading: the first value is then kept, unseen, for as long
+    /// as the constant is.
     public func reset() {
       if case .weak(let weakValue) = injected.policy {
         return weakValue.hold(weakValue.nothing(as: Value.self))

@@ -19,8 +19,8 @@ public import SpellRegistry
 /// costs two atomic loads, about as much as the language's own `lazy var`.
 ///
 /// *Threads*: any number may read at once, the first read included: one asks, with no lock held, and the others wait for
-/// it. Assigning and resetting are writes: like a write to any stored property, they need the isolation that the
-/// container has. An assigned value wins over what is registered.
+/// it; with `.everyRead` and `.weak`, each asks for itself. Assigning and resetting are writes: like a write to any
+/// stored property, they need the isolation that the container has. An assigned value wins over what is registered.
 ///
 /// *Traps*: a read for which nothing is registered, or whose initializer throws or needs the property itself, stops the
 /// program with the property's name, the path, what is registered nearby and what to write.

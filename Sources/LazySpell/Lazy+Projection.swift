@@ -19,8 +19,9 @@ extension Lazy {
 
     /// Forgets the value; the next read makes another.
     ///
-    /// Waits for a value that another thread is making. On a plain constant, or a struct with copies, others may be
-    /// reading: the first value is then kept, unseen, for as long as the constant is.
+    /// Waits for a value that another thread is making. A struct's copies that share the value lose it together. On a
+    /// plain constant, or a struct with copies, others may be reading: the first value is then kept, unseen, for as long
+    /// as the constant is.
     public func reset() {
       do throws(InjectionError) { try lazy.storage.reset(in: container, exclusively: container != nil) } catch {
         error.stop(at: lazy.storage.declaration.place)
