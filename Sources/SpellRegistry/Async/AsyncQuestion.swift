@@ -7,6 +7,8 @@ final class AsyncQuestion: Sendable {
   let registry: InitializerRegistry
   /// Whose initializer asks.
   private let asker: AsyncQuestion?
+  /// Whether the initializer has ended; tasks that it left running ask for themselves.
+  private let isAnswered = Atomic(false)
 
   @TaskLocal private static var innermost: AsyncQuestion?
 
@@ -14,7 +16,7 @@ final class AsyncQuestion: Sendable {
     self.entry = entry
     self.name = name
     self.registry = registry
-    asker = Self.innermost
+    asker = Self.innermost.flatMap { $0.isAnswered.load(ordering: .relaxed) ? nil : $0 }
   }
 
   var point: InjectionPoint { InjectionPoint(entry.type, in: nil, name.map { .named($0) } ?? .unnamed) }
@@ -22,7 +24,8 @@ final class AsyncQuestion: Sendable {
 
   /// Runs an initializer as the one that asks whatever is asked for in it.
   func isAsking<Result>(_ body: () async throws -> Result) async throws -> Result {
-    try await Self.$innermost.withValue(self, operation: body)
+    defer { isAnswered.store(true, ordering: .relaxed) }
+    return try await Self.$innermost.withValue(self, operation: body)
   }
 
   /// Awaits the answer, unless that would be for ever.
@@ -36,7 +39,8 @@ final class AsyncQuestion: Sendable {
       return nil
     }
     if let circle {
-      let types = isOpenFurtherOut ? Array(circle.prefix(1)) : circle
+      // The first step, what is asked for, is added by who catches this.
+      let types = isOpenFurtherOut ? [] : circle.dropFirst()
       throw InjectionError(.cycle, through: types.map { InjectionStep($0) })
     }
     defer { Self.waits.withLock { $0.remove(from: asker.entry, to: entry) } }

@@ -8,7 +8,12 @@ protocol AsyncInitializer<Value>: AnyObject, Sendable {
 /// What an async initializer makes: one run at a time, however many await it.
 final class AsyncValue<Value: Sendable>: AsyncInitializer {
   private let initializer: @Sendable (Resolver) async throws -> Value
-  private let running = Lock<Task<Value, any Error>?>(nil)
+  private let running = Lock<Run?>(nil)
+
+  private struct Run: Sendable {
+    let generation: Int
+    let task: Task<Value, any Error>
+  }
 
   init(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) { self.initializer = initializer }
 
@@ -24,17 +29,18 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
   func value(keptIn shared: SharedValue<Value>, for question: AsyncQuestion) async throws -> Value {
     if let value = shared.current { return value }
     let task = running.withLock { running in
-      if let running { return running }
+      // A run begun before a reset is for those who asked before it.
+      let generation = shared.generation
+      if let running, running.generation == generation { return running.task }
       // A run may have ended between the look and the lock; it is kept before it is forgotten.
       if let value = shared.current { return Task { value } }
-      let generation = shared.generation
       let task = Task {
-        defer { self.running.withLock { $0 = nil } }
+        defer { self.running.withLock { if $0?.generation == generation { $0 = nil } } }
         let value = try await makeUnique(for: question)
         shared.keep(value, madeIn: generation)
         return value
       }
-      running = task
+      running = Run(generation: generation, task: task)
       return task
     }
     return try await task.value

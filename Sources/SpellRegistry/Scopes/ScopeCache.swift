@@ -23,7 +23,7 @@ public final class ScopeCache: Sendable {
 
   /// Drops every value that was cached here; the next to ask get new ones.
   ///
-  /// A value that is being made at this moment goes to those who wait for it, and is not kept.
+  /// A value that is being made at this moment is not kept: it goes at most to those who asked before.
   public func reset() {
     for value in values.withLock({ $0.values.compactMap(\.value) }) { value.reset() }
   }

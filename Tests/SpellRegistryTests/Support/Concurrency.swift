@@ -96,3 +96,41 @@ func inTasks<Result: Sendable>(
     return await group.reduce(into: []) { $0.append($1) }
   }
 }
+
+/// Something that tasks wait for: closed until it has been opened so many times.
+final class AsyncLatch: Sendable {
+  private struct State {
+    var missing: Int
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+  private let state: Mutex<State>
+
+  init(opensAfter count: Int = 1) { state = Mutex(State(missing: count)) }
+
+  func open() {
+    let ready = state.withLock { state in
+      state.missing -= 1
+      if state.missing > 0 { return [CheckedContinuation<Void, Never>]() }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in ready { continuation.resume() }
+  }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if state.missing <= 0 { return true }
+        state.waiting.append(continuation)
+        return false
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  /// One of those who open it, and waits for the others.
+  func meet() async {
+    open()
+    await wait()
+  }
+}

@@ -1,0 +1,130 @@
+import SpellRegistry
+import Testing
+
+private struct One: Sendable {}
+private struct Two: Sendable {}
+private struct Three: Sendable {}
+
+@Suite("Cycles of async initializers", .timeLimit(.minutes(1))) struct AsyncCycleTests {
+  let registry = InitializerRegistry()
+
+  private func link<Value: Sendable, Next: Sendable>(
+    _ value: Value, to _: Next.Type, scope: Scope<Value> = .singleton, after latch: AsyncLatch? = nil
+  ) {
+    let runs = Counter()
+    registry.registerAsync(Value.self, scope: scope) { resolver in
+      if runs.increment() == 1 { await latch?.meet() }
+      _ = try await resolver.registry.resolveAsync(Next.self)
+      return value
+    }
+  }
+
+  private func expectCircle<Value: Sendable>(_ path: [String], awaiting _: Value.Type) async {
+    let found = await error(awaiting: Value.self, of: registry)
+    #expect(found?.path == path)
+  }
+
+  @Test("in one task the circle is an error with the whole path")
+  func oneTask() async {
+    link(One(), to: Two.self)
+    link(Two(), to: Three.self, scope: .unique)
+    link(Three(), to: One.self)
+    #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
+    await expectCircle(["One", "Two", "Three", "One"], awaiting: One.self)
+    await expectCircle(["Three", "One", "Two", "Three"], awaiting: Three.self)
+  }
+
+  @Test("an async initializer that awaits itself is an error")
+  func itself() async {
+    link(One(), to: One.self)
+    link(Two(), to: Two.self, scope: .unique)
+    await expectCircle(["One", "One"], awaiting: One.self)
+    await expectCircle(["Two", "Two"], awaiting: Two.self)
+  }
+
+  @Test("across two tasks the circle is an error, never a hang")
+  func twoTasks() async {
+    for _ in 0..<50 {
+      let latch = AsyncLatch(opensAfter: 2)
+      link(One(), to: Two.self, after: latch)
+      link(Two(), to: One.self, after: latch)
+      async let one = error(awaiting: One.self, of: registry)
+      async let two = error(awaiting: Two.self, of: registry)
+      let errors = await [one, two]
+      #expect(errors.map { $0?.code } == [.cycle, .cycle])
+      // One task finds the circle; the other gets its error, by way of the value that it awaits.
+      let paths = errors.compactMap(\.self?.path)
+      #expect(paths.contains(["One", "Two", "One"]) || paths.contains(["Two", "One", "Two"]), "\(paths)")
+    }
+  }
+
+  @Test("across three tasks the circle is an error, never a hang")
+  func threeTasks() async {
+    for _ in 0..<50 {
+      let latch = AsyncLatch(opensAfter: 3)
+      link(One(), to: Two.self, after: latch)
+      link(Two(), to: Three.self, after: latch)
+      link(Three(), to: One.self, after: latch)
+      async let one = error(awaiting: One.self, of: registry)
+      async let two = error(awaiting: Two.self, of: registry)
+      async let three = error(awaiting: Three.self, of: registry)
+      for error in await [one, two, three] { #expect(error?.code == .cycle) }
+    }
+  }
+
+  @Test("a circle through child tasks of an initializer is an error")
+  func childTasks() async {
+    registry.registerAsync(One.self, scope: .singleton) { resolver in
+      let registry = resolver.registry
+      async let two = registry.resolveAsync(Two.self)
+      _ = try await two
+      return One()
+    }
+    link(Two(), to: One.self)
+    #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
+  }
+
+  @Test("an initializer that awaits one dependency twice, in two child tasks, is no circle")
+  func diamond() async throws {
+    registry.registerAsync(Clock.self, scope: .singleton) { _ in
+      await Task.yield()
+      return Clock()
+    }
+    registry.registerAsync(Network.self, scope: .singleton) { Network(clock: try await $0.registry.resolveAsync()) }
+    registry.registerAsync(Checkout.self, scope: .singleton) { resolver in
+      let registry = resolver.registry
+      async let network = registry.resolveAsync(Network.self)
+      async let clock = registry.resolveAsync(Clock.self)
+      return Checkout(network: try await network, clock: try await clock)
+    }
+    let checkout = try await registry.resolveAsync(Checkout.self)
+    #expect(checkout.clock === checkout.network.clock)
+  }
+
+  @Test("a task that an initializer left running may await the value once it is there")
+  func lateTask() async throws {
+    let late = Shared<Task<One, any Error>?>(nil)
+    let finished = AsyncLatch()
+    registry.registerAsync(One.self, scope: .singleton) { resolver in
+      let registry = resolver.registry
+      let task = Task {
+        await finished.wait()
+        return try await registry.resolveAsync(One.self)
+      }
+      late.update { $0 = task }
+      return One()
+    }
+    _ = try await registry.resolveAsync(One.self)
+    finished.open()
+    await #expect(throws: Never.self) { try await late.value?.value }
+  }
+
+  @Test("after a circle is broken by another registration everything resolves")
+  func repaired() async throws {
+    link(One(), to: Two.self)
+    link(Two(), to: One.self)
+    #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
+    registry.registerAsync(Two.self) { _ in Two() }
+    _ = try await registry.resolveAsync(One.self)
+  }
+}

@@ -1,0 +1,163 @@
+import SpellRegistry
+import Testing
+
+@Suite("Async initializers", .timeLimit(.minutes(1))) struct AsyncTests {
+  let registry = InitializerRegistry()
+
+  @Test("two thousand tasks at once get one singleton, made once")
+  func once() async {
+    let registry = registry
+    let runs = Counter()
+    registry.registerAsync(Clock.self, scope: .singleton) { _ in
+      runs.increment()
+      await Task.yield()
+      return Clock()
+    }
+    let clocks = await inTasks(2000) { _ in try? await registry.resolveAsync(Clock.self) }
+    #expect(Set(clocks.compactMap { $0.map { ObjectIdentifier($0) } }).count == 1)
+    #expect(clocks.count(where: { $0 != nil }) == 2000)
+    #expect(runs.value == 1)
+  }
+
+  @Test("a synchronous read before the value is there is an error that says what to do")
+  func notReady() async throws {
+    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+    let error = try #require(registry.error(resolving: Clock.self))
+    #expect(error.code == .notReady)
+    #expect(error.description.contains("try await registry.resolveAsync(Clock.self)"))
+    let clock = try await registry.resolveAsync(Clock.self)
+    #expect(try registry.resolve(Clock.self) === clock)
+  }
+
+  @Test("a unique async value is made for each question and never ready for synchronous readers")
+  func unique() async throws {
+    registry.registerAsync(Clock.self) { _ in Clock() }
+    let first = try await registry.resolveAsync(Clock.self)
+    #expect(try await registry.resolveAsync(Clock.self) !== first)
+    #expect(registry.error(resolving: Clock.self)?.code == .notReady)
+  }
+
+  @Test("a weak async value is one while it is held")
+  func weak() async throws {
+    registry.registerAsync(Ticket.self, scope: .weak) { _ in Ticket(1) }
+    var held: Ticket? = try await registry.resolveAsync(Ticket.self)
+    #expect(try await registry.resolveAsync(Ticket.self) === held)
+    weak let gone = held
+    held = nil
+    #expect(gone == nil)
+    #expect(try await registry.resolveAsync(Ticket.self).number == 1)
+  }
+
+  @Test("what is registered synchronously can be awaited, too")
+  func synchronous() async throws {
+    registry.register { Ticket(1) }
+    registry.register(Ticket.self, named: "other") { Ticket(2) }
+    #expect(try await registry.resolveAsync(Ticket.self).number == 1)
+    #expect(try await registry.resolveAsync(Ticket.self, named: "other").number == 2)
+    #expect(try await registry.resolveAsync(Clock?.self) == nil)
+  }
+
+  @Test("an instance of another type with the better rank does not hide an async initializer")
+  func otherInstance() async throws {
+    registry.register(instance: Clock(), as: .anySupertype, named: "main")
+    registry.registerAsync(Ticket.self) { _ in Ticket(1) }
+    #expect(try await registry.resolveAsync(Ticket.self, named: "main").number == 1)
+  }
+
+  @Test("a failure reaches all who await that run, and the next to ask begins another")
+  func failing() async throws {
+    let registry = registry
+    let (runs, asked) = (Counter(), AsyncLatch())
+    registry.registerAsync(Ticket.self, scope: .singleton) { _ in
+      if runs.increment() > 1 { return Ticket(2) }
+      await asked.wait()
+      throw Offline()
+    }
+    async let first = error(awaiting: Ticket.self, of: registry)
+    async let second = error(awaiting: Ticket.self, of: registry)
+    asked.open()
+    let errors = await [first, second]
+    #expect(errors.contains { $0?.code == .initializerFailed && $0?.underlying is Offline })
+    #expect(try await registry.resolveAsync(Ticket.self).number == 2)
+    #expect(runs.value == 2)
+  }
+
+  @Test("cancelling one who awaits ends the run for nobody")
+  func cancelling() async throws {
+    let registry = registry
+    let (begun, finish) = (AsyncLatch(), AsyncLatch())
+    registry.registerAsync(Bool.self, scope: .singleton) { _ in
+      begun.open()
+      await finish.wait()
+      return Task.isCancelled
+    }
+    let impatient = Task { try await registry.resolveAsync(Bool.self) }
+    await begun.wait()
+    async let patient = registry.resolveAsync(Bool.self)
+    impatient.cancel()
+    finish.open()
+    #expect(try await patient == false)
+  }
+
+  @Test("who asks after a reset gets a new value, also while the old one is still being made")
+  func reset() async throws {
+    let registry = registry
+    let (session, runs) = (ScopeCache("session"), Counter())
+    let (begun, finish) = (AsyncLatch(), AsyncLatch())
+    registry.registerAsync(Ticket.self, scope: .cached(in: session)) { _ in
+      let run = runs.increment()
+      if run == 1 {
+        begun.open()
+        await finish.wait()
+      }
+      return Ticket(run)
+    }
+    async let old = registry.resolveAsync(Ticket.self)
+    await begun.wait()
+    session.reset()
+    #expect(try await registry.resolveAsync(Ticket.self).number == 2)
+    finish.open()
+    #expect(try await old.number == 1)
+    #expect(try registry.resolve(Ticket.self).number == 2)
+    #expect(try await registry.resolveAsync(Ticket.self).number == 2)
+  }
+
+  @Test("hooks hear of each await")
+  func hooks() async throws {
+    let heard = Shared<[String]>([])
+    registry.onInjection { _, _ in heard.update { $0.append("registry") } }
+    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+      .onInjection { _, point in heard.update { $0.append("registration, \(point.propertyName ?? "-")") } }
+    _ = try await registry.resolveAsync(Clock.self, named: "wall")
+    _ = try await registry.resolveAsync(Clock.self)
+    #expect(heard.value == ["registration, wall", "registry", "registration, -", "registry"])
+  }
+
+  @Test("a registry is released after async values, failures and hooks")
+  func release() async throws {
+    weak var gone: InitializerRegistry?
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.registerAsync(Network.self, scope: .singleton) { Network(clock: try await $0.registry.resolveAsync()) }
+        .onInjection { _, _ in }
+      registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+      registry.registerAsync(Ticket.self, scope: .singleton) { _ in throw Offline() }
+      _ = try await registry.resolveAsync(Network.self)
+      _ = try? await registry.resolveAsync(Ticket.self)
+    }
+    // The task that made a value may end a little after the value is there.
+    for _ in 0..<10_000 where gone != nil { await Task.yield() }
+    #expect(gone == nil)
+  }
+}
+
+/// The error that awaiting a type ends in.
+func error<Value: Sendable>(
+  awaiting _: Value.Type, of registry: InitializerRegistry, named name: String? = nil
+) async -> InjectionError? {
+  do throws(InjectionError) {
+    _ = try await registry.resolveAsync(Value.self, named: name)
+    return nil
+  } catch { return error }
+}
