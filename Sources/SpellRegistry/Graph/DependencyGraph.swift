@@ -37,28 +37,28 @@ extension InitializerRegistry {
   /// What depends on what: every registration of this registry and its parents, what autowired initializers need, and
   /// what other initializers have asked for so far.
   public func graph() -> DependencyGraph {
-    let entries = reachableEntries
+    let providers = reachableProviders
+    let byName = Dictionary(grouping: providers, by: \.typeName)
     var nodes: [DependencyGraph.Node] = []
-    let byName = Dictionary(grouping: entries) { TypeName.of($0.type) }
     var named: Set<String> = []
-    for entry in entries {
-      let name = TypeName.of(entry.type)
-      guard named.insert(name).inserted else { continue }
-      let names = byName[name, default: []].compactMap { $0.key.name?.source }
+    for provider in providers where named.insert(provider.typeName).inserted {
+      let names = byName[provider.typeName, default: []].compactMap { $0.entry.key.name?.source }
       nodes.append(
-        DependencyGraph.Node(type: name, scope: entry.scopeName, names: names, place: entry.place.description))
+        DependencyGraph.Node(
+          type: provider.typeName, scope: provider.entry.scopeName, names: names,
+          place: provider.entry.place.description))
     }
     var edges: [DependencyGraph.Edge] = []
-    var seen: Set<DependencyGraph.Edge> = []
-    for entry in entries {
-      let observed = entry.observedDependencies
-      for (type, isObserved) in entry.dependencies.map({ ($0, false) }) + observed.map({ ($0, true) }) {
-        let needed = TypeName.of(provider(of: type)?.type ?? type)
+    var drawn: Set<DependencyGraph.Edge> = []
+    for provider in providers {
+      let (known, observed) = (provider.entry.dependencies, provider.entry.observedDependencies)
+      for (type, isObserved) in known.map({ ($0, false) }) + observed.map({ ($0, true) }) {
+        let needed = provider.registry.provider(of: type)?.typeName ?? TypeName.of(type)
         if named.insert(needed).inserted {
           nodes.append(DependencyGraph.Node(type: needed, scope: nil, names: [], place: nil))
         }
-        let edge = DependencyGraph.Edge(from: TypeName.of(entry.type), to: needed, isObserved: isObserved)
-        if seen.insert(edge).inserted { edges.append(edge) }
+        let edge = DependencyGraph.Edge(from: provider.typeName, to: needed, isObserved: isObserved)
+        if drawn.insert(edge).inserted { edges.append(edge) }
       }
     }
     return DependencyGraph(nodes: nodes, edges: edges)

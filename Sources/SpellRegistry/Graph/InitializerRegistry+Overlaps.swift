@@ -50,7 +50,7 @@ extension InitializerRegistry {
 
   private func shadowedError(_ older: any AnyRegistrationEntry, by newer: any AnyRegistrationEntry) -> InjectionError {
     InjectionError(
-      .shadowed, through: [older.step],
+      .shadowed, through: [InjectionStep(older.type, registration: older.place.description)],
       notes: [
         """
         The registration of \(older.summary), at \(older.place), can never win: \(newer.summary), at \(newer.place), is \
@@ -63,7 +63,7 @@ extension InitializerRegistry {
     _ older: any AnyRegistrationEntry, _ newer: any AnyRegistrationEntry, for property: String
   ) -> InjectionError {
     InjectionError(
-      .ambiguous, through: [newer.step],
+      .ambiguous, through: [InjectionStep(newer.type, registration: newer.place.description)],
       notes: [
         """
         Two registrations are of equal rank for \(property): \(older.summary), at \(older.place), and \(newer.summary), \

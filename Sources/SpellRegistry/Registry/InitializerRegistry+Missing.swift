@@ -16,7 +16,7 @@ extension InitializerRegistry {
 
   private func nearMatches(_ type: any Any.Type) -> [String] {
     let wanted = TypeName.of(type)
-    return reachableEntries.compactMap { entry in
+    return reachableProviders.map(\.entry).compactMap { entry in
       if entry.fits(type) {
         return "An instance that would fit is registered at \(entry.place): add `as: .anySupertype` to it."
       }
