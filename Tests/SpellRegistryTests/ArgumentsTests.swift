@@ -1,0 +1,92 @@
+import SpellRegistry
+import Testing
+
+@Suite("Run-time arguments", .timeLimit(.minutes(1))) struct ArgumentsTests {
+  let registry = InitializerRegistry()
+
+  @Test("the static type of the arguments is part of the key")
+  func types() throws {
+    registry.register(String.self, arguments: Int.self) { _, number in "number \(number)" }
+    registry.register(String.self, arguments: String.self) { _, text in "text \(text)" }
+    registry.register(String.self, arguments: (Int, Bool).self) { _, pair in "pair \(pair.0) \(pair.1)" }
+    #expect(try registry.resolve(String.self, arguments: 7) == "number 7")
+    #expect(try registry.resolve(String.self, arguments: "7") == "text 7")
+    #expect(try registry.resolve(String.self, arguments: (7, true)) == "pair 7 true")
+  }
+
+  @Test("arguments that nobody takes are an error that says what to register")
+  func missing() {
+    registry.register(Ticket.self, arguments: Int.self) { Ticket($1) }
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Ticket.self, arguments: "7") }
+    #expect(error?.code == .notRegistered)
+    #expect(error?.description.contains("Ticket with arguments") == true)
+    #expect(error?.description.contains("registry.register(Ticket.self, arguments: String.self)") == true)
+  }
+
+  @Test("a question without arguments never gets what takes some, nor the reverse")
+  func apart() throws {
+    registry.register(Ticket.self, arguments: Int.self) { Ticket($1) }
+    #expect(registry.error(resolving: Ticket.self)?.code == .notRegistered)
+    #expect(try registry.resolve(Ticket?.self) == nil)
+    #expect(try registry.resolveAll(Ticket.self).isEmpty)
+    registry.register { Ticket(0) }
+    #expect(try registry.resolve(Ticket.self).number == 0)
+    #expect(try registry.resolve(Ticket.self, arguments: 3).number == 3)
+  }
+
+  @Test("an initializer may call itself with changing arguments until it ends")
+  func recursion() throws {
+    registry.register(Int.self, arguments: Int.self) { resolver, depth in
+      depth == 0 ? 0 : try resolver.resolve(Int.self, arguments: depth - 1) + 1
+    }
+    #expect(try registry.resolve(Int.self, arguments: 90) == 90)
+  }
+
+  @Test("a recursion without end is an error, never an overflow")
+  func endless() async throws {
+    let registry = registry
+    registry.register(Int.self, arguments: Int.self) { try $0.resolve(Int.self, arguments: $1 + 1) }
+    let error = await onThread(stackSize: 8 << 20) { () -> InjectionError? in
+      do throws(InjectionError) {
+        _ = try registry.resolve(Int.self, arguments: 0)
+        return nil
+      } catch { return error }
+    }
+    #expect(error?.code == .cycle)
+    #expect(error?.path.allSatisfy { $0 == "Int" } == true)
+  }
+
+  @Test("two initializers that call each other with ever new arguments are an error")
+  func endlessPair() async {
+    let registry = registry
+    registry.register(Int.self, arguments: Int.self) { try $0.resolve(String.self, arguments: $1 + 1).count }
+    registry.register(String.self, arguments: Int.self) { "\(try $0.resolve(Int.self, arguments: $1 + 1))" }
+    let code = await onThread(stackSize: 8 << 20) { () -> InjectionError.Code? in
+      do throws(InjectionError) {
+        _ = try registry.resolve(Int.self, arguments: 0)
+        return nil
+      } catch { return error.code }
+    }
+    #expect(code == .cycle)
+  }
+
+  @Test("each call makes a value of its own, with dependencies from the resolver")
+  func dependencies() throws {
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    registry.register(Network.self, arguments: Void.self) { resolver, _ in Network(clock: try resolver.resolve()) }
+    let first = try registry.resolve(Network.self, arguments: ())
+    let second = try registry.resolve(Network.self, arguments: ())
+    #expect(first !== second)
+    #expect(first.clock === second.clock)
+  }
+
+  @Test("an initializer with arguments that throws is an error with its path")
+  func failing() throws {
+    registry.register(Ticket.self, arguments: Int.self) { _, _ in throw Offline() }
+    registry.register([Ticket].self) { [try $0.resolve(Ticket.self, arguments: 1)] }
+    let error = try #require(registry.error(resolving: [Ticket].self))
+    #expect(error.code == .initializerFailed)
+    #expect(error.path == ["Array<Ticket>", "Ticket"])
+    #expect(error.underlying as? Offline == Offline())
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import SpellRegistry
+import Testing
+
+@MainActor private final class Screen {
+  let title: String
+  init(title: String) { self.title = title }
+}
+
+@Suite("Main-actor initializers", .timeLimit(.minutes(1))) struct MainActorTests {
+  let registry = InitializerRegistry()
+
+  @Test("on the main actor the initializer runs at once")
+  @MainActor func onMainActor() throws {
+    registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }
+    #expect(try registry.resolve(Screen.self).title == "main")
+    #expect(try registry.resolve(Screen.self) === registry.resolve(Screen.self))
+  }
+
+  @Test("anywhere else it is an error that says so, and leaves no trace")
+  func elsewhere() async throws {
+    let registry = registry
+    registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }
+    let error = await onThread { registry.error(resolving: Screen.self) }
+    #expect(error?.code == .wrongIsolation)
+    #expect(error?.path == ["Screen"])
+    #expect(
+      error?.description.hasPrefix(
+        "The initializer of Screen runs on the main actor, and was asked for from elsewhere.") == true)
+    let fromTask = await Task.detached { registry.error(resolving: Screen.self) }.value
+    #expect(fromTask?.code == .wrongIsolation)
+    let title = try await MainActor.run { try registry.resolve(Screen.self).title }
+    #expect(title == "main")
+  }
+
+  @Test("once it is made, a shared value is there for everybody")
+  func shared() async throws {
+    let registry = registry
+    registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }
+    let screen = try await MainActor.run { try registry.resolve(Screen.self) }
+    #expect(await onThread { try? registry.resolve(Screen.self) } === screen)
+  }
+
+  @Test("awaited, it is made on the main actor, wherever that is asked from")
+  func awaited() async throws {
+    registry.registerOnMainActor(Screen.self) { _ in Screen(title: "\(MainActor.assumeIsolated { true })") }
+    let screen = try await registry.resolveAsync(Screen.self)
+    #expect(await screen.title == "true")
+  }
+
+  @Test("its dependencies are resolved on the main actor, too")
+  @MainActor func dependencies() throws {
+    registry.registerOnMainActor(String.self) { _ in "title" }
+    registry.registerOnMainActor(Screen.self) { Screen(title: try $0.resolve()) }
+    #expect(try registry.resolve(Screen.self).title == "title")
+  }
+
+  @Test("an initializer elsewhere that needs one gets the error with its own step in the path")
+  func path() async {
+    let registry = registry
+    registry.registerOnMainActor(Screen.self) { _ in Screen(title: "main") }
+    registry.register([Screen].self) { [try $0.resolve()] }
+    let error = await onThread { registry.error(resolving: [Screen].self) }
+    #expect(error?.code == .wrongIsolation)
+    #expect(error?.path == ["Array<Screen>", "Screen"])
+  }
+}
