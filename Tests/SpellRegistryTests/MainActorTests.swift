@@ -45,7 +45,7 @@ import Testing
   func awaited() async throws {
     registry.registerOnMainActor(Screen.self) { _ in Screen(title: "\(MainActor.assumeIsolated { true })") }
     let screen = try await registry.resolveAsync(Screen.self)
-    #expect(await screen.title == "true")
+    #expect(screen.title == "true")
   }
 
   @Test("its dependencies are resolved on the main actor, too")

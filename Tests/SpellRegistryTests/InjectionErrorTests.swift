@@ -1,0 +1,160 @@
+import SpellRegistry
+import Testing
+
+/// The line that was registered at, as the messages spell it.
+private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorTests.swift:\(line)" }
+
+@Suite("What errors say") struct InjectionErrorTests {
+  let registry = InitializerRegistry()
+
+  @Test("a type that nothing is registered for: what to write")
+  func missing() {
+    #expect(
+      registry.error(resolving: Clock.self)?.description == """
+        No initializer is registered for Clock.
+          Register it before it is asked for: registry.register(Clock.self) { … }
+        """)
+    #expect(
+      registry.error(resolving: (any Tracker).self)?.description == """
+        No initializer is registered for any Tracker.
+          Register it before it is asked for: registry.register((any Tracker).self) { … }
+        """)
+  }
+
+  @Test("a missing dependency: who needs it, the path, and where each was registered")
+  func missingDependency() {
+    let line: UInt = #line + 1
+    registry.register(Network.self, autowire: Network.init)
+    #expect(
+      registry.error(resolving: Network.self)?.description == """
+        No initializer is registered for Clock, which Network needs.
+          Path: Network → Clock
+            Network: registered at \(place(line))
+          Register it before it is asked for: registry.register(Clock.self) { … }
+        """)
+  }
+
+  @Test("a type that is registered for others: which, and where")
+  func nearMatches() {
+    let line: UInt = #line + 1
+    registry.register(Clock.self, named: "wall") { Clock() }
+    registry.register(Clock.self, in: Ticket.self, subclasses: true) { _ in Clock() }
+    registry.register(Clock.self, named: .containing("sand")) { Clock() }
+    registry.register(Clock.self, arguments: Int.self) { _, _ in Clock() }
+    registry.register(Int.self) { 1 }
+    #expect(
+      registry.error(resolving: Clock.self)?.description == """
+        No initializer is registered for Clock.
+          Registered, but not for this: Clock named "wall", at \(place(line)).
+          Registered, but not for this: Clock in Ticket and its subclasses, at \(place(line + 1)).
+          Registered, but not for this: Clock named .containing("sand"), at \(place(line + 2)).
+          Registered, but not for this: Clock with arguments, at \(place(line + 3)).
+          Register it before it is asked for: registry.register(Clock.self) { … }
+        """)
+  }
+
+  @Test("a type whose name is nearly that of one that is registered: which, and where")
+  func similar() {
+    let line: UInt = #line + 1
+    registry.register(FileTracker.self) { FileTracker() }
+    let error = registry.error(resolving: (any Tracker).self)
+    #expect(error?.description.contains("Registered, but not for this: FileTracker, at \(place(line)).") == true)
+  }
+
+  @Test("a circle: what goes round, and where each was registered")
+  func circle() {
+    let line: UInt = #line + 1
+    registry.register(Int.self) { try $0.resolve(String.self).count }
+    registry.register(String.self) { "\(try $0.resolve(Int.self))" }
+    #expect(
+      registry.error(resolving: Int.self)?.description == """
+        The initializer of Int needs its own result: Int → String → Int.
+          Path: Int → String → Int
+            Int: registered at \(place(line))
+            String: registered at \(place(line + 1))
+        """)
+  }
+
+  @Test("an initializer that throws: what, and the way there")
+  func failed() {
+    let line: UInt = #line + 1
+    registry.register(Int.self) { throw Offline() }
+    registry.register(String.self) { "\(try $0.resolve(Int.self))" }
+    #expect(
+      registry.error(resolving: String.self)?.description == """
+        The initializer of Int threw Offline().
+          Path: String → Int
+            String: registered at \(place(line + 1))
+            Int: registered at \(place(line))
+        """)
+  }
+
+  @Test("an async initializer that has not finished: what to await")
+  func notReady() {
+    let line: UInt = #line + 1
+    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+    #expect(
+      registry.error(resolving: Clock.self)?.description == """
+        The async initializer of Clock has not finished.
+          Path: Clock
+            Clock: registered at \(place(line))
+          Await it first: try await registry.resolveAsync(Clock.self).
+        """)
+  }
+
+  @Test("a main-actor initializer elsewhere: that it is one, and where it was registered")
+  func wrongIsolation() async {
+    let registry = registry
+    let line: UInt = #line + 1
+    registry.registerOnMainActor(Clock.self) { _ in Clock() }
+    let description = await onThread { registry.error(resolving: Clock.self)?.description }
+    #expect(
+      description == """
+        The initializer of Clock runs on the main actor, and was asked for from elsewhere.
+          Path: Clock
+            Clock: registered at \(place(line))
+        """)
+  }
+
+  @Test("a property: its class and name, and where it is declared")
+  func property() {
+    final class Page {
+      @Spell(line: 7) var clock: Clock
+    }
+    registry.register(Clock.self) { throw Offline() }
+    let page = registry.run { Page() }
+    let error = #expect(throws: InjectionError.self) { try page.$clock.makeValue(in: page) }
+    #expect(error?.path == ["Clock"])
+    #expect(error?.description.hasPrefix("The initializer of Clock for Page.clock (") == true)
+    #expect(error?.description.contains("declared at SpellRegistryTests/Spell.swift:7") == true)
+  }
+
+  @Test("a read that cannot throw stops the program with all of it, and what was being made")
+  func trap() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Page { @Spell var clock: Clock }
+      let registry = InitializerRegistry()
+      registry.register(Ticket.self) { resolver in
+        _ = resolver.registry.run { Page() }.clock
+        return Ticket(1)
+      }
+      _ = try? registry.resolve(Ticket.self)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("No initializer is registered for Clock for Page.clock"))
+    #expect(message.contains("registry.register(Clock.self) { … }"))
+    #expect(message.contains("Read while making: Ticket"))
+    #expect(message.contains("`try $property.resolve()` does, with this error."))
+  }
+
+  @Test("an error that passes through several registries keeps its path and its cause")
+  func nested() {
+    let inner = InitializerRegistry()
+    inner.register(Int.self) { throw Offline() }
+    registry.register(String.self) { "\(try inner.resolve(Int.self))" }
+    let error = registry.error(resolving: String.self)
+    #expect(error?.code == .initializerFailed)
+    #expect(error?.path == ["String", "Int"])
+    #expect(error?.underlying as? Offline == Offline())
+  }
+}

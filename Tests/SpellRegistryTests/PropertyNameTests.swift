@@ -1,0 +1,85 @@
+import SpellRegistry
+import Testing
+
+private class Parent {
+  @Spell var inherited: String
+  @Spell("alias") var renamed: String
+}
+private final class Child: Parent {
+  @Spell var own: String
+  @Spell(line: 1, column: 1) var first: String
+  @Spell(line: 1, column: 1) var second: String
+}
+private final class Box<Value> {
+  @Spell var content: String
+  init(_: Value.Type) {}
+}
+private actor Account {
+  @Spell var owner: String
+  func name() -> String { owner }
+}
+
+@Suite("Properties' names") struct PropertyNameTests {
+  let registry = InitializerRegistry()
+
+  init() { registry.register(String.self) { $0.point.propertyName ?? "none" } }
+
+  @Test("initializers are told the property's own name, inherited or not, or what its declaration gives instead")
+  func names() {
+    let child = registry.run { Child() }
+    #expect([child.inherited, child.renamed, child.own] == ["inherited", "alias", "own"])
+  }
+
+  @Test("two properties whose declarations seem to be in one place are told apart")
+  func onePlace() {
+    for _ in 0..<2 {
+      let child = registry.run { Child() }
+      #expect(child.second == "second")
+      #expect(child.first == "first")
+    }
+  }
+
+  @Test("properties of generic classes and of actors have their names")
+  func kinds() async {
+    #expect(registry.run { Box(Int.self) }.content == "content")
+    #expect(registry.run { Box(String.self) }.content == "content")
+    #expect(await registry.run { Account() }.name() == "owner")
+  }
+
+  @Test("properties of structs, locals and constants have none")
+  func nameless() {
+    struct Form { @Spell var title: String }
+    #expect(registry.run { Form() }.title == "none")
+    let constant = registry.run { Spell<String>() }
+    #expect(constant.wrappedValue == "none")
+  }
+
+  @Test("registrations are chosen by the property's own name, or by its alias")
+  func chosen() {
+    registry.register(String.self, named: "inherited") { "by name" }
+    registry.register(String.self, named: "alias") { "by alias" }
+    registry.register(String.self, named: "renamed") { "by the name it has not" }
+    registry.register(String.self, named: .containing("WN")) { "by a part" }
+    let child = registry.run { Child() }
+    #expect([child.inherited, child.renamed, child.own] == ["by name", "by alias", "by a part"])
+  }
+
+  @Test("the observer hears the property's own name, whatever it is asked with")
+  func observer() {
+    final class Page: InjectionObserver {
+      @Spell("alias") var title: String
+      var heard: [String] = []
+      func didInject(_ value: Any, intoProperty name: String) { heard.append("\(name) = \(value)") }
+    }
+    let page = registry.run { Page() }
+    _ = page.title
+    #expect(page.heard == ["title = alias"])
+  }
+
+  @Test("sixteen threads that ask for the first time get the same name")
+  func race() async {
+    let registry = registry
+    let names = await onThreads(16) { _ in registry.run { Child() }.own }
+    #expect(names == Array(repeating: "own", count: 16))
+  }
+}
