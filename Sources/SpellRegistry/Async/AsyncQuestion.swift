@@ -1,4 +1,5 @@
 internal import Locking
+internal import Synchronization
 
 /// One async value being asked for: by whom, of which registry, and what its initializer awaits in turn.
 final class AsyncQuestion: Sendable {

@@ -14,10 +14,11 @@ public import Synchronization
 /// bits are free for the tag.
 ///
 /// Whoever finds a value vacant enters the gate by exchanging the word for a pointer to its own frame (acquiring: it
-/// sees all that was written before the value became vacant; releasing: whoever waits sees the frame), makes the value
-/// with no lock held, writes it, and settles the word (releasing: whoever then loads "ready" with acquiring order sees
-/// the value whole). The monitor is taken only when somebody else arrives in between. A frame that the word names with tag 1 stays valid for as long as
-/// the monitor is held, because its owner needs the monitor to settle.
+/// sees all that was written before the value became vacant; releasing: whoever finds the frame in the word sees what
+/// is in it), makes the value with no lock held, writes it, and settles the word (releasing: whoever then loads "ready"
+/// with acquiring order sees the value whole). The monitor is taken only when somebody else arrives in between. A frame
+/// that the word names with tag 1 stays valid for as long as the monitor is held, because its owner needs the monitor
+/// to settle.
 @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let word: Atomic<UInt>
 

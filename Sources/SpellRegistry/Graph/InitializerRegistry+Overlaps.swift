@@ -33,7 +33,7 @@ extension InitializerRegistry {
     var seen: Set<ObjectIdentifier> = []
     let needed = entries.flatMap(\.dependencies).filter { seen.insert(ObjectIdentifier($0)).inserted }
     return needed.compactMap { type in
-      guard let provider = provider(of: type), provider.key.servesSupertypes,
+      guard let provider = provider(of: type)?.entry, provider.key.servesSupertypes,
         provider.key.type != ObjectIdentifier(type)
       else { return nil }
       let fitting = instances.filter { $0.serves(type) }
