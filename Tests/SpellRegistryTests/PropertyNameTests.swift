@@ -1,4 +1,5 @@
 import SpellRegistry
+import Synchronization
 import Testing
 
 private class Parent {
@@ -74,6 +75,21 @@ private actor Account {
     let page = registry.run { Page() }
     _ = page.title
     #expect(page.heard == ["title = alias"])
+  }
+
+  @Test("a container may hold what cannot be copied, and what is gone")
+  func otherFields() {
+    final class Page {
+      let lock = Mutex(0)
+      weak var gone: Clock?
+      @Spell var title: String
+    }
+    let page = registry.run { Page() }
+    do {
+      let clock = Clock()
+      page.gone = clock
+    }
+    #expect(page.title == "title")
   }
 
   @Test("sixteen threads that ask for the first time get the same name")
