@@ -67,9 +67,9 @@ import Testing
     #expect(
       registry.graph().dot == """
         digraph dependencies {
-          n0 [label="Network"]
-          n1 [label="Clock (missing)"]
-          n0 -> n1
+          n0 [label="Network"];
+          n1 [label="Clock (missing)"];
+          n0 -> n1;
         }
 
         """)

@@ -113,7 +113,7 @@ import Testing
     #expect(page.ticket.number == 1)
     registry.register(Ticket.self) { throw Offline() }
     registry.reinject(Ticket.self)
-    #expect(throws: InjectionError.self) { try page.$ticket.makeValue(in: page) }
+    #expect(throws: InjectionError.self) { try page.$ticket.makeValue(in: page, followsReinjection: true) }
     #expect(page.$ticket.value?.number == 1)
     registry.removeAll()
     registry.reinject(Ticket.self)

@@ -57,8 +57,8 @@ private final class C: Sendable { init(_: A) {} }
     registry.register(A.self, scope: .singleton, autowire: A.init)
     registry.register(B.self, autowire: B.init)
     registry.register(C.self, scope: .graph, autowire: C.init)
-    let errors = registry.validate()
-    #expect(errors.map(\.code) == [.cycle])
+    let errors = registry.validate().filter { $0.code == .cycle }
+    #expect(errors.count == 1)
     #expect(errors.first?.path == ["A", "B", "C", "A"])
   }
 

@@ -30,7 +30,7 @@ import SpellRegistry
     get {
       let storage = container[keyPath: path].storage
       return stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.makeValue(in: container)
+        try storage.makeValue(in: container, followsReinjection: true)
       }
     }
     set {
@@ -42,7 +42,11 @@ import SpellRegistry
   }
 
   var wrappedValue: Value {
-    get { stopping(at: storage.declaration.place) { () throws(InjectionError) in try storage.makeValue(in: nil) } }
+    get {
+      stopping(at: storage.declaration.place) { () throws(InjectionError) in
+        try storage.makeValue(in: nil, followsReinjection: true)
+      }
+    }
     nonmutating set {
       stopping(at: storage.declaration.place) { () throws(InjectionError) in
         try storage.assign(newValue, exclusively: true)
