@@ -26,9 +26,9 @@ extension Injected {
   }
 
   /// Puts a value in place of the one there is, in the storage that the container's property has.
-  @usableFromInline func assign(_ value: Value, in container: AnyObject?) {
+  @usableFromInline func assign(_ value: Value, in container: AnyObject?, exclusively: Bool) {
     if case .weak(let weakValue) = policy { return weakValue.hold(value) }
-    do throws(InjectionError) { try storage.assign(value, in: container, exclusively: true) } catch {
+    do throws(InjectionError) { try storage.assign(value, in: container, exclusively: exclusively) } catch {
       error.stop(at: storage.declaration.place)
     }
   }
@@ -39,6 +39,6 @@ extension Injected {
       let policy: Policy = if case .weak = policy { .weak(WeakValue()) } else { policy }
       self = Injected(storage.declaration, policy)
     }
-    assign(value, in: nil)
+    assign(value, in: nil, exclusively: true)
   }
 }

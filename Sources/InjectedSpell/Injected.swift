@@ -59,7 +59,10 @@ public import SpellRegistry
       if slot.pointee.isCurrent { return withExtendedLifetime(container) { slot.pointee.readyValue } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set { container[keyPath: path].assign(newValue, in: container) }
+    set {
+      let isUnique = container[keyPath: path].storage.isUniquelyReferenced()
+      container[keyPath: path].assign(newValue, in: container, exclusively: isUnique)
+    }
   }
 
   /// The value of a property of a struct, or of a local.

@@ -27,11 +27,16 @@ public final class ServiceBox: Sendable {
   public let registry: InitializerRegistry
 
   private struct Entry: Sendable {
-    let name: String
     let service: any Sendable
+    /// Counts up with each service in the box.
+    let age: Int
     let unregister: @Sendable () -> Void
   }
-  private let entries = Lock<[Entry]>([])
+  private struct Entries: Sendable {
+    var byName: [String: Entry] = [:]
+    var age = 0
+  }
+  private let entries = Lock(Entries())
 
   /// An empty box.
   public init(registry: InitializerRegistry = InitializerRegistry()) { self.registry = registry }
@@ -42,36 +47,37 @@ public final class ServiceBox: Sendable {
     // registered, so that no service's deinitializer runs here.
     let replaced = entries.withLock { entries in
       let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
-      let index = entries.firstIndex { $0.name == name }
-      entries.append(Entry(name: name, service: service) { registration.unregister() })
-      return index.map { entries.remove(at: $0) }
+      entries.age += 1
+      let entry = Entry(service: service, age: entries.age) { registration.unregister() }
+      return entries.byName.updateValue(entry, forKey: name)
     }
     replaced?.unregister()
   }
 
   /// Forgets the services; objects that were filled keep them, and the box itself stays in the box.
   public func clear() {
-    for entry in entries.withLock({ entries in
-      defer { entries = [] }
-      return entries
-    }) {
-      entry.unregister()
+    let dropped = entries.withLock { entries in
+      defer { entries.byName = [:] }
+      return entries.byName
     }
+    for entry in dropped.values { entry.unregister() }
   }
 
   /// Gives an object's `@Injected` properties the services that have their names, and the services each other.
   ///
   /// A property that has another value gets the service in its place, with hooks and all; one that has the service
   /// already is left alone. Finds the properties by reflection, so call it where the object may be read: for an actor,
-  /// on the actor. Services that are actors fill themselves.
+  /// on the actor. The services are read on the calling thread, too, but for actors, which fill themselves: a service
+  /// with `@Injected` properties that lives on the main actor is filled from there.
   ///
   /// - Returns: Which properties were filled, which have no service of their name, and which have one that is of
   ///   another type.
   @discardableResult
   public func fill(_ target: AnyObject) -> FillReport {
+    (target as? any Actor)?.preconditionIsolated("fill(_:) reads an actor's properties: call it on the actor.")
     let report = fillAlone(target)
     if let note = report.note { Warnings.warnOnce(of: type(of: target), note) }
-    for entry in entries.withLock(\.self) {
+    for entry in entries.withLock(\.byName).values.sorted(by: { $0.age < $1.age }) {
       guard type(of: entry.service) is any AnyObject.Type, !(entry.service is any Actor) else { continue }
       _ = fillAlone(entry.service as AnyObject)
     }
@@ -81,7 +87,7 @@ public final class ServiceBox: Sendable {
   /// The service of this name; for the name "serviceBox" the box itself.
   func service(named name: String) -> (any Sendable)? {
     if name == "serviceBox" { return self }
-    return entries.withLock { entries in entries.first { $0.name == name }?.service }
+    return entries.withLock { $0.byName[name]?.service }
   }
 
   private func fillAlone(_ target: AnyObject) -> FillReport {

@@ -15,6 +15,7 @@ extension Lazy {
     /// The value, as a read of the property gives it, but with an error where that would stop the program.
     ///
     /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation` or `.notReady`.
+    @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
     /// Forgets the value; the next read makes another.

@@ -19,8 +19,8 @@ extension Lazy {
   }
 
   /// Puts a value in place of the one there is, in the storage that the container's property has.
-  @usableFromInline func assign(_ value: Value, in container: AnyObject?) {
-    do throws(InjectionError) { try storage.assign(value, in: container, exclusively: true) } catch {
+  @usableFromInline func assign(_ value: Value, in container: AnyObject?, exclusively: Bool) {
+    do throws(InjectionError) { try storage.assign(value, in: container, exclusively: exclusively) } catch {
       error.stop(at: storage.declaration.place)
     }
   }
@@ -28,6 +28,6 @@ extension Lazy {
   /// Puts a value in storage that no copy of the struct shares.
   @usableFromInline mutating func assignApart(_ value: Value) {
     if !storage.isUniquelyReferenced() { storage = PropertyStorage(storage.declaration) }
-    assign(value, in: nil)
+    assign(value, in: nil, exclusively: true)
   }
 }

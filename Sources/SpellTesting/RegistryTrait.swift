@@ -13,6 +13,8 @@ public import Testing
 /// }
 /// ```
 ///
+/// A test's own trait adds to its suite's: what the suite's registers holds unless the test's registers something else.
+///
 /// On a suite it reaches every test in it, suites within it included; on a parameterised test, every case. The registry
 /// is empty but for a preference store in memory, so tests run in parallel and touch no disk.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
@@ -28,8 +30,11 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
-    let registry = InitializerRegistry()
-    registry.register(instance: MemoryPreferenceStore() as any PreferenceStore)
+    // A trait further out has set one for this very test: what it registered holds here, too.
+    let outer = InitializerRegistry.current
+    let isOutermost = outer === InitializerRegistry.shared
+    let registry = InitializerRegistry(parent: isOutermost ? nil : outer)
+    if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
     configure(registry)
     try await registry.run(function)
   }

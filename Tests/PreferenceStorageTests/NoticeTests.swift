@@ -62,7 +62,9 @@ import Testing
     try FileManager.default.removeItem(at: file)
     while !store.keys.isEmpty { #expect(await changes.next() == ["b"]) }
     try other.set(3, forKey: "c")
-    #expect(await changes.next() == ["c"])
+    // The store may have been empty before the notice of it was read, which may come together with the next.
+    while let keys = await changes.next(), !keys.contains("c") { #expect(keys == ["b"]) }
+    #expect(try store.value(Int.self, forKey: "c") == 3)
   }
 
   @Test("the latest value arrives, however fast the changes come", .timeLimit(.minutes(1)))

@@ -144,7 +144,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(message.contains("No initializer is registered for Clock for Page.clock"))
     #expect(message.contains("registry.register(Clock.self) { … }"))
     #expect(message.contains("Read while making: Ticket"))
-    #expect(message.contains("`try $property.resolve()` does, with this error."))
+    #expect(message.contains("`try $property.resolve()` can, and throws this error."))
   }
 
   @Test("an error that passes through several registries keeps its path and its cause")

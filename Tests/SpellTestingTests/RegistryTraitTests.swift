@@ -92,7 +92,10 @@ struct ConfiguredTraitTests {
     #expect(name() == "\(number)")
   }
 
-  @Test(.registry) func givesWayToATraitOfTheTest() { #expect(name() == nil) }
+  @Test(.registry { $0.register(Int.self) { 7 } }) func isAddedToByATraitOfTheTest() {
+    #expect(name() == "suite's")
+    #expect((try? InitializerRegistry.current.resolve(Int.self)) == 7)
+  }
 
   @Suite("and one of a suite within", .registry { $0.register { Clock(name: "inner") } }) struct Inner {
     @Test func whichWins() { #expect((try? InitializerRegistry.current.resolve(Clock.self).name) == "inner") }

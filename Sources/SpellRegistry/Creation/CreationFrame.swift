@@ -77,6 +77,24 @@ extension UnsafeMutablePointer<CreationFrame> {
     }
     pointee.entry = entry
   }
+
+  /// Notes that a property's own expression is what will run for this frame.
+  ///
+  /// - Throws: `.cycle` where expressions of properties of this type are open too deep: each makes an object whose
+  ///   property makes another.
+  func beginExpression() throws(InjectionError) {
+    var depth = 0
+    var asker = pointee.asker
+    while let frame = asker {
+      if frame.pointee.entry == nil && frame.pointee.asked.property != nil && frame.pointee.type == pointee.type {
+        depth += 1
+      }
+      asker = frame.pointee.asker
+    }
+    if depth >= CreationFrame.deepestRecursion {
+      throw InjectionError(.cycle, through: [InjectionStep(pointee.type)])
+    }
+  }
 }
 
 /// The values of scope `.graph` that one resolution has made so far.

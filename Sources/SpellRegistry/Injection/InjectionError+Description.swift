@@ -69,6 +69,6 @@ extension InjectionError {
     if !types.isEmpty {
       message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
     }
-    trap(message + "\n  A read cannot throw; `try $property.resolve()` does, with this error.", at: place)
+    trap(message + "\n  A property cannot throw; `try $property.resolve()` can, and throws this error.", at: place)
   }
 }

@@ -79,7 +79,9 @@ extension PropertyStorage {
     let registry = slot.pointee.declaration.registry
     if let expression = slot.pointee.declaration.expression {
       let registered = try registry.provide(Value.self, at: point, reach: .containersOnly, as: frame)
-      return registered ?? Provided(value: expression(), entry: nil)
+      if let registered { return registered }
+      try frame.beginExpression()
+      return Provided(value: expression(), entry: nil)
     }
     if let registered = try registry.provide(Value.self, at: point, as: frame) { return registered }
     return try fallback(point).map { Provided(value: $0, entry: nil) }

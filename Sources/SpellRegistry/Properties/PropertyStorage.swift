@@ -40,7 +40,7 @@ public struct PropertyStorage<Value> {
   public var identity: PropertyIdentity { PropertyIdentity(address: slot, place: slot.pointee.declaration.place) }
 
   /// Whether no copy shares this storage; only inside a mutating function, where nobody can begin to.
-  public mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&buffer) }
+  @inlinable public mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&buffer) }
 
   /// Where the property is, as a question to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {

@@ -62,16 +62,19 @@ extension InitializerRegistry {
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:for:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     let point = InjectionPoint(type, in: nil, .unnamed)
-    var values: [Value] = []
-    for (entry, owner) in entries(serving: type) {
-      let provided = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) in
-        try provide(type, from: entry, of: owner, at: point, as: frame)
+    // A frame for all of them, so that they share the values of this resolution.
+    return try CreationFrame.push([Value].self, asked: point.asked) { _ throws(InjectionError) in
+      var values: [Value] = []
+      for (entry, owner) in entries(serving: type) {
+        let provided = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) in
+          try provide(type, from: entry, of: owner, at: point, as: frame)
+        }
+        guard let provided else { continue }
+        notify(provided, at: point)
+        values.append(provided.value)
       }
-      guard let provided else { continue }
-      notify(provided, at: point)
-      values.append(provided.value)
+      return values
     }
-    return values
   }
 
   private func entries(

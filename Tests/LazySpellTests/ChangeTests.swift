@@ -1,0 +1,55 @@
+import LazySpell
+import SpellRegistry
+import SpellTesting
+import Synchronization
+import Testing
+
+@Suite("Changing a @Lazy value", .registry) struct ChangeTests {
+  final class Page {
+    @Lazy var tags: [Int]
+    @Lazy var title = "page"
+  }
+
+  @Test("a change makes the value first where there is none, and a reset makes it anew after that")
+  func change() {
+    let page = Page()
+    page.title += "!"
+    #expect(page.title == "page!")
+    page.$title.reset()
+    #expect(page.title == "page")
+  }
+
+  @Test("a wrapper that two containers were given is not changed in place")
+  func shared() {
+    final class Holder {
+      @Lazy var tags: [Int]
+      init(_ tags: Lazy<[Int]>) { _tags = tags }
+    }
+    let wrapper = Lazy<[Int]>()
+    let (one, two) = (Holder(wrapper), Holder(wrapper))
+    one.tags = [1]
+    one.tags.append(2)
+    #expect(two.tags == [1, 2])
+    two.tags = []
+    #expect(one.tags.isEmpty)
+  }
+
+  @Test("objects whose expressions make one another without end are an error, not a stack overflow")
+  func endless() throws {
+    final class Node {
+      @Lazy var next = Node()
+      static let errors = Errors()
+      init() {
+        do throws(InjectionError) { try $next.resolve() } catch { Node.errors.note(error.code) }
+      }
+    }
+    _ = Node()
+    #expect(Node.errors.codes == [.cycle])
+  }
+
+  final class Errors: Sendable {
+    private let noted = Mutex<[InjectionError.Code]>([])
+    var codes: [InjectionError.Code] { noted.withLock(\.self) }
+    func note(_ code: InjectionError.Code) { noted.withLock { $0.append(code) } }
+  }
+}
