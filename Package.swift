@@ -19,12 +19,16 @@ let modules: [Module] = [
   ("LazySpell", ["SpellRegistry"], ["SpellTesting"]),
   ("FinalSpell", ["SpellRegistry"], ["SpellTesting"]),
   ("InjectedSpell", ["SpellRegistry", "Locking"], ["SpellTesting"]),
+  ("PartialSpell", ["SpellRegistry"], ["SpellTesting"]),
   ("PreferenceStorage", ["Locking"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Locking"], ["SpellTesting"]),
   ("SpellTesting", ["SpellRegistry", "PreferenceStorage"], []),
   (
     "Spellbook",
-    ["SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PreferenceStorage", "PreferenceSpell"],
+    [
+      "SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceStorage",
+      "PreferenceSpell",
+    ],
     ["SpellTesting"]
   ),
 ]

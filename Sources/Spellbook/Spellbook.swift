@@ -3,6 +3,7 @@
 @_exported public import FinalSpell
 @_exported public import InjectedSpell
 @_exported public import LazySpell
+@_exported public import PartialSpell
 @_exported public import PreferenceSpell
 @_exported public import PreferenceStorage
 @_exported public import SpellRegistry
