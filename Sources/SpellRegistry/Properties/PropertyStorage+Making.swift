@@ -90,24 +90,8 @@ extension PropertyStorage {
   /// Calls each hook that wants to hear of this injection, once, with no lock held.
   private func notify(_ provided: Provided<Value>, at point: InjectionPoint) {
     provided.entry?.notify(provided.value, at: point)
-    if let container = point.container {
-      slot.pointee.declaration.hook?(container, provided.value)
-      if let observer = container as? any InjectionObserver {
-        observer.didInject(provided.value, intoProperty: nameForObserver(at: point))
-      }
-    }
-    slot.pointee.declaration.registry.hooks.callAll(provided.value, at: point)
-  }
-
-  private func nameForObserver(at point: InjectionPoint) -> String {
-    guard let name = point.declaredName else {
-      trap(
-        """
-        \(TypeName.of(point.containerType ?? AnyObject.self)) observes its injections, but reflection does not show \
-        the name of the property declared here: build it with reflection metadata and without a custom mirror.
-        """, at: slot.pointee.declaration.place)
-    }
-    return name
+    if let container = point.container { slot.pointee.declaration.hook?(container, provided.value) }
+    slot.pointee.declaration.registry.announce(provided.value, at: point)
   }
 }
 
