@@ -13,7 +13,9 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  products: [.executable(name: "Habits", targets: ["Habits"])],
+  products: [
+    .executable(name: "Habits", targets: ["Habits"]), .executable(name: "CustomSpell", targets: ["CustomSpell"]),
+  ],
   dependencies: [.package(name: "Spellbook", path: "..")],
   targets: [
     .target(
@@ -25,6 +27,17 @@ let package = Package(
       name: "HabitsTests",
       dependencies: [
         "Habits", "HabitsCore", .product(name: "Spellbook", package: "Spellbook"),
+        .product(name: "SpellTesting", package: "Spellbook"),
+      ], swiftSettings: settings),
+    .target(
+      name: "CustomSpells", dependencies: [.product(name: "Spellbook", package: "Spellbook")], swiftSettings: settings),
+    .executableTarget(
+      name: "CustomSpell", dependencies: ["CustomSpells", .product(name: "Spellbook", package: "Spellbook")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CustomSpellTests",
+      dependencies: [
+        "CustomSpells", .product(name: "Spellbook", package: "Spellbook"),
         .product(name: "SpellTesting", package: "Spellbook"),
       ], swiftSettings: settings),
   ]

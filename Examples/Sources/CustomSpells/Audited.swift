@@ -1,0 +1,113 @@
+public import Spellbook
+internal import Synchronization
+
+/// What was done to the `@Audited` properties of one container, in order.
+///
+/// Safe to use from any thread.
+public final class AuditTrail: Sendable {
+  private let entries = Mutex<[String]>([])
+
+  /// A trail of which nothing is known yet.
+  public init() {}
+
+  /// The reads and writes so far, as `read balance` and `wrote balance 7`.
+  public var lines: [String] { entries.withLock(\.self) }
+
+  fileprivate func add(_ line: String) { entries.withLock { $0.append(line) } }
+}
+
+/// A property whose reads and writes are recorded in its container's `AuditTrail`.
+///
+/// ```swift
+/// final class Account {
+///   let trail = AuditTrail()
+///   @Audited var balance = 0
+/// }
+/// registry.register(AuditTrail.self, in: Account.self) { account in account.trail }
+/// account.balance += 7
+/// account.trail.lines      // ["read balance", "wrote balance 7"]
+/// ```
+///
+/// The trail is what the registry has for the container, asked for once, at the first read or write. Where nothing is
+/// registered each property has a trail of its own: `$balance`.
+///
+/// Reads and writes need the isolation that the container has; a struct's copies share the trail.
+@propertyWrapper public struct Audited<Value> {
+  private var value: Value
+  private let trail: PropertyStorage<AuditTrail>
+
+  /// A property with a value to begin with.
+  ///
+  /// - Parameters:
+  ///   - value: What the property has until it is assigned.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  public init(
+    wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    self.value = value
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    trail = PropertyStorage(PropertyDeclaration(place: place))
+  }
+
+  /// The value of a property of a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Value {
+    get {
+      let audited = container[keyPath: path]
+      audited.record("read \(audited.name(in: container))", in: container)
+      return audited.value
+    }
+    set {
+      container[keyPath: path].value = newValue
+      let audited = container[keyPath: path]
+      audited.record("wrote \(audited.name(in: container)) \(newValue)", in: container)
+    }
+  }
+
+  /// The value of a property of a struct, or of a local.
+  public var wrappedValue: Value {
+    get {
+      record("read \(name(in: nil))", in: nil)
+      return value
+    }
+    set {
+      value = newValue
+      record("wrote \(name(in: nil)) \(newValue)", in: nil)
+    }
+  }
+
+  /// The trail, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: KeyPath<Container, AuditTrail>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> AuditTrail {
+    container[keyPath: path].trail(in: container)
+  }
+
+  /// The trail, in a struct.
+  public var projectedValue: AuditTrail { trail(in: nil) }
+
+  private func record(_ line: String, in container: AnyObject?) { trail(in: container).add(line) }
+
+  /// What the registry has for the container; made once, whoever asks.
+  private func trail(in container: AnyObject?) -> AuditTrail {
+    if trail.slot.pointee.isReady { return withExtendedLifetime(trail) { trail.slot.pointee.readyValue } }
+    do throws(InjectionError) { return try trail.makeValue(in: container) { _ in AuditTrail() } } catch {
+      error.stop(at: trail.declaration.place)
+    }
+  }
+
+  private func name(in container: AnyObject?) -> String {
+    trail.point(in: container).propertyName ?? "the property at \(trail.declaration.place)"
+  }
+}
+
+// Reflection finds the property's name by this.
+extension Audited: NamedProperty {
+  /// Which property this wrapper stores.
+  public var identity: PropertyIdentity { trail.identity }
+}
