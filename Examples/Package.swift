@@ -15,6 +15,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .executable(name: "Habits", targets: ["Habits"]), .executable(name: "CustomSpell", targets: ["CustomSpell"]),
+    .executable(name: "GettingStarted", targets: ["GettingStarted"]),
   ],
   dependencies: [.package(name: "Spellbook", path: "..")],
   targets: [
@@ -29,6 +30,9 @@ let package = Package(
         "Habits", "HabitsCore", .product(name: "Spellbook", package: "Spellbook"),
         .product(name: "SpellTesting", package: "Spellbook"),
       ], swiftSettings: settings),
+    .executableTarget(
+      name: "GettingStarted", dependencies: [.product(name: "Spellbook", package: "Spellbook")],
+      swiftSettings: settings),
     .target(
       name: "CustomSpells", dependencies: [.product(name: "Spellbook", package: "Spellbook")], swiftSettings: settings),
     .executableTarget(

@@ -1,0 +1,134 @@
+import Foundation
+import SpellTesting
+import Spellbook
+import Testing
+
+/// The samples of the article of this name.
+@Suite("Coming from", .registry) struct ComingFrom {
+  let registry = InitializerRegistry.current
+
+  final class Progress: Sendable {
+    let owner: String
+    init(owner: String = "nobody") { self.owner = owner }
+  }
+  protocol Client: AnyObject, Sendable {}
+  final class NetworkClient: Client {}
+
+  @Test("BloodMagic")
+  func bloodMagic() throws {
+    struct Header: Codable { var text: String }
+    final class Screen {
+      let title = "Inbox"
+      @Lazy(injected: Screen.progressInjected) var progress: Progress
+      @Injected var client: any Client
+      @Partial var header: Header?
+      @Final var id: Int
+      @Preference var token = ""
+      var heard: [String] = []
+
+      func progressInjected(_ progress: Progress) { heard.append(progress.owner) }
+    }
+    registry.register(Progress.self, in: Screen.self) { screen in Progress(owner: screen.title) }
+    registry.register((any Client).self, scope: .singleton) { NetworkClient() }
+    registry.register((any PartialLoader).self) { DecodablePartialLoader(bundle: .main) }
+
+    let screen = Screen()
+    #expect(screen.progress.owner == "Inbox")
+    #expect(screen.heard == ["Inbox"])
+    #expect(screen.header == nil)
+    screen.id = 1
+    #expect(throws: FinalError.self) { try screen.$id.assign(2) }
+    #expect(screen.token.isEmpty)
+    #expect(screen.client is NetworkClient)
+  }
+
+  @Test("APServiceBox")
+  func serviceBox() {
+    let box = ServiceBox()
+    final class Controller {
+      @Injected var client: any Client
+      @Injected var serviceBox: ServiceBox
+    }
+    box.register(NetworkClient(), as: "client")
+    let controller = Controller()
+    let report = box.fill(controller)
+
+    #expect(report.filled.sorted() == ["client", "serviceBox"])
+    #expect(controller.serviceBox === box)
+  }
+
+  @Test("Klappa Injector")
+  func klappa() throws {
+    final class Form: PostInjectable {
+      @Injected var client: any Client
+      @Injected("first") var progress: Progress
+      var isReady = false
+
+      func postInject() { isReady = true }
+    }
+    registry.register(instance: NetworkClient(), as: .anySupertype)
+    registry.register(instance: Progress(owner: "first"), in: Form.self, named: "first")
+
+    let form = Form()
+    try registry.inject(into: form)
+    #expect(form.isReady)
+    #expect(form.progress.owner == "first")
+
+    registry.register(instance: Progress(owner: "new"), in: Form.self, named: "first")
+    registry.reinject(Progress.self)
+    #expect(form.progress.owner == "new")
+  }
+
+  final class Checkout: Sendable {
+    let client: any Client
+    init(client: any Client) { self.client = client }
+  }
+
+  @Test("Factory")
+  func factory() throws {
+    let session = ScopeCache("session")
+    registry.register((any Client).self, scope: .cached(in: session)) { NetworkClient() }
+    registry.register(Checkout.self) { Checkout(client: try $0.resolve()) }
+    registry.register(Progress.self, arguments: String.self) { _, owner in Progress(owner: owner) }
+
+    final class Page {
+      @Injected var checkout: Checkout
+      @Injected(.weak) var client: (any Client)?
+      @Injected(.everyRead) var fresh: Checkout
+    }
+    let page = Page()
+    #expect(page.checkout !== page.fresh)
+    #expect(page.client === page.fresh.client)
+    #expect(try registry.resolve(Progress.self, arguments: "Ada").owner == "Ada")
+    session.reset()
+  }
+
+  @Test("Swinject")
+  func swinject() throws {
+    registry.register((any Client).self, scope: .graph) { NetworkClient() }
+    registry.register(Checkout.self, scope: .singleton, autowire: Checkout.init)
+      .onInjection { checkout, point in _ = (checkout, point) }
+    registry.register(Progress.self, named: "main") { Progress(owner: "main") }
+
+    #expect(try registry.resolve(Progress.self, named: "main").owner == "main")
+    let child = InitializerRegistry(parent: registry)
+    #expect(try child.resolve(Checkout.self) === registry.resolve(Checkout.self))
+    #expect(throws: InjectionError.self) { try registry.resolve(Progress.self) }
+  }
+
+  @Test("UserDefaults")
+  func userDefaults() throws {
+    final class Settings {
+      @Preference var volume = 5
+      @Preference("ui.theme") var theme = "light"
+      @Preference var lastOpened: Date?
+    }
+    let settings = Settings()
+    settings.volume = 7
+    settings.lastOpened = Date(timeIntervalSince1970: 0)
+    settings.lastOpened = nil
+    settings.$volume.reset()
+    #expect(settings.volume == 5)
+    #expect(!settings.$volume.isSet)
+  }
+}

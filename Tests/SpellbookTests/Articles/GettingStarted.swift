@@ -1,0 +1,47 @@
+import SpellTesting
+import Spellbook
+import Testing
+
+/// The samples of the article of this name; the program that it begins with is an example.
+enum GettingStarted {
+  protocol Greeter: Sendable { func greeting(for name: String) -> String }
+
+  final class Reception {
+    @Injected var greeter: any Greeter
+    @Lazy var visitors: [String]
+    @Preference var visits = 0
+
+    func welcome(_ name: String) -> String {
+      visitors.append(name)
+      visits += 1
+      return greeter.greeting(for: name)
+    }
+  }
+
+  @Suite(.registry) struct ReceptionTests {
+    struct FakeGreeter: Greeter {
+      func greeting(for name: String) -> String { "for \(name)" }
+    }
+
+    @Test func countsItsVisits() {
+      InitializerRegistry.current.register((any Greeter).self) { FakeGreeter() }
+      let reception = Reception()
+      #expect(reception.welcome("Ada") == "for Ada")
+      #expect(reception.visits == 1)
+    }
+  }
+
+  @Suite("Getting started", .registry) struct Article {
+    @Test("a property for which nothing is registered says so")
+    func missing() {
+      var printed = ""
+      func print(_ error: InjectionError) { printed = error.description }
+
+      let reception = Reception()
+      do throws(InjectionError) { _ = try reception.$greeter.resolve() } catch { print(error) }
+
+      #expect(printed.hasPrefix("No initializer is registered for any Greeter for Reception.greeter"))
+      #expect(printed.contains("registry.register((any Greeter).self) { … }"))
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import SpellTesting
+import Spellbook
+import Testing
+
+/// The samples of the article of this name.
+@Suite("Preferences", .registry) struct Preferences {
+  let store = MemoryPreferenceStore()
+  init() { InitializerRegistry.current.register(instance: store as any PreferenceStore) }
+
+  struct Theme: Codable, Sendable, Equatable { var name = "light" }
+
+  final class Settings {
+    @Preference var nickname = "guest"
+    @Preference var lastOpened: Date?
+    @Preference("ui.theme") var theme = Theme()
+    @Preference("volume", formerly: "loudness") var volume = 5
+  }
+  struct Options { @Preference("options.verbose") var verbose = false }
+  enum Shared { static let launches = Preference("launches", default: 0) }
+
+  @Test("are declared as properties")
+  func declaration() throws {
+    try store.set(9, forKey: "loudness")
+
+    let settings = Settings()
+    settings.nickname = "Ada"
+    settings.theme.name = "dark"
+    settings.lastOpened = nil
+    Shared.launches.value += 1
+
+    #expect(Settings().nickname == "Ada")
+    #expect(Settings().volume == 9)
+    #expect(store.keys == ["nickname", "ui.theme", "launches", "volume"])
+    #expect(!Options().verbose)
+  }
+
+  @Test("offer through $ what a property cannot")
+  func projection() async throws {
+    let settings = Settings()
+
+    try settings.$volume.update { $0 += 1 }
+    try settings.$nickname.set("Grace")
+    let volume = try settings.$volume.load()
+    settings.$nickname.reset()
+
+    #expect(volume == 6)
+    #expect(settings.nickname == "guest")
+    #expect(settings.$volume.isSet)
+    #expect(settings.$volume.key == "volume")
+    #expect(settings.$nickname.error == nil)
+  }
+
+  @Test("tell each change")
+  func values() async throws {
+    let settings = Settings()
+    settings.volume = 6
+
+    var seen: [Int] = []
+    for await volume in settings.$volume.values {
+      seen.append(volume)
+      if volume == 7 { break }
+      settings.volume += 1
+    }
+
+    #expect(seen == [6, 7])
+  }
+
+  @Test("are in a file that the program names")
+  func file() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { _ = try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "settings.preferences")
+
+    let store = try FilePreferenceStore(url: file, durability: .synced)
+    InitializerRegistry.current.register(instance: store as any PreferenceStore)
+    Settings().volume = 7
+
+    #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix(" {\"volume\":7}\n"))
+  }
+
+  @Test("change together in a transaction")
+  func transaction() throws {
+    try store.transaction { changes in
+      let launches = try changes.value(Int.self, forKey: "launches") ?? 0
+      try changes.set(launches + 1, forKey: "launches")
+      changes.removeValue(forKey: "draft")
+    }
+
+    #expect(Shared.launches.value == 1)
+  }
+
+  @Test("are migrated once")
+  func migration() throws {
+    try store.set(3, forKey: "loudness")
+
+    try store.migrate(to: 1) { version, changes in
+      if version < 1 { _ = try changes.moveValue(forKey: "loudness", to: "volume") }
+    }
+
+    #expect(Settings().volume == 3)
+  }
+
+  @Test("can't be read as another type, and stay as they are")
+  func mismatch() throws {
+    try store.set("loud", forKey: "volume")
+    let settings = Settings()
+
+    #expect(settings.volume == 5)
+    #expect(settings.$volume.error?.code == .typeMismatch)
+    #expect(try store.value(String.self, forKey: "volume") == "loud")
+  }
+}
