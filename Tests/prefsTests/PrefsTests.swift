@@ -24,28 +24,9 @@ private final class Flag: Sendable {
     }
   }
 
-  /// The tool, which is built beside the tests.
-  func tool(_ arguments: [String]) -> (Process, Pipe, Pipe) {
-    let process = Process()
-    let (output, errors) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: CommandLine.arguments[0])
-      .deletingLastPathComponent().appending(path: "prefs")
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardError = errors
-    return (process, output, errors)
-  }
-
-  func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
-    let (process, output, errors) = tool(arguments)
-    try process.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (
-      process.terminationStatus, String(decoding: text, as: UTF8.self),
-      String(decoding: complaint, as: UTF8.self)
-    )
+  func run(_ arguments: String...) throws -> (status: Int32?, output: String, errors: String) {
+    let result = try Tool.run(arguments)
+    return (result.status, result.output, result.errors)
   }
 
   @Test("sets, gets, lists, dumps and deletes")
@@ -75,12 +56,9 @@ private final class Flag: Sendable {
   @Test("says 64 for arguments that make no sense")
   func usage() throws {
     for arguments in [[], ["--nonsense"], [file], [file, "turn"], [file, "get"], [file, "set", "a"]] {
-      let (process, _, errors) = tool(arguments)
-      try process.run()
-      let complaint = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 64)
-      #expect(complaint.contains("prefs --help"))
+      let result = try Tool.run(arguments)
+      #expect(result.status == 64)
+      #expect(result.errors.contains("prefs --help"))
     }
     #expect(try run(file, "set", "a", "dark").status == 64)
     #expect(try run(file, "set", "", "1").status == 64)
@@ -130,7 +108,11 @@ private final class Flag: Sendable {
   @Test("tells changes as they are made", .timeLimit(.minutes(1)))
   func watch() async throws {
     _ = try run(file, "set", "volume", "0")
-    let (process, output, _) = tool([file, "watch"])
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: Tool.path)
+    process.arguments = [file, "watch"]
+    process.standardOutput = output
     try process.run()
     let heard = Flag()
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -25,6 +25,7 @@ extension PreferenceFile {
         let extent = try system.extent(atPath: path)
         if extent.identity == identity {
           try catchUp(to: extent.size)
+          if purpose == .writing, extent.size == 0 { try writeHeader() }
           return
         }
       } catch let error as PreferenceError {

@@ -5,7 +5,7 @@ extension PreferenceFile {
       verifiedLength = length
       return
     }
-    guard length >= 0, size > verifiedLength else { return try readAll() }
+    guard length > 0, size > verifiedLength else { return try readAll() }
     let appended = try read(from: verifiedLength, to: size)
     var reader = FileReader()
     let startsLine = verifiedLength != length || !endsWithoutNewline

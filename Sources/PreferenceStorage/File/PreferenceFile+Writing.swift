@@ -32,13 +32,18 @@ extension PreferenceFile {
     if isDistrusted { try rewrite() }
     if needsRepair { repair() }
     if tornBytes > 0 { try cutTornBytes() }
-    if length <= 0 {
-      length = 0
-      try append(PreferenceLine.header)
-      verifiedLength = length
-      endsWithoutNewline = false
-      makeCreationLast()
-    }
+    if length <= 0 { try writeHeader() }
+  }
+
+  /// Writes the first line of a file that has none, so that it is known for what it is, also to those who append by
+  /// hand.
+  mutating func writeHeader() throws(PreferenceError) {
+    if readOnly != nil { return }
+    length = 0
+    try append(PreferenceLine.header)
+    verifiedLength = length
+    endsWithoutNewline = false
+    makeCreationLast()
   }
 
   /// Sees to it that a power cut doesn't leave a file of which nobody can tell whose it is.

@@ -1,0 +1,114 @@
+#if os(Linux)
+  import Foundation
+  import Testing
+
+  /// The same as is done behind the seam, from outside: `strace` makes the system's own calls fail, or kills at them.
+  @Suite(
+    "System calls that fail, or never return",
+    .enabled(if: Strace.works, "it takes strace, and the right to trace"))
+  final class SystemCallTests: Sendable {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
+    var file: String { folder.appending(path: "settings.preferences").path }
+    static let calls = [
+      "openat", "pread64", "write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx",
+      "newfstatat", "close",
+      "getdents64", "unlink",
+    ]
+    /// Lines to be compacted, one that is damaged, and one that broke off.
+    static let content =
+      "#preferences 1\n{\"a\":1}\n{\"a\":2}\nrubbish\n{\"b\":[1,2]}\n{\"a\":3}\n{\"c"
+    static let state = "{\n  \"a\": 3,\n  \"b\": [1,2]\n}\n"
+
+    init() throws {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+      do {
+        try FileManager.default.removeItem(at: folder)
+      } catch {
+        // Nothing was made.
+      }
+    }
+
+    /// Runs the command with an injection at each call in turn, until there is no such call any more.
+    func forEachCall(
+      _ call: String, _ injection: String, _ command: [String],
+      check: (Tool.Result, Comment) throws -> Void
+    ) throws {
+      var number = 1
+      var isReached = true
+      while isReached {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+          try FileManager.default.removeItem(at: folder.appending(path: name))
+        }
+        try Data(SystemCallTests.content.utf8).write(to: URL(filePath: file))
+        let log = folder.appending(path: "strace").path
+        let result = try Tool.run(
+          Strace.path,
+          [
+            "-f", "-o", log, "-e", "trace=\(call)", "-e", "inject=\(call):\(injection):when=\(number)",
+            Tool.path, file,
+          ]
+            + command)
+        let lines = try String(contentsOfFile: log, encoding: .utf8)
+        isReached = lines.contains("INJECTED") || lines.contains("SIGKILL")
+        try check(result, "\(call) \(number), \(injection)")
+        number += 1
+      }
+    }
+
+    @Test("a compaction killed at any of its system calls loses nothing", arguments: calls)
+    func kill(call: String) throws {
+      try forEachCall(call, "signal=SIGKILL", ["compact"]) { (result, comment) throws in
+        #expect(result.status == nil || result.status == 0, comment)
+        #expect(try Tool.run([file, "export"]).output == SystemCallTests.state, comment)
+        #expect(try Tool.run([file, "set", "d", "4"]).status == 0, comment)
+        #expect(try Tool.run([file, "get", "d"]).output == "4\n", comment)
+        #expect(try Tool.run([file, "check"]).status == 0, comment)
+      }
+    }
+
+    @Test(
+      "a write is there when the tool says so, and isn't when it doesn't",
+      arguments: ["write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx"],
+      ["EIO", "ENOSPC", "EDQUOT", "EACCES"])
+    func errors(call: String, error: String) throws {
+      try forEachCall(call, "error=\(error)", ["set", "a", "9"]) { (result, comment) throws in
+        let written = SystemCallTests.state.replacing("\"a\": 3", with: "\"a\": 9")
+        let state = try Tool.run([file, "export"]).output
+        switch result.status {
+        case 0: #expect(state == written, comment)
+        case 65, 74: #expect(state == SystemCallTests.state && result.errors.contains(file), comment)
+        default: Issue.record("ended with \(result)", severity: .error)
+        }
+      }
+    }
+
+    @Test(
+      "a call that a signal interrupts is made again",
+      arguments: ["write", "flock", "fdatasync", "statx"])
+    func interruption(call: String) throws {
+      try forEachCall(call, "error=EINTR", ["set", "a", "9"]) { (result, comment) throws in
+        #expect(result.status == 0, comment)
+        #expect(try Tool.run([file, "get", "a"]).output == "9\n", comment)
+      }
+    }
+  }
+
+  enum Strace {
+    static let path = "/usr/bin/strace"
+
+    /// Not everywhere is there one, and not everywhere may one trace.
+    static var works: Bool {
+      guard FileManager.default.isExecutableFile(atPath: path) else { return false }
+      do {
+        return try Tool.run(path, ["-o", "/dev/null", "/bin/true"]).status == 0
+      } catch {
+        return false
+      }
+    }
+  }
+#endif
