@@ -61,4 +61,18 @@ import Testing
     #expect(try file.contents.count < 400_000)
     #expect(try file.mode == 0o640)
   }
+
+  @Test("a file of 100 MB is read, and compacted at the next write", .enabled(if: Effort.isLong))
+  func largeFile() throws {
+    var content = Data("#preferences 1\n".utf8)
+    let lines = Data(
+      (0..<1000).map { "{\"key \($0)\":\"\(String(repeating: "x", count: 90))\"}\n" }.joined().utf8)
+    while content.count < 100_000_000 { content.append(lines) }
+    try content.write(to: file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys.count == 1000)
+    try store.set(1, forKey: "a")
+    #expect(try file.contents.count < 200_000)
+    #expect(store.recovery == nil)
+  }
 }

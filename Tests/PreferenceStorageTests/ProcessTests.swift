@@ -61,6 +61,20 @@ import Testing
     #expect(try folder.names.filter { $0.contains(".new-") } == [])
   }
 
+  @Test("a process that dies within a transaction leaves no lock and no change", .timeLimit(.minutes(1)))
+  func deathInTransaction() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+      try FilePreferenceStore(url: URL(filePath: path)).transaction { changes in
+        try changes.set(1, forKey: "a")
+        kill(getpid(), SIGKILL)
+      }
+    }
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys.isEmpty)
+    try store.set(2, forKey: "a")
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+  }
+
   @Test("a process that is forked off opens the file anew, and neither loses the other's writes")
   func fork() async throws {
     #if canImport(Glibc)

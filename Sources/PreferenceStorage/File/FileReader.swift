@@ -78,7 +78,7 @@ struct FileReader {
       let verdict = PreferenceLine.read(UnsafeBufferPointer(rebasing: bytes[start..<end]), into: &line)
       switch verdict {
       case .checked, .byHand, .blank:
-        for change in line { table.apply(change) }
+        for change in line { table.load(change) }
         if keepingChanges { changes.append(contentsOf: line) }
         goodLength = min(end + 1, bytes.count)
         endsWithoutNewline = isLast

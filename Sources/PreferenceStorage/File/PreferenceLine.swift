@@ -92,8 +92,8 @@ enum PreferenceLine {
         scanner.skipSpace()
         let start = scanner.position
         guard scanner.skipValue(),
-          let text = String(
-            validating: UnsafeBufferPointer(rebasing: scanner.bytes[start..<scanner.position]), as: UTF8.self)
+          let text = JSONString.string(
+            of: UnsafeBufferPointer(rebasing: scanner.bytes[start..<scanner.position]))
         else { return false }
         changes.append(PreferenceChange(key: key, text: text == "null" ? nil : JSONText(text)))
         scanner.skipSpace()

@@ -81,7 +81,11 @@ import Locking
       sigfillset(&all)
       pthread_sigmask(SIG_SETMASK, &all, &old)
       defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
-      var thread = pthread_t()
+      #if canImport(Musl)
+        var thread: pthread_t?
+      #else
+        var thread = pthread_t()
+      #endif
       let failure = pthread_create(
         &thread, nil,
         { argument in
@@ -92,7 +96,6 @@ import Locking
         close(descriptor)
         throw SystemError("pthread_create", failure)
       }
-      pthread_detach(thread)
       return descriptor
     }
 
@@ -105,6 +108,7 @@ import Locking
     }
 
     private static func run(_ descriptor: Int32) {
+      pthread_detach(pthread_self())
       nameThread()
       withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
         while true {

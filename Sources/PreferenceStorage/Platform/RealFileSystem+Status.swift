@@ -73,20 +73,27 @@ extension FileStatus {
     private static let inodeAndSize: UInt32 = 0x300
 
     static func extent(atPath path: String, _ statx: Call) throws(SystemError) -> FileExtent {
+      var extent = FileExtent(identity: FileIdentity(device: 0, inode: 0), size: 0)
+      while true {
+        let number = fill(&extent, atPath: path, statx)
+        if number == 0 { return extent }
+        if number != EINTR { throw SystemError("statx", number) }
+      }
+    }
+
+    /// Returns the error's number, or 0.
+    private static func fill(_ extent: inout FileExtent, atPath path: String, _ statx: Call) -> Int32 {
       // struct statx: 256 bytes; the inode at 32, the size at 40, the device's two numbers at 136 and 140.
-      try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) {
-        buffer throws(SystemError) -> FileExtent in
-        while statx(AT_FDCWD, path, noFollow, inodeAndSize, buffer.baseAddress!) != 0 {
-          let number = errno
-          if number != EINTR { throw SystemError("statx", number) }
-        }
+      withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+        guard statx(AT_FDCWD, path, noFollow, inodeAndSize, buffer.baseAddress!) == 0 else { return errno }
         let major = UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self))
         let minor = UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self))
-        return FileExtent(
-          identity: FileIdentity(
-            device: (major & 0xfff) << 8 | (major & ~0xfff) << 32 | (minor & 0xff) | (minor & ~0xff) << 12,
-            inode: buffer.load(fromByteOffset: 32, as: UInt64.self)),
-          size: Int(buffer.load(fromByteOffset: 40, as: UInt64.self)))
+        // The same number as `stat` has.
+        extent.identity.device =
+          (major & 0xfff) << 8 | (major & ~0xfff) << 32 | (minor & 0xff) | (minor & ~0xff) << 12
+        extent.identity.inode = buffer.load(fromByteOffset: 32, as: UInt64.self)
+        extent.size = Int(buffer.load(fromByteOffset: 40, as: UInt64.self))
+        return 0
       }
     }
   }

@@ -7,6 +7,9 @@
 /// floating-point number to the last bit, infinities and NaN, `Date` and `Data` included, also inside other values.
 /// Nil is never kept: setting an optional to nil removes the key.
 ///
+/// A store of one's own wraps one of the two here, passes on what it doesn't change, and so has their transactions and
+/// notices.
+///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
 /// try store.set(7, forKey: "volume")

@@ -26,7 +26,7 @@ extension JSONText {
 
   private init?<Value>(fast value: Value) {
     if let value = same(value, as: Int.self) {
-      self.init(value.description)
+      self.init(decimal: value)
     } else if let value = same(value, as: Bool.self) {
       self.init(value ? "true" : "false")
     } else if let value = same(value, as: String.self) {
@@ -66,6 +66,27 @@ extension JSONText {
     } else {
       return nil
     }
+  }
+
+  /// The digits of the most frequent type, at half of the cost of `description`.
+  private init(decimal value: Int) {
+    self.init(
+      String(unsafeUninitializedCapacity: 20) { buffer in
+        var rest = value.magnitude
+        var digits = 1
+        while rest >= 10 {
+          rest /= 10
+          digits += 1
+        }
+        let count = digits + (value < 0 ? 1 : 0)
+        buffer[0] = UInt8(ascii: "-")
+        rest = value.magnitude
+        for index in (count - digits..<count).reversed() {
+          buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+          rest /= 10
+        }
+        return count
+      })
   }
 
   private init(string: String) {
