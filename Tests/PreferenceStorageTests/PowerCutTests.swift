@@ -98,4 +98,58 @@ import Testing
     #expect(again.json() == store.json(), comment)
     #expect(again.recovery == nil, comment)
   }
+
+  /// What a power cut leaves of the key at worst.
+  func remains(on disk: SimulatedDisk) throws -> Set<Int?> {
+    var values: Set<Int?> = []
+    for seed in 0..<50 {
+      var random = SplitMix(seed: UInt64(seed))
+      let store = try FilePreferenceStore(
+        path: PowerCutTests.path, system: disk.afterPowerCut(using: &random))
+      values.insert(try store.value(Int.self, forKey: "a"))
+    }
+    return values
+  }
+
+  @Test("after a failed synchronisation leaves what was written anew")
+  func failedSync() throws {
+    let disk = SimulatedDisk()
+    let store = try FilePreferenceStore(path: PowerCutTests.path, durability: .synced, system: disk)
+    try store.set(1, forKey: "a")
+    disk.failSyncs(1)
+    try store.set(2, forKey: "a")
+    #expect(try remains(on: disk) == [2])
+    try store.set(3, forKey: "a")
+    #expect(try remains(on: disk) == [3])
+  }
+
+  @Test(
+    "is nothing to rely on after a failed synchronisation that a new file could not make good, and that is an error"
+  )
+  func failedSyncWithoutSpace() throws {
+    let disk = SimulatedDisk()
+    let store = try FilePreferenceStore(path: PowerCutTests.path, durability: .synced, system: disk)
+    try store.set(1, forKey: "a")
+    disk.failSyncs(1)
+    disk.setFull(true)
+    #expect(throws: PreferenceError.self) { try store.set(2, forKey: "a") }
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+    // The kernel would say now that all is well.
+    #expect(throws: PreferenceError.self) { try store.set(2, forKey: "a") }
+    #expect(throws: PreferenceError.self) { try store.set(3, forKey: "a") }
+    #expect(throws: PreferenceError.self) { try store.synchronize() }
+    disk.setFull(false)
+    try store.synchronize()
+    #expect(try remains(on: disk) == [2])
+  }
+
+  @Test("after a file could not be synchronised when it was made leaves what was synchronised later")
+  func failedCreation() throws {
+    let disk = SimulatedDisk()
+    disk.failSyncs(1)
+    let store = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
+    try store.set(1, forKey: "a")
+    try store.synchronize()
+    #expect(try remains(on: disk) == [1])
+  }
 }

@@ -9,6 +9,8 @@ final class SimulatedDisk: FileSystem {
   struct File: Sendable {
     var bytes: [UInt8] = []
     var synced: [UInt8] = []
+    /// A synchronisation failed, and the kernel takes what it could not write for written.
+    var isBroken = false
   }
 
   enum NameChange: Sendable {
@@ -35,6 +37,8 @@ final class SimulatedDisk: FileSystem {
     var nextDescriptor: Int32 = 100
     var changes = 0
     var limit = Int.max
+    var failingSyncs = 0
+    var isFull = false
 
     /// Counts a change of the disk; none is made after the power is cut.
     mutating func willChange(_ call: String) throws(SystemError) {
@@ -73,6 +77,12 @@ final class SimulatedDisk: FileSystem {
 
   var changeCount: Int { state.withLock { $0.changes } }
   var names: [String] { state.withLock { Array($0.names.keys) } }
+
+  /// The next synchronisations of a file fail, after which those of the same file only seem to succeed.
+  func failSyncs(_ count: Int) { state.withLock { $0.failingSyncs = count } }
+
+  /// Whether there is no room for new files.
+  func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
   func contents(of path: String) -> [UInt8]? {
     state.withLock { state in state.names[path].flatMap { state.files[$0]?.bytes } }
@@ -136,6 +146,7 @@ extension SimulatedDisk {
       case (_?, .creating): throw SystemError("open", 17)
       case (nil, .reading), (nil, .appending): throw SystemError("open", 2)
       case (nil, .creating):
+        if state.isFull { throw SystemError("open", 28) }
         try state.willChange("open")
         state.files[state.nextFile] = File()
         let change = NameChange.made(path, state.nextFile)
@@ -209,8 +220,13 @@ extension SimulatedDisk {
     try state.withLock { state throws(SystemError) in
       try state.willChange("fdatasync")
       let inode = try state.inode(file)
-      let bytes = state.files[inode]?.bytes ?? []
-      state.files[inode]?.synced = bytes
+      if state.failingSyncs > 0 {
+        state.failingSyncs -= 1
+        state.files[inode]?.isBroken = true
+        throw SystemError("fdatasync", 5)
+      }
+      guard let file = state.files[inode], !file.isBroken else { return }
+      state.files[inode]?.synced = file.bytes
     }
   }
 

@@ -6,7 +6,7 @@ import Locking
 /// are two files here, which keep out of each other's way as two processes do.
 enum OpenFiles {
   private struct Reference: Sendable {
-    weak let file: SharedFile?
+    weak var file: SharedFile?
   }
 
   private static let files = Lock<[FileLocation: Reference]>([:])

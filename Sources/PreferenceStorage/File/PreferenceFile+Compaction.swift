@@ -59,13 +59,22 @@ extension PreferenceFile {
     } catch {
       throw .writing(error, path: path)
     }
-    do throws(SystemError) {
-      try system.synchronizeFolder(location.folder)
-      folderNeedsSync = false
+    folderNeedsSync = true
+    do throws(PreferenceError) {
+      try synchronizeFolder()
     } catch {
       // The new name is synchronised with the next value that has to be.
-      folderNeedsSync = true
     }
+  }
+
+  /// Sees to it that the file's name would survive a power cut.
+  mutating func synchronizeFolder() throws(PreferenceError) {
+    do throws(SystemError) {
+      try system.synchronizeFolder(location.folder)
+    } catch {
+      throw .writing(error, path: path)
+    }
+    folderNeedsSync = false
   }
 
   private mutating func noteRewritten(length: Int) {
@@ -75,7 +84,7 @@ extension PreferenceFile {
     endsWithoutNewline = false
     modified = nil
     needsRepair = false
-    isDistrusted = false
+    syncFailure = nil
     compactionThreshold = 0
   }
 

@@ -40,7 +40,11 @@ extension PreferenceFile {
       end()
       self.descriptor = nil
     }
-    throw PreferenceError(
+    throw neverSettled
+  }
+
+  private var neverSettled: PreferenceError {
+    PreferenceError(
       .unwritable, "is replaced over and over, so it could not be locked; find out which program does that",
       path: path)
   }
@@ -68,7 +72,7 @@ extension PreferenceFile {
   private mutating func openIfNeeded(_ purpose: Purpose) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     do {
-      while true {
+      for _ in 0..<1000 {
         switch try kindOfFile() {
         case .file: return try openFile()
         case nil where purpose == .reading: return nil
@@ -86,6 +90,7 @@ extension PreferenceFile {
     } catch {
       throw failure(purpose, error)
     }
+    throw neverSettled
   }
 
   private func kindOfFile() throws(SystemError) -> FileStatus.Kind? {
@@ -129,7 +134,7 @@ extension PreferenceFile {
     identity = try system.status(of: number).extent.identity
     self.descriptor = descriptor
     length = -1
-    isDistrusted = false
+    syncFailure = nil
     folderNeedsSync = true
     compactionThreshold = 0
     sizeLimit = system.sizeLimit

@@ -14,22 +14,10 @@ extension PreferenceFile {
     if length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
-  /// Waits until what was written would survive a power cut.
-  ///
-  /// To be called without the lock, which it doesn't need.
-  ///
-  /// - Throws: the system's error, after which nothing that is in the file may be relied on.
-  static func synchronize(
-    _ descriptor: Descriptor, folder: String?, in system: any FileSystem
-  ) throws(SystemError) {
-    try system.synchronize(descriptor.number)
-    if let folder { try system.synchronizeFolder(folder) }
-  }
-
   /// Sees to it that a line can be appended: the file may be written, begins with a header and ends with a whole line.
   mutating func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: path) }
-    if isDistrusted { try rewrite() }
+    if syncFailure != nil { try rewrite() }
     if needsRepair { repair() }
     if tornBytes > 0 { try cutTornBytes() }
     if length <= 0 { try writeHeader() }
@@ -49,13 +37,17 @@ extension PreferenceFile {
   /// Sees to it that a power cut doesn't leave a file of which nobody can tell whose it is.
   private mutating func makeCreationLast() {
     guard let descriptor else { return }
+    // Nothing was promised yet, so a failure is told, and remembered for those who ask for a synchronisation.
     do throws(SystemError) {
       try system.synchronize(descriptor.number)
-      try system.synchronizeFolder(location.folder)
-      folderNeedsSync = false
     } catch {
-      // Nothing was promised yet; who asks for a synchronisation gets one, or the error.
-      values.errors.report(.writing(error, path: path))
+      syncFailure = error
+      return values.errors.report(.writing(error, path: path))
+    }
+    do throws(PreferenceError) {
+      try synchronizeFolder()
+    } catch {
+      values.errors.report(error)
     }
   }
 

@@ -31,8 +31,11 @@ struct PreferenceFile: ~Copyable {
   var modified: Int64?
   /// There is damage that takes a new file, which was not made yet.
   var needsRepair = false
-  /// A synchronisation failed, so what is in the file may not be what was written to it.
-  var isDistrusted = false
+  /// Why a synchronisation failed, after which what is on the disk may not be what was written, and the
+  /// system, which says so once, may call the next synchronisation a success.
+  ///
+  /// Only a new file helps.
+  var syncFailure: SystemError?
   /// The file's name may not survive a power cut yet.
   var folderNeedsSync = true
   /// Why the file can only be read.

@@ -5,7 +5,7 @@ final class SharedFile: Sendable {
   let path: String
   let values = SharedValues()
   let system: any FileSystem
-  private let file: Lock<PreferenceFile>
+  let file: Mutex<PreferenceFile>
   private let nesting = NestingGuard()
   let watch = Lock<(any FileWatch)?>(nil)
 
@@ -100,48 +100,16 @@ final class SharedFile: Sendable {
   ) throws(PreferenceError) {
     try nesting.check(path)
     var changed: Set<String> = []
-    var pending: (Descriptor, folder: String?)?
+    var pending: PendingSync?
     defer { values.changes.tell(changed) }
     try file.withLock { file throws(PreferenceError) in
       defer { swap(&changed, &file.changedKeys) }
       try file.begin(purpose)
       defer { file.end() }
       try body(&file)
-      if durability == .synced, let descriptor = file.descriptor {
-        pending = (descriptor, file.folderNeedsSync ? file.location.folder : nil)
-      }
+      if durability == .synced { pending = PendingSync(of: file) }
     }
     if values.changes.isHeard { keepWatching() }
-    if let (descriptor, folder) = pending { try synchronize(descriptor, folder: folder) }
-  }
-
-  private func synchronize(_ descriptor: Descriptor, folder: String?) throws(PreferenceError) {
-    do {
-      try PreferenceFile.synchronize(descriptor, folder: folder, in: system)
-    } catch {
-      return try writeAnew(insteadOf: descriptor, error)
-    }
-    if folder != nil {
-      file.withLock { if $0.descriptor === descriptor { $0.folderNeedsSync = false } }
-    }
-  }
-
-  /// What a failed synchronisation leaves may be anything, and the system says so only once.
-  ///
-  /// So everything is written again, to a new file.
-  private func writeAnew(insteadOf descriptor: Descriptor, _ cause: SystemError) throws(PreferenceError) {
-    do throws(PreferenceError) {
-      try locked(for: .writing) { file throws(PreferenceError) in
-        guard file.descriptor === descriptor else { return }
-        file.isDistrusted = true
-        try file.rewrite()
-      }
-    } catch {
-      throw PreferenceError(
-        .unwritable,
-        "could not be synchronised, so the last changes may not survive a power cut, and no new file"
-          + " could be written (\(error)); look after the disk, then synchronize() again",
-        path: path, underlying: cause)
-    }
+    if let pending { try finish(pending) }
   }
 }

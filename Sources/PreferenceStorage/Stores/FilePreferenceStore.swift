@@ -70,17 +70,25 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// The value of the key, or nil where there is none.
   ///
   /// From memory: one lock, one dictionary look-up, and the decoding.
-  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
-    try PreferenceError.check(key)
-    return try file.values.text(forKey: key)?.value(type, forKey: key, path: file.path)
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
+  {
+    do throws(PreferenceError) {
+      try PreferenceError.check(key)
+      return try file.values.text(forKey: key)?.value(type, forKey: key)
+    } catch {
+      throw error.at(file.path)
+    }
   }
 
   /// Keeps the value under the key; nil removes the key.
   ///
   /// - Throws: `.unwritable` or `.noSpace`: file and memory are as they were. `.invalidKey`, `.invalidValue`.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    let text = try JSONText(of: value, forKey: key, path: file.path)
-    try file.set(text, forKey: key, durability)
+    do throws(PreferenceError) {
+      try file.set(JSONText(of: value, forKey: key), forKey: key, durability)
+    } catch {
+      throw error.at(file.path)
+    }
   }
 
   /// Removes the value of the key, if there is one.

@@ -16,12 +16,12 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   /// One lock, one dictionary look-up, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     try PreferenceError.check(key)
-    return try values.text(forKey: key)?.value(type, forKey: key, path: nil)
+    return try values.text(forKey: key)?.value(type, forKey: key)
   }
 
   /// Keeps the value under the key; nil removes the key.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    let text = try JSONText(of: value, forKey: key, path: nil)
+    let text = try JSONText(of: value, forKey: key)
     try write { [PreferenceChange(key: key, text: text)] }
   }
 

@@ -19,15 +19,23 @@ public struct PreferenceTransaction: ~Copyable {
   public func value<Value: Codable>(
     _ type: Value.Type, forKey key: String
   ) throws(PreferenceError) -> Value? {
-    try PreferenceError.check(key)
-    return try text(forKey: key)?.value(type, forKey: key, path: path)
+    do throws(PreferenceError) {
+      try PreferenceError.check(key)
+      return try text(forKey: key)?.value(type, forKey: key)
+    } catch {
+      throw error.at(path)
+    }
   }
 
   /// Changes the value of the key; nil removes it.
   ///
   /// - Throws: `.invalidKey` or `.invalidValue`.
   public mutating func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    stage(try JSONText(of: value, forKey: key, path: path), forKey: key)
+    do throws(PreferenceError) {
+      stage(try JSONText(of: value, forKey: key), forKey: key)
+    } catch {
+      throw error.at(path)
+    }
   }
 
   /// Removes the value of the key, if there is one.

@@ -1,21 +1,19 @@
 extension JSONText {
   /// The text of a value that is to be set; nil for a value that is nil.
-  init?<Value: Encodable>(of value: Value, forKey key: String, path: String?) throws(PreferenceError) {
+  init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try PreferenceError.check(key)
     do {
       self = try JSONText(encoding: value)
     } catch {
       throw PreferenceError(
         .invalidValue, "the value of type \(Value.self) could not be encoded, and was not set",
-        key: key, path: path, underlying: error)
+        key: key, underlying: error)
     }
     if isNull { return nil }
   }
 
   /// The value that was stored.
-  func value<Value: Decodable>(
-    _ type: Value.Type, forKey key: String, path: String?
-  ) throws(PreferenceError) -> Value {
+  func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
     do {
       return try decode(type)
     } catch {
@@ -24,7 +22,7 @@ extension JSONText {
         .typeMismatch,
         "the value is \(shown), which can't be read as \(type); it was kept."
           + " Read it as the type it was written as, set it anew or remove it",
-        key: key, path: path, underlying: error)
+        key: key, underlying: error)
     }
   }
 }
