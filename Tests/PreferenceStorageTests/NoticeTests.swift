@@ -50,7 +50,7 @@ import Testing
     let large = String(repeating: "x", count: 100_000)
     for turn in 1...8 { try other.set("\(turn)\(large)", forKey: "large") }
     while try store.value(String.self, forKey: "large")?.hasPrefix("8") != true {
-      #expect(await changes.next()?.contains("large") == true)
+      #expect(await changes.next() != nil)
     }
     let new = folder.file("new")
     try new.overwrite("#preferences 1\n{\"b\":1}\n")
@@ -60,11 +60,10 @@ import Testing
     try file.overwrite("#preferences 1\n{\"b\":2}\n")
     while try store.value(Int.self, forKey: "b") != 2 { #expect(await changes.next()?.contains("b") == true) }
     try FileManager.default.removeItem(at: file)
-    while !store.keys.isEmpty { #expect(await changes.next() == ["b"]) }
+    while !store.keys.isEmpty { #expect(await changes.next()?.contains("b") == true) }
     try other.set(3, forKey: "c")
-    // The store may have been empty before the notice of it was read, which may come together with the next.
-    while let keys = await changes.next(), !keys.contains("c") { #expect(keys == ["b"]) }
-    #expect(try store.value(Int.self, forKey: "c") == 3)
+    while await changes.next()?.contains("c") != true {}
+    #expect(store.keys == ["c"])
   }
 
   @Test("the latest value arrives, however fast the changes come", .timeLimit(.minutes(1)))
