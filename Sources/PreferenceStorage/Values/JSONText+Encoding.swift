@@ -70,23 +70,24 @@ extension JSONText {
 
   /// The digits of the most frequent type, at half of the cost of `description`.
   private init(decimal value: Int) {
-    self.init(
-      String(unsafeUninitializedCapacity: 20) { buffer in
-        var rest = value.magnitude
-        var digits = 1
-        while rest >= 10 {
-          rest /= 10
-          digits += 1
-        }
-        let count = digits + (value < 0 ? 1 : 0)
-        buffer[0] = UInt8(ascii: "-")
-        rest = value.magnitude
-        for index in (count - digits..<count).reversed() {
-          buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-          rest /= 10
-        }
-        return count
-      })
+    var digits = 1
+    var rest = value.magnitude / 10
+    while rest > 0 {
+      rest /= 10
+      digits += 1
+    }
+    let count = digits + (value < 0 ? 1 : 0)
+    // A capacity of 15 or less needs no allocation.
+    let string = String(unsafeUninitializedCapacity: count) { buffer in
+      buffer[0] = UInt8(ascii: "-")
+      var rest = value.magnitude
+      for index in (count - digits..<count).reversed() {
+        buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
+      return count
+    }
+    self.init(string)
   }
 
   private init(string: String) {
