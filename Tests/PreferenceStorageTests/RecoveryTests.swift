@@ -126,4 +126,25 @@ import Testing
     #expect(store.recovery?.copy != nil)
     #expect(try !file.text.contains("typo"))
   }
+
+  @Test(
+    "damage of which no copy can be made stays in the file, until one can",
+    arguments: ["rubbish\n", "{\"torn"])
+  func noSpaceForACopy(damage: String) throws {
+    let path = "/folder/store.preferences"
+    let disk = SimulatedDisk(Array("#preferences 1\n{\"a\":1}\n\(damage)".utf8), at: path)
+    disk.setFull(true)
+    let store = try FilePreferenceStore(path: path, system: disk, compactingAbove: 200)
+    for turn in 0..<50 { try store.set(turn, forKey: "b") }
+    #expect(store.keys == ["a", "b"])
+    #expect(store.recovery?.copy == nil)
+    let file = String(decoding: try #require(disk.contents(of: path)), as: UTF8.self)
+    #expect(file.contains(damage.trimmingCharacters(in: .newlines)))
+    disk.setFull(false)
+    for turn in 0..<200 { try store.set(turn, forKey: "b") }
+    let copy = try #require(disk.names.first { $0.contains(".damaged-") }.flatMap { disk.contents(of: $0) })
+    #expect(String(decoding: copy, as: UTF8.self).contains(damage.trimmingCharacters(in: .newlines)))
+    #expect(store.recovery?.copy != nil)
+    #expect(try FilePreferenceStore(path: path, system: disk).recovery == nil)
+  }
 }

@@ -20,7 +20,8 @@ extension PreferenceFile {
     try rewrite()
   }
 
-  /// Puts a new file, with one line for each key, in the place of this one, which is locked for writing.
+  /// Puts a new file, with one line for each key, in the place of this one, which is locked for writing, and
+  /// keeps a copy of what it drops.
   ///
   /// The lock then is the new file's.
   ///
@@ -28,34 +29,16 @@ extension PreferenceFile {
   mutating func rewrite() throws(PreferenceError) {
     guard let old = descriptor else { return }
     removeLeftovers()
-    let newPath = "\(path).new-\(processIdentifier)-\(UInt32.random(in: 0 ... .max))"
     do throws(SystemError) {
-      let status = try system.status(of: old.number)
-      // A file of another user's would become ours.
-      guard status.owner == system.user else { throw SystemError.notPermitted("compact") }
-      let new = Descriptor(try system.open(newPath, for: .creating), of: system)
+      let copy = isDamaged || tornBytes > 0 ? try copyAside() : nil
       do throws(SystemError) {
-        try system.lock(new.number, exclusively: true)
-        if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
-        let newLength = try writeAll(to: new)
-        try system.synchronize(new.number)
-        let newIdentity = try system.status(of: new.number).extent.identity
-        guard try system.extent(atPath: path).identity == identity else {
-          throw SystemError.replaced("rename")
-        }
-        try system.rename(newPath, to: path)
-        system.unlock(old.number)
-        descriptor = new
-        identity = newIdentity
-        noteRewritten(length: newLength)
+        try replace(old)
       } catch {
-        do throws(SystemError) {
-          try system.remove(newPath)
-        } catch {
-          // The next compaction removes it.
-        }
+        // Nothing was dropped, so there is nothing to keep a copy of.
+        if let copy { discard(copy) }
         throw error
       }
+      if let copy { noteCopy(copy) }
     } catch {
       throw .writing(error, path: path)
     }
@@ -65,6 +48,40 @@ extension PreferenceFile {
     } catch {
       // The new name is synchronised with the next value that has to be.
     }
+  }
+
+  private mutating func replace(_ old: Descriptor) throws(SystemError) {
+    let status = try system.status(of: old.number)
+    // A file of another user's would become ours.
+    guard status.owner == system.user else { throw SystemError.notPermitted("compact") }
+    let newPath = "\(path).new-\(processIdentifier)-\(UInt32.random(in: 0 ... .max))"
+    let new = Descriptor(try system.open(newPath, for: .creating), of: system)
+    do throws(SystemError) {
+      try system.lock(new.number, exclusively: true)
+      if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
+      let newLength = try writeAll(to: new)
+      try system.synchronize(new.number)
+      let newIdentity = try system.status(of: new.number).extent.identity
+      // Who appends by hand knows no lock.
+      guard try system.extent(atPath: path) == FileExtent(identity: identity, size: length + tornBytes) else {
+        throw SystemError.replaced("rename")
+      }
+      try system.rename(newPath, to: path)
+      system.unlock(old.number)
+      descriptor = new
+      identity = newIdentity
+      noteRewritten(length: newLength)
+    } catch {
+      discard(newPath)
+      throw error
+    }
+  }
+
+  /// Removes a file that is of no use, if that can be done; if not, it is in nobody's way.
+  private func discard(_ path: String) {
+    do throws(SystemError) {
+      try system.remove(path)
+    } catch {}
   }
 
   /// Sees to it that the file's name would survive a power cut.
@@ -83,7 +100,8 @@ extension PreferenceFile {
     tornBytes = 0
     endsWithoutNewline = false
     modified = nil
-    needsRepair = false
+    isDamaged = false
+    repairFailed = false
     syncFailure = nil
     compactionThreshold = 0
   }
@@ -120,9 +138,8 @@ extension PreferenceFile {
   ///
   /// One that is alive holds its new file's lock.
   private func removeLeftovers() {
-    let prefix = FileLocation.name(of: path) + ".new-"
     do throws(SystemError) {
-      for name in try system.names(inFolder: location.folder) where name.hasPrefix(prefix) {
+      for name in try system.names(inFolder: location.folder) where isLeftover(name) {
         let leftover = FileLocation.join(location.folder, name)
         let descriptor = Descriptor(try system.open(leftover, for: .appending), of: system)
         if try system.tryLock(descriptor.number) { try system.remove(leftover) }
@@ -130,5 +147,17 @@ extension PreferenceFile {
     } catch {
       // They are in nobody's way.
     }
+  }
+
+  /// Whether it is a name that a compaction of this file gives: nothing else shall be removed.
+  private func isLeftover(_ name: String) -> Bool {
+    let prefix = FileLocation.name(of: path) + ".new-"
+    guard name.hasPrefix(prefix) else { return false }
+    let numbers = name.utf8.dropFirst(prefix.utf8.count).split(
+      separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return numbers.count == 2
+      && numbers.allSatisfy {
+        !$0.isEmpty && $0.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      }
   }
 }

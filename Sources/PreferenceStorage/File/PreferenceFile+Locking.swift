@@ -65,7 +65,7 @@ extension PreferenceFile {
   private mutating func forgetEverything() {
     length = -1
     tornBytes = 0
-    needsRepair = false
+    isDamaged = false
     changedKeys.formUnion(values.replace(with: ValueTable()))
   }
 
@@ -137,6 +137,7 @@ extension PreferenceFile {
     syncFailure = nil
     folderNeedsSync = true
     compactionThreshold = 0
+    repairFailed = false
     sizeLimit = system.sizeLimit
     return descriptor
   }

@@ -43,7 +43,7 @@ extension PreferenceFile {
           + " Use a later version of the program", path: path)
     }
     changedKeys.formUnion(values.replace(with: reader.table))
-    needsRepair = reader.damage.needsRewriting
+    isDamaged = reader.damage.needsRewriting
     if !reader.damage.isEmpty { recovery = reader.damage }
     noteEnd(of: reader)
   }

@@ -5,33 +5,26 @@
 #endif
 
 extension PreferenceFile {
-  /// Puts a new file without the damage in the place of this one, which is locked for writing, and keeps the
-  /// old one under another name.
+  /// Whether a repair is due: not for a file that may only be read, and not again and again where it fails.
+  var needsRepair: Bool { isDamaged && !repairFailed && readOnly == nil }
+
+  /// Puts a new file without the damage in the place of this one, which is locked for writing.
   ///
   /// Where that can't be done the damage stays, and is skipped.
   mutating func repair() {
-    needsRepair = false
-    guard readOnly == nil else { return }
-    let copy: URL
-    do throws(SystemError) {
-      copy = try copyAside()
-    } catch {
-      return values.errors.report(.writing(error, path: path))
-    }
     do throws(PreferenceError) {
       try rewrite()
-      recovery?.copy = copy
     } catch {
+      repairFailed = true
       values.errors.report(error)
-      // Nothing was dropped, so there is nothing to keep a copy of.
-      do throws(SystemError) {
-        try system.remove(copy.path)
-      } catch {}
     }
   }
 
+  /// Tells where the file is kept as it was found.
+  func noteCopy(_ path: String) { recovery?.copy = URL(filePath: path) }
+
   /// Copies the file as it is to `….damaged-<time>` and returns where that is.
-  mutating func copyAside() throws(SystemError) -> URL {
+  mutating func copyAside() throws(SystemError) -> String {
     guard let descriptor else { throw SystemError.replaced("copy") }
     let (copy, copyPath) = try makeCopy()
     do throws(SystemError) {
@@ -49,7 +42,7 @@ extension PreferenceFile {
       try system.remove(copyPath)
       throw error
     }
-    return URL(filePath: copyPath)
+    return copyPath
   }
 
   /// A new, empty file whose name says when it was made.

@@ -17,9 +17,9 @@ extension PreferenceFile {
   /// Sees to it that a line can be appended: the file may be written, begins with a header and ends with a whole line.
   mutating func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: path) }
-    if syncFailure != nil { try rewrite() }
     if needsRepair { repair() }
-    if tornBytes > 0 { try cutTornBytes() }
+    if tornBytes > 0 { cutTornBytes() }
+    if syncFailure != nil { try rewrite() }
     if length <= 0 { try writeHeader() }
   }
 
@@ -80,15 +80,16 @@ extension PreferenceFile {
   /// Cuts off the bytes of a write that broke off, once there is a copy of them.
   ///
   /// If there is no room for a copy they stay: a newline makes them a line of their own, which readers skip.
-  private mutating func cutTornBytes() throws(PreferenceError) {
+  private mutating func cutTornBytes() {
     guard let descriptor else { return }
     do throws(SystemError) {
-      let copy = try copyAside()
-      recovery?.copy = copy
+      noteCopy(try copyAside())
       try system.truncate(descriptor.number, to: length)
     } catch {
       length += tornBytes
       endsWithoutNewline = true
+      isDamaged = true
+      repairFailed = true
     }
     tornBytes = 0
     verifiedLength = length

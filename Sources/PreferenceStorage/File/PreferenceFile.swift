@@ -29,8 +29,10 @@ struct PreferenceFile: ~Copyable {
   var endsWithoutNewline = false
   /// When the file was last written, where that is known.
   var modified: Int64?
-  /// There is damage that takes a new file, which was not made yet.
-  var needsRepair = false
+  /// There are lines in the file that can't be read, and of which there is no copy yet.
+  var isDamaged = false
+  /// A repair failed, so that the next one is the next compaction's.
+  var repairFailed = false
   /// Why a synchronisation failed, after which what is on the disk may not be what was written, and the
   /// system, which says so once, may call the next synchronisation a success.
   ///

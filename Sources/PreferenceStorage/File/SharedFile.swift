@@ -25,7 +25,7 @@ final class SharedFile: Sendable {
   /// Reads the file, or what is new in it, and puts right what is damaged.
   func open() throws(PreferenceError) {
     try locked(for: .reading) { file throws(PreferenceError) in try file.readAllIfModified() }
-    if file.withLock({ $0.needsRepair && $0.readOnly == nil }) {
+    if file.withLock({ $0.needsRepair }) {
       try locked(for: .writing) { file throws(PreferenceError) in
         if file.needsRepair { file.repair() }
       }
