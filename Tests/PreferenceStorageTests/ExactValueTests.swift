@@ -99,6 +99,10 @@ import Testing
     #expect(throws: PreferenceError.self) { try store.value(Int8.self, forKey: "a") }
     #expect(throws: PreferenceError.self) { try store.value(Bool.self, forKey: "a") }
     #expect(throws: PreferenceError.self) { try store.value(String.self, forKey: "a") }
+    let source = folder.file("large.json")
+    try source.overwrite("{\"large\":1e400}")
+    try store.import(from: source)
+    #expect(throws: PreferenceError.self) { try store.value(Double.self, forKey: "large") }
     try store.set(3.0, forKey: "b")
     #expect(try store.value(Int.self, forKey: "b") == 3)
     try store.set(3.5, forKey: "b")

@@ -28,10 +28,23 @@ extension JSONText {
     } else if type == Float.self {
       if let value = number(Float.self) { return unsafeBitCast(value, to: type) }
     }
+    if let value = otherInteger(type) { return value }
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: Spelling.infinity, negativeInfinity: Spelling.negativeInfinity, nan: Spelling.nan)
     return try decoder.decode(type, from: Data(string.utf8))
+  }
+
+  private func otherInteger<Value>(_ type: Value.Type) -> Value? {
+    func known<Same>(_ value: Same?) -> Value? { value.map { unsafeBitCast($0, to: type) } }
+    if type == Int32.self { return known(integer(Int32.self)) }
+    if type == UInt.self { return known(integer(UInt.self)) }
+    if type == UInt32.self { return known(integer(UInt32.self)) }
+    if type == Int16.self { return known(integer(Int16.self)) }
+    if type == UInt16.self { return known(integer(UInt16.self)) }
+    if type == Int8.self { return known(integer(Int8.self)) }
+    if type == UInt8.self { return known(integer(UInt8.self)) }
+    return nil
   }
 
   /// Digits, with or without a minus, and nothing else.
@@ -73,7 +86,8 @@ extension JSONText {
     case Spelling.negativeInfinity?: -.infinity
     case Spelling.nan?: .nan
     case .some: nil
-    case nil: Number(string)
+    // What is too large for the type is not infinite but an error, which the decoder explains.
+    case nil: Number(string).flatMap { $0.isFinite ? $0 : nil }
     }
   }
 
