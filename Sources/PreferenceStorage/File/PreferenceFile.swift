@@ -1,7 +1,5 @@
 import Locking
 
-import Synchronization
-
 /// A preferences file and what is known of it, for one thread at a time.
 ///
 /// Everything is done between `begin` and `end`, which hold the file's lock against other processes (and against other

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// What is to be synchronised once the file's lock was given back, which a synchronisation doesn't need.
 struct PendingSync: Sendable {

@@ -1,7 +1,5 @@
 import Locking
 
-import Synchronization
-
 extension SharedFile {
   /// The keys that change from now on.
   ///

@@ -5,7 +5,7 @@ final class SharedFile: Sendable {
   let path: String
   let values = SharedValues()
   let system: any FileSystem
-  let file: Mutex<PreferenceFile>
+  let file: Lock<PreferenceFile>
   private let nesting = NestingGuard()
   let watch = Lock<(any FileWatch)?>(nil)
 

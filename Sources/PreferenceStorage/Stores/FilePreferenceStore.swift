@@ -70,8 +70,7 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// The value of the key, or nil where there is none.
   ///
   /// From memory: one lock, one dictionary look-up, and the decoding.
-  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
-  {
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       try PreferenceError.check(key)
       return try file.values.text(forKey: key)?.value(type, forKey: key)
