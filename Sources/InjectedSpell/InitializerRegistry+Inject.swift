@@ -13,7 +13,7 @@ extension InitializerRegistry {
   /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` where
   ///   reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
   public func inject(into object: AnyObject) throws(InjectionError) {
-    (object as? any Actor)?.preconditionIsolated("inject(into:) reads an actor's properties: call it on the actor.")
+    (object as? any Actor)?.preconditionIsolated()
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     var prepared: [() throws(InjectionError) -> () -> Void] = []

@@ -74,7 +74,7 @@ public final class ServiceBox: Sendable {
   ///   another type.
   @discardableResult
   public func fill(_ target: AnyObject) -> FillReport {
-    (target as? any Actor)?.preconditionIsolated("fill(_:) reads an actor's properties: call it on the actor.")
+    (target as? any Actor)?.preconditionIsolated()
     let report = fillAlone(target)
     if let note = report.note { Warnings.warnOnce(of: type(of: target), note) }
     for entry in entries.withLock(\.byName).values.sorted(by: { $0.age < $1.age }) {

@@ -1,0 +1,83 @@
+import Foundation
+import SpellRegistry
+import Testing
+
+#if canImport(FoundationXML)
+  import FoundationXML
+#endif
+
+@Suite("Drawings of the graph") struct DrawingTests {
+  struct Box<Content>: Sendable where Content: Sendable {}
+  final class Part: Sendable { init(_: Box<[String: any Sendable]>) {} }
+  final class Whole: Sendable { init(_: Part, _: Int?) {} }
+
+  let registry = InitializerRegistry()
+
+  /// A graph with generics, quotes, an existential, something missing, something observed and a circle.
+  private func graph() -> DependencyGraph {
+    registry.register(Whole.self, named: "a \"quoted\" <name> & more", scope: .singleton, autowire: Whole.init)
+    registry.register(Part.self, scope: .cached(in: ScopeCache("a \"b\" <c> & \\d")), autowire: Part.init)
+    registry.register((any CustomStringConvertible).self) { try $0.resolve(String.self) }
+    registry.register { "text" }
+    registry.register(Bool.self, autowire: { (value: Bool) in value })
+    _ = try? registry.resolve((any CustomStringConvertible).self)
+    return registry.graph()
+  }
+
+  @Test("JSON's is read by a JSON parser, whatever the names")
+  func json() throws {
+    struct Drawn: Decodable {
+      struct Node: Decodable { let type: String, scope: String?, names: [String], place: String? }
+      struct Edge: Decodable { let from: String, to: String, isObserved: Bool }
+      let nodes: [Node]
+      let edges: [Edge]
+    }
+    let graph = graph()
+    let drawn = try JSONDecoder().decode(Drawn.self, from: Data(graph.json.utf8))
+    #expect(drawn.nodes.map(\.type) == graph.nodes.map(\.type))
+    #expect(drawn.nodes.first?.names == ["\"a \"quoted\" <name> & more\""])
+    #expect(drawn.nodes.map(\.scope) == graph.nodes.map(\.scope))
+    #expect(drawn.edges.map(\.isObserved) == graph.edges.map(\.isObserved))
+    #expect(drawn.edges.contains { $0.from == "any CustomStringConvertible" && $0.to == "String" && $0.isObserved })
+  }
+
+  @Test("SVG's is well-formed, with a box for each type and a line for each dependency")
+  func svg() throws {
+    final class Counter: NSObject, XMLParserDelegate {
+      var count: [String: Int] = [:]
+      func parser(
+        _: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+      ) { count[name, default: 0] += 1 }
+    }
+    let graph = graph()
+    let parser = XMLParser(data: Data(graph.svg.utf8))
+    let counter = Counter()
+    parser.delegate = counter
+    #expect(parser.parse())
+    #expect(counter.count["text"] == graph.nodes.count)
+    #expect(counter.count["path"] == graph.edges.count + 1)
+    #expect(graph.svg.contains("stroke-dasharray"))
+    #expect(graph.svg.contains("(missing)"))
+  }
+
+  @Test("an empty registry's are whole, too")
+  func empty() throws {
+    let graph = registry.graph()
+    #expect(graph.mermaid == "graph TD\n")
+    #expect(graph.dot == "digraph dependencies {\n}\n")
+    #expect(XMLParser(data: Data(graph.svg.utf8)).parse())
+    _ = try JSONSerialization.jsonObject(with: Data(graph.json.utf8))
+  }
+
+  @Test("what is asked for at run time is drawn after it was asked for, once, and dotted")
+  func observed() throws {
+    registry.register(Int.self) { 7 }
+    registry.register(String.self) { "\(try $0.resolve(Int.self))\(try $0.resolve(Int.self))" }
+    #expect(registry.graph().edges.isEmpty)
+    _ = try registry.resolve(String.self)
+    #expect(registry.graph().edges.map { "\($0.from) \($0.to) \($0.isObserved)" } == ["String Int true"])
+    #expect(registry.graph().mermaid.contains("n1 -.-> n0"))
+    #expect(registry.graph().dot.contains("n1 -> n0 [style=dashed];"))
+  }
+}
