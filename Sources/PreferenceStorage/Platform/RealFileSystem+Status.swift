@@ -85,7 +85,9 @@ extension FileStatus {
     private static func fill(_ extent: inout FileExtent, atPath path: String, _ statx: Call) -> Int32 {
       // struct statx: 256 bytes; the inode at 32, the size at 40, the device's two numbers at 136 and 140.
       withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
-        guard statx(AT_FDCWD, path, noFollow, inodeAndSize, buffer.baseAddress!) == 0 else { return errno }
+        // Passed as it is, a string would be copied.
+        let answer = path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, buffer.baseAddress!) }
+        guard answer == 0 else { return errno }
         let major = UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self))
         let minor = UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self))
         // The same number as `stat` has.
