@@ -8,7 +8,7 @@ extension Partial {
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(PartialError) { return try load(in: container) } catch {
       trap(
-        "\(error.description)\n  A read cannot throw; `try $property.load()` does, with this error.",
+        "\(error.description)\n  A property cannot throw; `try $property.load()` can, and throws this error.",
         at: storage.declaration.place)
     }
   }
