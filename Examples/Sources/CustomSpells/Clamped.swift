@@ -42,7 +42,10 @@ public import Spellbook
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     get { container[keyPath: path].value }
-    set { container[keyPath: path].assign(newValue, in: container) }
+    set {
+      let isUnique = container[keyPath: path].storage.isUniquelyReferenced()
+      container[keyPath: path].assign(newValue, in: container, exclusively: isUnique)
+    }
   }
 
   /// The value of a property of a struct, or of a local.
@@ -51,15 +54,15 @@ public import Spellbook
     set {
       // No copy of the struct shares the new storage.
       if !storage.isUniquelyReferenced() { storage = PropertyStorage(storage.declaration) }
-      assign(newValue, in: nil)
+      assign(newValue, in: nil, exclusively: true)
     }
   }
 
   private var value: Value { storage.value ?? initialValue }
 
-  private func assign(_ value: Value, in container: AnyObject?) {
+  private func assign(_ value: Value, in container: AnyObject?, exclusively: Bool) {
     let nearest = range.nearest(to: value)
-    do throws(InjectionError) { try storage.assign(nearest, in: container, exclusively: true) } catch {
+    do throws(InjectionError) { try storage.assign(nearest, in: container, exclusively: exclusively) } catch {
       error.stop(at: storage.declaration.place)
     }
     storage.declaration.registry.announce(nearest, at: storage.point(in: container))

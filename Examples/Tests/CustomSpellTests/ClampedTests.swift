@@ -50,6 +50,19 @@ private final class HeardLines: Sendable {
     #expect(player.heard == ["volume=10", "volume=6", "channel=b"])
   }
 
+  @Test("an observer may read the property that it hears of")
+  func reading() {
+    final class Reader: InjectionObserver {
+      @Clamped(0...10) var volume = 5
+      var seen: [Int] = []
+      func didInject(_ value: Any, intoProperty name: String) { seen.append(volume) }
+    }
+    let reader = Reader()
+    reader.volume = 12
+    reader.volume = 3
+    #expect(reader.seen == [10, 3])
+  }
+
   @Test("hooks of the registry hear of it too")
   func registryHook() {
     let heard = HeardLines()

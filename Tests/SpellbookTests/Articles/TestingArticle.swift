@@ -30,6 +30,11 @@ enum TestingArticle {
     @Test(arguments: 1...3) func hasATracker(_ number: Int) {
       #expect(Page().tracker.name == "of all tests")
     }
+
+    @Test(.registry { $0.register((any Tracker).self) { FakeTracker(name: "of this test") } })
+    func hasItsOwnTracker() {
+      #expect(Page().tracker.name == "of this test")
+    }
   }
 
   final class Network: Sendable {
