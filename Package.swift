@@ -6,9 +6,17 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
+let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
+
+/// What a module is built with.
+///
+/// LaunchInitializers declares an async protocol that main-actor classes conform to with no annotation. A requirement
+/// that is `nonisolated(nonsending)` would make their methods nonisolated too.
+func settings(of module: String) -> [SwiftSetting] {
+  module == "LaunchInitializers" ? settings : settings + [nonsending]
+}
 
 /// A module, what it stands on, and what its tests need besides.
 typealias Module = (name: String, dependencies: [String], testDependencies: [String])
@@ -22,12 +30,13 @@ let modules: [Module] = [
   ("PartialSpell", ["SpellRegistry"], ["SpellTesting"]),
   ("PreferenceStorage", ["Locking"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Locking"], ["SpellTesting"]),
+  ("LaunchInitializers", ["SpellRegistry", "Locking"], ["SpellTesting"]),
   ("SpellTesting", ["SpellRegistry", "PreferenceStorage"], []),
   (
     "Spellbook",
     [
       "SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceStorage",
-      "PreferenceSpell",
+      "PreferenceSpell", "LaunchInitializers",
     ],
     ["SpellTesting"]
   ),
@@ -43,14 +52,14 @@ let package = Package(
       .target(
         name: module.name,
         dependencies: module.dependencies.map { .byName(name: $0) },
-        swiftSettings: settings),
+        swiftSettings: settings(of: module.name)),
       .testTarget(
         name: "\(module.name)Tests",
         dependencies: ([module.name] + module.testDependencies).map { .byName(name: $0) },
-        swiftSettings: settings),
+        swiftSettings: settings(of: module.name)),
     ]
   } + [
-    .executableTarget(name: "prefs", dependencies: ["PreferenceStorage"], swiftSettings: settings),
-    .testTarget(name: "prefsTests", dependencies: ["prefs"], swiftSettings: settings),
+    .executableTarget(name: "prefs", dependencies: ["PreferenceStorage"], swiftSettings: settings(of: "prefs")),
+    .testTarget(name: "prefsTests", dependencies: ["prefs"], swiftSettings: settings(of: "prefs")),
   ]
 )

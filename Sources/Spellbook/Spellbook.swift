@@ -2,6 +2,7 @@
 
 @_exported public import FinalSpell
 @_exported public import InjectedSpell
+@_exported public import LaunchInitializers
 @_exported public import LazySpell
 @_exported public import PartialSpell
 @_exported public import PreferenceSpell

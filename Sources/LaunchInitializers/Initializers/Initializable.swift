@@ -1,0 +1,47 @@
+/// One thing that has to be set up at launch: a library, a setting of the whole app.
+///
+/// ```swift
+/// struct CrashInitializer: Initializable {
+///   func perform(with configuration: any Configurable) throws {
+///     guard let key = configuration.value(for: "Crash", key: "ApiKey") else {
+///       throw SkipInitializer("no ApiKey")
+///     }
+///     CrashReporter.start(key: key)
+///   }
+/// }
+/// ```
+///
+/// A struct, a class, an actor or a main-actor class can be one. Its methods run where the type says: a main-actor
+/// class's on the main actor, an actor's on it, all others on the concurrent executor. A method may be written without
+/// `async`, which lets it be done before ``LaunchSequence/launchImmediately()`` returns.
+public protocol Initializable: Sendable {
+  /// Sets the thing up.
+  ///
+  /// Called once at launch and once more for each retry; at the foreground too where
+  /// ``shouldPerformWhenApplicationEntersForeground()`` says so. When the launch is aborted or the step takes longer
+  /// than its timeout, its task is cancelled: throw soon, or be abandoned.
+  ///
+  /// - Parameter configuration: The configuration that the sequence was made with.
+  /// - Throws: ``SkipInitializer`` where there is nothing to set up. Any other error is a failure, and the step's
+  ///   ``FailurePolicy`` says what becomes of it.
+  func perform(with configuration: any Configurable) async throws
+
+  /// Whether to set the thing up again when the app comes back from the background.
+  ///
+  /// Asked at each return. No, by default.
+  func shouldPerformWhenApplicationEntersForeground() async -> Bool
+
+  /// Gives up what ``perform(with:)`` set up.
+  ///
+  /// Called after it completed: at ``LaunchSequence/shutDown()``, or when a later step aborts the launch. Does nothing by
+  /// default.
+  func shutDown() async
+}
+
+extension Initializable {
+  /// False: once is enough.
+  public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
+
+  /// Nothing.
+  public func shutDown() async {}
+}

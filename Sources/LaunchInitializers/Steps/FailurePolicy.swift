@@ -1,0 +1,13 @@
+/// What becomes of a launch when a step fails.
+public enum FailurePolicy: Sendable, Hashable {
+  /// The launch ends: what runs is cancelled, what completed is shut down, and ``LaunchSequence/launch()`` throws.
+  ///
+  /// The policy of a step that names none.
+  case abort
+  /// The step is reported as failed, and those that wait for it go on.
+  case skip
+  /// The step is tried again, up to that many times, each after that long; then it is as with ``abort``.
+  ///
+  /// While it waits, others may take its place.
+  case retry(Int, after: Duration)
+}

@@ -1,0 +1,61 @@
+import LaunchInitializers
+import Testing
+
+@Suite("A configuration") struct ConfigurationTests {
+  let configuration = NoConfiguration(serviceStorage: [
+    "Network": [
+      .test: ["Limit": "7", "Ratio": "0.5", "Fast": "YES", "Odd": "maybe", "Empty": ""],
+      .production: ["Host": "example.org"],
+    ]
+  ])
+
+  @Test("gives typed values, and nil where there is none")
+  func typed() throws {
+    #expect(try configuration.value(for: "Network", key: "Limit", as: Int.self) == 7)
+    #expect(try configuration.value(for: "Network", key: "Ratio", as: Double.self) == 0.5)
+    #expect(try configuration.value(for: "Network", key: "None", as: Int.self) == nil)
+    #expect(try configuration.require("Network", key: "Limit", as: Int.self) == 7)
+    #expect(configuration.value(for: "Network", key: "Empty") == "")
+  }
+
+  @Test("reads the usual spellings of a Bool", arguments: ["true", "Yes", "on", "1"])
+  func bools(spelling: String) throws {
+    let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["B": spelling, "C": "off"]]])
+    #expect(try configuration.value(for: "A", key: "B", as: Bool.self) == true)
+    #expect(try configuration.value(for: "A", key: "C", as: Bool.self) == false)
+  }
+
+  @Test("refuses a malformed value without showing it", arguments: ["Odd", "Empty", "Ratio"])
+  func malformed(key: String) throws {
+    let error = try #require(throws: ConfigurationError.self) {
+      try configuration.value(for: "Network", key: key, as: Int.self)
+    }
+    #expect(error.code == .malformed)
+    #expect(error.description == "Network.\(key): the value in stage test is no Int")
+    #expect(throws: ConfigurationError.self) {
+      try configuration.value(for: "Network", key: "Odd", as: Bool.self)
+    }
+  }
+
+  @Test("says of a missing value what there is instead")
+  func missing() throws {
+    func message(_ service: String, _ key: String, in stage: ReleaseStage = .test) throws -> String {
+      var configuration = configuration
+      configuration.stage = stage
+      let error = try #require(throws: ConfigurationError.self) { try configuration.require(service, key: key) }
+      #expect(error.code == .missing)
+      return error.description
+    }
+    #expect(try message("Network", "limit").hasSuffix("Did you mean Limit?"))
+    #expect(try message("Netwrok", "Limit").hasSuffix("There is no service Netwrok; did you mean Network."))
+    #expect(try message("Network", "Host").hasSuffix("It has one in: production."))
+    #expect(try message("Network", "Zebra", in: "beta").hasSuffix("Network has values in: production, test."))
+    #expect(throws: ConfigurationError.self) { try configuration.require("Network", key: "None", as: Int.self) }
+  }
+
+  @Test("explains where a value comes from without showing it")
+  func explanation() {
+    #expect(configuration.explain("Network", key: "Limit") == "Network.Limit = •••, from NoConfiguration, stage test")
+    #expect(configuration.explain("Network", key: "Host").hasPrefix("Network.Host has no value in stage test."))
+  }
+}

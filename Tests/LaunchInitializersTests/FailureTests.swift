@@ -1,0 +1,137 @@
+import LaunchInitializers
+import Testing
+
+@Suite("A failing step", .timeLimit(.minutes(1))) struct FailureTests {
+  let clock = TestClock()
+  let journal = Journal()
+
+  private func sequence(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
+    try LaunchSequence(configuration: NoConfiguration(), clock: clock, steps)
+  }
+
+  @Test("aborts: what runs is cancelled, what completed is shut down in reverse, the rest never runs")
+  func abort() async throws {
+    let isRunning = Gate()
+    let launch = try sequence {
+      note("log", journal).id("log")
+      note("db", journal).id("db").after("log")
+      Do { _ in
+        isRunning.open()
+        do { try await clock.sleep(for: .seconds(60)) } catch {
+          journal.note("cancelled")
+          throw error
+        }
+      }.id("slow").after("db")
+      Do { _ in
+        await isRunning.pass()
+        throw Broken()
+      }.id("bad").after("db")
+      note("late", journal).id("late").after("bad")
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.code == .stepFailed)
+    #expect(error.id == "bad")
+    #expect(error.underlying as? Broken == Broken())
+    #expect(error.description.contains("\"bad\" failed"))
+    #expect(journal.entries == ["log", "db", "cancelled", "-db", "-log"])
+    let report = try #require(error.report)
+    #expect(report.entries.map(\.id) == ["log", "db", "slow", "bad", "late"])
+    #expect(report.entries.map(\.outcome) == [.completed, .completed, .failed, .failed, .notRun])
+    #expect(report.entry("slow")?.message == "cancelled")
+    #expect(error.abandoned.isEmpty)
+    await #expect(throws: LaunchError.self) { try await launch.launch() }
+    #expect(journal.entries.count == 5)
+  }
+
+  @Test("is skipped where its policy says so, with its error in the report")
+  func skip() async throws {
+    let launch = try sequence {
+      Do { _ in throw Broken(number: 7) }.id("bad").onFailure(.skip)
+      note("next", journal).id("next").after("bad")
+    }
+    let report = try await launch.launch()
+    #expect(report.entries.map(\.outcome) == [.failed, .completed])
+    #expect(report.warnings == ["bad (failed): Broken(number: 7)"])
+    await launch.shutDown()
+    #expect(journal.entries == ["next", "-next"])
+  }
+
+  @Test("that has nothing to do is skipped with a warning, and never aborts or retries")
+  func nothingToDo() async throws {
+    let launch = try sequence {
+      Do { configuration in
+        guard configuration.value(for: "Crash", key: "ApiKey") != nil else { throw SkipInitializer("no ApiKey") }
+      }.id("crash").onFailure(.retry(3, after: .seconds(1)))
+    }
+    let report = try await launch.launch()
+    #expect(report.warnings == ["crash (skipped): no ApiKey"])
+    #expect(report.entries.map(\.attempts) == [1])
+  }
+
+  @Test("is tried again after its pause, and the times of all attempts count")
+  func retry() async throws {
+    let launch = try sequence {
+      Do { _ in
+        try await clock.sleep(for: .seconds(1))
+        journal.note("try")
+        if journal.entries.count < 3 { throw Broken() }
+      }.id("net").onFailure(.retry(2, after: .seconds(10)))
+    }
+    let launched = Task { try await launch.launch() }
+    for pause in [1, 10, 1, 10, 1] {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(pause))
+    }
+    let report = try await launched.value
+    let entry = try #require(report.entries.first)
+    #expect(entry.outcome == .completed)
+    #expect(entry.attempts == 3)
+    #expect((entry.start, entry.end) == (.zero, .seconds(23)))
+    #expect(entry.message == nil)
+  }
+
+  @Test("aborts when no attempt is left")
+  func retriesUsedUp() async throws {
+    let launch = try sequence {
+      Do { _ in
+        journal.note("try")
+        throw Broken(number: journal.entries.count)
+      }.id("net").onFailure(.retry(2, after: .zero))
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.underlying as? Broken == Broken(number: 3))
+    #expect(error.report?.entries.map(\.attempts) == [3])
+  }
+
+  @Test("that waits for its next attempt ends with an abort")
+  func abortDuringPause() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1, clock: clock) {
+      Do { _ in throw Broken(number: 1) }.id("net").after().onFailure(.retry(1, after: .seconds(60)))
+      Do { _ in throw Broken(number: 2) }.id("bad").after()
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.id == "bad")
+    #expect(error.report?.entry("net")?.outcome == .failed)
+    #expect(error.report?.entry("net")?.message == "Broken(number: 1)")
+    await clock.waitForSleepers(0)
+  }
+
+  @Test("among many that fail at once gives one error, and every other is shut down once")
+  func race() async throws {
+    for _ in 0..<20 {
+      let journal = Journal()
+      let launch = try LaunchSequence(configuration: NoConfiguration(), width: 64) {
+        for number in 0..<100 {
+          Do(whenShutDown: { journal.note("down") }) { _ in
+            if number % 10 == 9 { throw Broken() }
+            journal.note("up")
+          }.id("\(number)").after()
+        }
+      }
+      let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+      #expect(error.code == .stepFailed)
+      #expect(journal.entries.count { $0 == "up" } == journal.entries.count { $0 == "down" })
+      #expect(error.report?.entries.count { $0.outcome == .completed } == journal.entries.count { $0 == "up" })
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import LaunchInitializers
+import Synchronization
+import Testing
+
+@Suite("Launching at once, on the main actor", .timeLimit(.minutes(1))) @MainActor struct LaunchImmediatelyTests {
+  let journal = Journal()
+
+  struct Plain: Initializable {
+    let name: String
+    let journal: Journal
+    func perform(with configuration: any Configurable) throws { journal.note(name) }
+  }
+
+  @MainActor final class OnMain: Initializable {
+    let journal: Journal
+    init(_ journal: Journal) { self.journal = journal }
+    func perform(with configuration: any Configurable) async throws { journal.note("main") }
+  }
+
+  @Test("has done the synchronous steps when it returns, and those of the main actor that don't wait")
+  func synchronous() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Plain(name: "a", journal: journal)
+      OnMain(journal)
+      Plain(name: "b", journal: journal)
+    }
+    let task = launch.launchImmediately()
+    #expect(journal.entries == ["a", "main", "b"])
+    #expect(try await task.value.entries.map(\.outcome) == [.completed, .completed, .completed])
+    try await launch.launch()
+    _ = try await launch.launchImmediately().value
+    #expect(journal.entries.count == 3)
+  }
+
+  @Test("does not wait for those that do, and what comes after them follows")
+  func waiting() async throws {
+    let gate = Gate()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Plain(name: "first", journal: journal).id("first")
+      Do { _ in await gate.pass() }.id("slow").after("first")
+      Plain(name: "beside", journal: journal).id("beside").after("first")
+      Plain(name: "after", journal: journal).after("slow")
+    }
+    let task = launch.launchImmediately()
+    #expect(journal.entries == ["first", "beside"])
+    gate.open()
+    _ = try await task.value
+    #expect(journal.entries == ["first", "beside", "after"])
+  }
+
+  @Test("does ten thousand synchronous steps without recursion")
+  func many() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      for number in 0..<10_000 { Plain(name: "", journal: journal).id("\(number)") }
+    }
+    let task = launch.launchImmediately()
+    #expect(journal.entries.count == 10_000)
+    _ = try await task.value
+  }
+
+  @Test("fails as any launch does, and undoes what was done")
+  func failure() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      note("a", journal)
+      Do { _ in throw Broken() }.id("bad")
+    }
+    let task = launch.launchImmediately()
+    let error = try await #require(throws: LaunchError.self) { try await task.value }
+    #expect(error.id == "bad")
+    #expect(journal.entries == ["a", "-a"])
+  }
+
+  @Test("from inside a step is a re-entry")
+  func reentry() async throws {
+    let box = Box<LaunchSequence>()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        let task = await box.value.withLock { $0 }?.launchImmediately()
+        _ = try await task?.value
+      }
+    }
+    box.value.withLock { $0 = launch }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launchImmediately().value }
+    #expect((error.underlying as? LaunchError)?.code == .reentered)
+  }
+
+  @Test("works the same where the system has no immediate tasks")
+  func olderSystems() async throws {
+    let (gate, step, onMain) = (Gate(), Plain(name: "plain", journal: journal), OnMain(journal))
+    let journal = journal
+    let task = FirstPart.start {
+      do {
+        try step.perform(with: NoConfiguration())
+        try await onMain.perform(with: NoConfiguration())
+      } catch {}
+      await gate.pass()
+      MainActor.assertIsolated()
+      journal.note("rest")
+    }
+    #expect(journal.entries == ["plain", "main"])
+    gate.open()
+    await task.value
+    #expect(journal.entries == ["plain", "main", "rest"])
+  }
+}

@@ -1,0 +1,171 @@
+import LaunchInitializers
+import Testing
+
+@Suite("A plan") struct LaunchPlanTests {
+  private func plan(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> [String] {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), steps)
+    return launch.description.dropFirst("LaunchSequence(".count).dropLast().split(separator: ", ").map(String.init)
+  }
+
+  private func mistake(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchPlanError {
+    try #require(throws: LaunchPlanError.self) { try LaunchSequence(configuration: NoConfiguration(), steps) }
+  }
+
+  private let step = Do { _ in }
+
+  @Test("keeps the written order, and moves a step back only as far as it has to be")
+  func order() throws {
+    #expect(
+      try plan {
+        step.id("ui").after("db", "log")
+        step.id("a")
+        step.id("db").after("log")
+        step.id("log")
+        step.id("b")
+      } == ["a", "log", "db", "ui", "b"])
+    #expect(
+      try plan {
+        step.id("c").after("b")
+        step.id("b").after("a")
+        step.id("a")
+        step.id("d").after()
+      } == ["a", "b", "c", "d"])
+  }
+
+  @Test("lets a step be put before others")
+  func before() throws {
+    #expect(
+      try plan {
+        step.id("a")
+        step.id("b")
+        step.id("first").before("a")
+      } == ["first", "a", "b"])
+  }
+
+  @Test("names steps without an id by their type, numbered where there are several")
+  func typeNames() throws {
+    struct Other: Initializable { func perform(with configuration: any Configurable) {} }
+    #expect(
+      try plan {
+        step
+        step.timeout(.seconds(1))
+        Other()
+        step.id("Do #3")
+        step
+      } == ["Do", "Do #2", "Other", "Do #3", "Do #4"])
+    #expect(
+      try plan {
+        step.id("late").after("Other")
+        Other()
+      } == ["Other", "late"])
+  }
+
+  @Test("takes steps from if, else, for and switch")
+  func builder() throws {
+    let flag = true
+    #expect(
+      try plan {
+        if flag { step.id("if") } else { step.id("else") }
+        if !flag { step.id("never") }
+        for number in 1...3 { step.id("for \(number)") }
+        switch flag {
+        case true: step.id("true")
+        case false: step.id("false")
+        }
+        [step.id("listed")]
+      } == ["if", "for 1", "for 2", "for 3", "true", "listed"])
+  }
+
+  @Test("refuses no steps at all")
+  func empty() throws {
+    let error = try mistake { for _ in 0..<0 { step } }
+    #expect(error.code == .empty)
+    #expect(error.place.contains("LaunchPlanTests.swift:"))
+  }
+
+  @Test("refuses a step that waits for itself")
+  func selfDependency() throws {
+    let error = try mistake { step.id("a").after("a") }
+    #expect(error.code == .cycle)
+    #expect(error.path == ["a", "a"])
+    #expect(error.description.contains("\"a\" waits for itself"))
+    #expect(try mistake { step.id("a").before("a") }.path == ["a", "a"])
+  }
+
+  @Test("refuses a circle, with its path and where it is written")
+  func cycle() throws {
+    let error = try mistake {
+      step.id("free")
+      step.id("late").after("b")
+      step.id("c").after("b")
+      step.id("a").after("c")
+      step.id("b").after("a")
+    }
+    #expect(error.code == .cycle)
+    #expect(error.path == ["c", "b", "a", "c"])
+    #expect(error.description.contains("c → b → a → c"))
+    #expect(error.place.contains("LaunchPlanTests.swift:"))
+  }
+
+  @Test("tells when the written order is part of a circle")
+  func cycleThroughTheLine() throws {
+    let error = try mistake {
+      step.id("a")
+      step.id("b")
+      step.id("x").after("b").before("a")
+    }
+    #expect(error.path == ["a", "x", "b", "a"])
+    #expect(error.description.contains("b is after a only because it is written after it"))
+  }
+
+  @Test("refuses two steps of one id, and tells where both are")
+  func duplicates() throws {
+    let error = try mistake {
+      step.id("same")
+      step.id("same")
+    }
+    #expect(error.code == .duplicateID)
+    #expect(error.description.split(separator: "LaunchPlanTests.swift:").count == 3)
+  }
+
+  @Test("refuses the name of a type that several steps have")
+  func ambiguous() throws {
+    let error = try mistake {
+      step
+      step
+      step.id("c").after("Do")
+    }
+    #expect(error.code == .duplicateID)
+    #expect(error.description.contains("2 steps without an id"))
+  }
+
+  @Test("refuses an unknown name, with the nearest one that there is")
+  func unknown() throws {
+    let error = try mistake {
+      step.id("logging")
+      step.id("b").after("loging")
+    }
+    #expect(error.code == .unknownDependency)
+    #expect(error.path == ["b", "loging"])
+    #expect(error.description.contains("Did you mean \"logging\"?"))
+    #expect(try mistake { step.id("b").before("zzz") }.description.contains("Give one this id."))
+  }
+
+  @Test("refuses a thousand unknown names in a message that can be read")
+  func manyUnknown() throws {
+    let error = try mistake { for number in 0..<1_000 { step.id("s\(number)").after("missing \(number)") } }
+    #expect(error.code == .unknownDependency)
+    #expect(error.description.contains("And 995 more names like that."))
+    #expect(error.description.count < 2_000)
+  }
+
+  @Test("refuses a circle of ten thousand steps, with all of it in the path and little of it in the message")
+  func longCycle() throws {
+    let error = try mistake {
+      for number in 0..<10_000 { step.id("\(number)").after("\((number + 1) % 10_000)") }
+    }
+    #expect(error.path == (0...10_000).map { "\($0 % 10_000)" })
+    #expect(error.description.contains("more"))
+    #expect(error.description.count < 1_000)
+  }
+}

@@ -1,0 +1,46 @@
+import LaunchInitializers
+import Testing
+
+#if os(macOS) || os(Linux)
+  @Suite("A programmer's mistake ends the program with a sentence") struct LaunchTrapTests {
+    private static func message(_ result: ExitTest.Result?) -> String {
+      String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    @Test("a width of zero")
+    func width() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = try LaunchSequence(configuration: NoConfiguration(), width: 0) { Do { _ in } }
+      }
+      #expect(Self.message(result).contains("A launch can't run 0 steps at once."))
+    }
+
+    @Test("a timeout of zero")
+    func timeout() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = Do { _ in }.timeout(.zero)
+      }
+      #expect(Self.message(result).contains("A step can't be done in 0.0 seconds."))
+    }
+
+    @Test("no retries, or a pause that is negative")
+    func retries() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = Do { _ in }.onFailure(.retry(0, after: .zero))
+      }
+      #expect(Self.message(result).contains("A step can't be retried 0 times."))
+      let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = Do { _ in }.onFailure(.retry(1, after: .seconds(-1)))
+      }
+      #expect(Self.message(other).contains("A step can't be retried after -1.0 seconds."))
+    }
+
+    @Test("a grace that is negative")
+    func grace() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = try LaunchSequence(configuration: NoConfiguration(), grace: .seconds(-1)) { Do { _ in } }
+      }
+      #expect(Self.message(result).contains("A step can't be given -1.0 seconds to end."))
+    }
+  }
+#endif

@@ -1,0 +1,131 @@
+import Foundation
+import LaunchInitializers
+import Testing
+
+@Suite("A layered configuration") struct LayeredConfigurationTests {
+  let secret = "s3cret-value"
+
+  @Test("takes the first layer that has a value, in the stage that it is for")
+  func precedence() {
+    let configuration = LayeredConfiguration(
+      stage: .test,
+      layers: [
+        .environment(prefix: "APP", variables: ["APP_NET_LIMIT": "1"]),
+        .memory(["Net": [.test: ["Limit": "2", "Host": "a"], .production: ["Host": "p"]]]),
+        .memory(["Net": [.test: ["Limit": "3", "Host": "b", "Port": "80"]]]),
+      ])
+    #expect(configuration.value(for: "Net", key: "Limit") == "1")
+    #expect(configuration.value(for: "Net", key: "Host") == "a")
+    #expect(configuration.value(for: "Net", key: "Port") == "80")
+    #expect(configuration.value(for: "Net", key: "None") == nil)
+    #expect(configuration.serviceStorage["Net"]?[.test] == ["Limit": "2", "Host": "a", "Port": "80"])
+  }
+
+  @Test(
+    "names environment variables by words in capitals",
+    arguments: [
+      ("ApiKey", "APP_MY_CRASH_API_KEY"), ("baseURLPath", "APP_MY_CRASH_BASE_URL_PATH"), ("a-b", "APP_MY_CRASH_A_B"),
+      ("URL", "APP_MY_CRASH_URL"), ("http2Port", "APP_MY_CRASH_HTTP2_PORT"),
+    ])
+  func variables(key: String, variable: String) {
+    let configuration = LayeredConfiguration(
+      stage: .test, layers: [.environment(prefix: "APP", variables: [variable: "x"])])
+    #expect(configuration.value(for: "MyCrash", key: key) == "x")
+  }
+
+  @Test("reads the process's own environment")
+  func process() {
+    setenv("SPELLTEST_SERVICE_KEY", "here", 1)
+    let configuration = LayeredConfiguration(stage: .test, layers: [.environment(prefix: "SPELLTEST")])
+    #expect(configuration.value(for: "Service", key: "Key") == "here")
+    #expect(configuration.value(for: "Service", key: "Other") == nil)
+    #expect(LayeredConfiguration.defaultConfiguration().currentStage() == .production)
+  }
+
+  @Test("reads a file of text, numbers and truth values; no file is an empty one")
+  func file() throws {
+    let path = try write(#"{"Crash": {"test": {"ApiKey": "abc", "Limit": 7, "Ratio": 0.5, "On": true}}}"#)
+    let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path), .file(path + ".none")])
+    #expect(configuration.value(for: "Crash", key: "ApiKey") == "abc")
+    #expect(try configuration.value(for: "Crash", key: "Limit", as: Int.self) == 7)
+    #expect(try configuration.value(for: "Crash", key: "Ratio", as: Double.self) == 0.5)
+    #expect(try configuration.value(for: "Crash", key: "On", as: Bool.self) == true)
+  }
+
+  @Test(
+    "refuses a malformed file with its path, and quotes nothing of it",
+    arguments: [
+      "", "{", "[]", "s3cret-value", #"{"Crash": "s3cret-value"}"#, #"{"Crash": {"test": {"Key": ["s3cret-value"]}}}"#,
+      #"{"Crash": {"test": {"Key": null}}}"#, #"{"Crash": {"test": {"Key": "s3cret-value"}}"#,
+    ])
+  func malformedFile(text: String) throws {
+    let path = try write(text)
+    let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
+    #expect(error.code == .malformedFile)
+    #expect(error.path == path)
+    #expect(error.description.contains(path))
+    #expect(!"\(error)".contains(secret) && !String(reflecting: error).contains(secret))
+    var dumped = ""
+    dump(error, to: &dumped)
+    #expect(!dumped.contains(secret))
+  }
+
+  @Test("tells which value of a file is at fault")
+  func faultyValue() throws {
+    let path = try write(#"{"Crash": {"test": {"Keys": ["a"]}}}"#)
+    let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
+    #expect(error.description.contains("Crash.test.Keys is not what it should be"))
+  }
+
+  @Test("refuses a file that can't be read, such as a folder")
+  func unreadableFile() throws {
+    let folder = FileManager.default.temporaryDirectory.path
+    let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(folder) }
+    #expect(error.code == .unreadableFile)
+  }
+
+  @Test("shows no secret in its description, mirror or dump, nor in a sequence that has it")
+  func secrets() throws {
+    let configuration = LayeredConfiguration(
+      stage: .test,
+      layers: [
+        .environment(prefix: "APP", variables: ["APP_CRASH_API_KEY": secret]),
+        .memory(["Crash": [.test: ["ApiKey": secret]]]),
+      ])
+    let launch = try LaunchSequence(configuration: configuration) { Do { _ in } }
+    for shown: Any in [configuration, launch] {
+      var dumped = ""
+      dump(shown, to: &dumped)
+      #expect(!dumped.contains(secret))
+      #expect(!String(describing: shown).contains(secret))
+      #expect(!String(reflecting: shown).contains(secret))
+    }
+    let error = #expect(throws: ConfigurationError.self) {
+      try configuration.value(for: "Crash", key: "ApiKey", as: Int.self)
+    }
+    #expect(error.map { !"\($0)".contains(secret) && !String(reflecting: $0).contains(secret) } == true)
+  }
+
+  @Test("explains which layer a value comes from, and which it hides")
+  func explanation() {
+    let configuration = LayeredConfiguration(
+      stage: .test,
+      layers: [
+        .environment(prefix: "APP", variables: [:]), .memory(["Crash": [.test: ["ApiKey": secret]]]),
+        .memory(["Crash": [.test: ["ApiKey": ""]]]),
+      ])
+    #expect(
+      configuration.explain("Crash", key: "ApiKey") == """
+        Crash.ApiKey = •••, stage test
+          environment: –  (APP_CRASH_API_KEY)
+          memory: •••  ← used
+          memory: (empty)
+        """)
+  }
+
+  private func write(_ text: String) throws -> String {
+    let url = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID().uuidString).json")
+    try Data(text.utf8).write(to: url)
+    return url.path
+  }
+}

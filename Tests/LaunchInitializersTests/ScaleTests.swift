@@ -1,0 +1,86 @@
+import LaunchInitializers
+import Testing
+
+@Suite("Ten thousand steps", .timeLimit(.minutes(2))) struct ScaleTests {
+  enum Shape: String, CaseIterable { case line, independent, chain, star, random, otherRandom }
+
+  private struct Nothing: Initializable {
+    func perform(with configuration: any Configurable) throws {}
+  }
+
+  private static func dependencies(_ shape: Shape, _ count: Int) -> [[Int]] {
+    var generator = Seeded(state: shape == .random ? 7 : 8)
+    return (0..<count).map { number in
+      switch shape {
+      case .line, .independent: []
+      case .chain: number == 0 ? [] : [number - 1]
+      case .star: number == 0 ? [] : number == count - 1 ? Array(0..<number) : [0]
+      case .random, .otherRandom:
+        // On any other step that comes before it in a hidden order, written in another.
+        (0..<3).compactMap { _ in number == 0 ? nil : Int.random(in: 0..<number, using: &generator) }
+      }
+    }
+  }
+
+  private static func steps(_ shape: Shape, _ count: Int) -> [LaunchStep] {
+    let ids = (0..<count).map { "\($0)" }
+    var steps = dependencies(shape, count).enumerated().map { number, needed in
+      needed.reduce(shape == .line ? Nothing().id(ids[number]) : Nothing().id(ids[number]).after()) {
+        $0.after(ids[$1])
+      }
+    }
+    if shape == .otherRandom {
+      var generator = Seeded(state: 9)
+      steps.shuffle(using: &generator)
+    }
+    return steps
+  }
+
+  @Test("are planned and run, whatever their shape", arguments: Shape.allCases)
+  func shapes(shape: Shape) async throws {
+    let steps = Self.steps(shape, 10_000)
+    let clock = ContinuousClock()
+    var launch: LaunchSequence?
+    let planning = try clock.measure {
+      launch = try LaunchSequence(configuration: NoConfiguration()) { steps }
+    }
+    let start = clock.now
+    let report = try await #require(launch).launch()
+    let running = clock.now - start
+    #expect(report.entries.count == 10_000)
+    #expect(report.entries.allSatisfy { $0.outcome == .completed })
+    let ends = Dictionary(uniqueKeysWithValues: report.entries.map { ($0.id, $0.end) })
+    #expect(report.entries.allSatisfy { entry in entry.waitedFor.allSatisfy { ends[$0, default: .zero] <= entry.start } })
+    print("\(shape): planned in \(planning), run in \(running)")
+    #if !DEBUG
+      // Ten times what it takes on an idle machine: a bound for what is wrong, not for what is slow.
+      #expect(planning < .milliseconds(200))
+      #expect(running < .seconds(1))
+    #endif
+  }
+
+  @Test("cost about ten times what a thousand do", arguments: [Shape.chain, .star, .random])
+  func linear(shape: Shape) throws {
+    func cost(_ count: Int) throws -> Duration {
+      let steps = Self.steps(shape, count)
+      return try (0..<5).map { _ in
+        try ContinuousClock().measure { _ = try LaunchSequence(configuration: NoConfiguration()) { steps } }
+      }.min() ?? .zero
+    }
+    // A quadratic plan would be a hundred times as dear.
+    #expect(try cost(10_000) / cost(1_000) < 50)
+  }
+}
+
+/// Numbers that are the same in every run (SplitMix64).
+private struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

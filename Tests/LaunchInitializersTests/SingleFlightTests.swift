@@ -1,0 +1,154 @@
+import LaunchInitializers
+import Synchronization
+import Testing
+
+@Suite("Launching", .timeLimit(.minutes(1))) struct SingleFlightTests {
+  let journal = Journal()
+
+  @Test("runs once for a hundred callers, and for those who come later")
+  func once() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
+    let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<100 { group.addTask { try await launch.launch().entries.count } }
+      return try await group.reduce(0, +)
+    }
+    #expect(counts == 100)
+    try await launch.launch()
+    #expect(journal.entries == ["one"])
+  }
+
+  @Test("gives one failure to all")
+  func oneFailure() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() }.id("bad") }
+    let ids = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          do { try await launch.launch() } catch { return (error as? LaunchError)?.id }
+          return nil
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(ids == Array(repeating: "bad", count: 50))
+  }
+
+  @Test("from inside one of its steps is an error, not a wait for itself")
+  func reentry() async throws {
+    let box = Mutex<LaunchSequence?>(nil)
+    let later = Box<Task<LaunchReport, any Error>>()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        let launch = try #require(box.withLock { $0 })
+        later.value.withLock { $0 = Task { try await launch.launch() } }
+        try await launch.launch()
+      }.id("inner")
+    }
+    box.withLock { $0 = launch }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.code == .stepFailed)
+    let cause = try #require(error.underlying as? LaunchError)
+    #expect(cause.code == .reentered)
+    #expect(cause.id == "inner")
+    let task = try #require(later.value.withLock { $0 })
+    await #expect(throws: LaunchError.self) { try await task.value }
+  }
+
+  @Test("from a task that a step left behind is no re-entry once the step is over")
+  func afterwards() async throws {
+    let (box, later, gate) = (Box<LaunchSequence>(), Box<Task<Int, any Error>>(), Gate())
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        later.value.withLock {
+          $0 = Task {
+            await gate.pass()
+            return try await box.value.withLock { $0 }?.launch().entries.count ?? 0
+          }
+        }
+      }
+      Do { _ in
+        gate.open()
+      }
+    }
+    box.value.withLock { $0 = launch }
+    try await launch.launch()
+    #expect(try await later.value.withLock { $0 }?.value == 2)
+  }
+
+  @Test("another sequence from a step is fine, and that one can't launch the outer")
+  func nested() async throws {
+    let outerBox = Box<LaunchSequence>()
+    let inner = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in try await outerBox.value.withLock { $0 }?.launch() }.id("inner")
+    }
+    let outer = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        let error = await #expect(throws: LaunchError.self) { try await inner.launch() }
+        #expect((error?.underlying as? LaunchError)?.code == .reentered)
+        #expect((error?.underlying as? LaunchError)?.id == "outer")
+      }.id("outer")
+    }
+    outerBox.value.withLock { $0 = outer }
+    try await outer.launch()
+  }
+
+  @Test("ends when the only one who waits is cancelled: what runs is cancelled, what completed shut down")
+  func cancelled() async throws {
+    let (clock, isRunning) = (TestClock(), Gate())
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      note("log", journal)
+      Do { _ in
+        isRunning.open()
+        try await clock.sleep(for: .seconds(60))
+      }
+      note("late", journal)
+    }
+    let task = Task { try await launch.launch() }
+    await isRunning.pass()
+    task.cancel()
+    let error = try await #require(throws: LaunchError.self) { try await task.value }
+    #expect(error.code == .cancelled)
+    #expect(journal.entries == ["log", "-log"])
+  }
+
+  @Test("goes on for the others when one who waits is cancelled")
+  func oneCancelled() async throws {
+    let (gate, isRunning) = (Gate(), Gate())
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        isRunning.open()
+        await gate.pass()
+      }
+    }
+    let first = Task { try await launch.launch() }
+    await isRunning.pass()
+    let second = Task { try await launch.launch() }
+    // One of the two has to be waiting before the other is cancelled, or it would be the last.
+    second.cancel()
+    let error = try await #require(throws: LaunchError.self) { try await second.value }
+    #expect(error.code == .cancelled)
+    gate.open()
+    #expect(try await first.value.entries.map(\.outcome) == [.completed])
+  }
+
+  @Test("that is cancelled before it begins can be begun later")
+  func cancelledBefore() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
+    let gate = Gate()
+    let task = Task {
+      await gate.pass()
+      try await launch.launch()
+    }
+    task.cancel()
+    gate.open()
+    let error = try await #require(throws: LaunchError.self) { try await task.value }
+    #expect(error.code == .cancelled)
+    #expect(journal.entries.isEmpty)
+    try await launch.launch()
+    #expect(journal.entries == ["one"])
+  }
+}
+
+/// Something that is there later.
+final class Box<Value: Sendable>: Sendable {
+  let value = Mutex<Value?>(nil)
+}

@@ -1,0 +1,77 @@
+import LaunchInitializers
+import Synchronization
+
+struct NoConfiguration: Configurable {
+  var serviceStorage: ServiceStorage = [:]
+  var stage = ReleaseStage.test
+  func currentStage() -> ReleaseStage { stage }
+  static func defaultConfiguration() -> NoConfiguration { NoConfiguration() }
+}
+
+struct Broken: Error, Equatable {
+  var number = 0
+}
+
+/// What happened, in order, from any thread.
+final class Journal: Sendable {
+  private let lines = Mutex<[String]>([])
+  var entries: [String] { lines.withLock { $0 } }
+  func note(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+/// A door that opens once.
+final class Gate: Sendable {
+  private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+  func open() {
+    let waiting = state.withLock { state in
+      defer { state = (true, []) }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  func pass() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+}
+
+/// A step that does whatever a test says.
+struct Do: Initializable {
+  var wantsForeground = false
+  var whenShutDown: @Sendable () async -> Void = {}
+  let body: @Sendable (any Configurable) async throws -> Void
+
+  init(
+    wantsForeground: Bool = false, whenShutDown: @escaping @Sendable () async -> Void = {},
+    _ body: @escaping @Sendable (any Configurable) async throws -> Void
+  ) {
+    self.wantsForeground = wantsForeground
+    self.whenShutDown = whenShutDown
+    self.body = body
+  }
+
+  func perform(with configuration: any Configurable) async throws { try await body(configuration) }
+  func shouldPerformWhenApplicationEntersForeground() async -> Bool { wantsForeground }
+  func shutDown() async { await whenShutDown() }
+}
+
+/// A step that notes its name, and its name with a minus when it is shut down.
+func note(_ name: String, _ journal: Journal, again: Bool = false) -> Do {
+  Do(wantsForeground: again, whenShutDown: { journal.note("-\(name)") }, { _ in journal.note(name) })
+}
+
+/// A step that takes some time on a clock.
+func take(_ duration: Duration, on clock: TestClock) -> Do {
+  Do { _ in try await clock.sleep(for: duration) }
+}
+
+extension LaunchReport {
+  func entry(_ id: String) -> Entry? { entries.first { $0.id == id } }
+}
