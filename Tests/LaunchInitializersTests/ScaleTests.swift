@@ -50,12 +50,14 @@ import Testing
     #expect(report.entries.count == 10_000)
     #expect(report.entries.allSatisfy { $0.outcome == .completed })
     let ends = Dictionary(uniqueKeysWithValues: report.entries.map { ($0.id, $0.end) })
-    #expect(report.entries.allSatisfy { entry in entry.waitedFor.allSatisfy { ends[$0, default: .zero] <= entry.start } })
-    print("\(shape): planned in \(planning), run in \(running)")
+    let isInOrder = report.entries.allSatisfy { entry in
+      entry.waitedFor.allSatisfy { ends[$0, default: .zero] <= entry.start }
+    }
+    #expect(isInOrder)
     #if !DEBUG
-      // Ten times what it takes on an idle machine: a bound for what is wrong, not for what is slow.
-      #expect(planning < .milliseconds(200))
-      #expect(running < .seconds(1))
+      // Many times what it takes alone, 10 ms and 15 ms: the other tests run at the same time.
+      #expect(planning < .seconds(1))
+      #expect(running < .seconds(10))
     #endif
   }
 

@@ -52,11 +52,7 @@ final class SignalStream: Sendable {
   /// `@unchecked Sendable`: the handlers are C function pointers, and neither they nor the sources ever change; a source
   /// may be cancelled from any thread.
   private final class Restoring: @unchecked Sendable {
-    #if canImport(Darwin)
-      typealias Handler = sig_t?
-    #else
-      typealias Handler = __sighandler_t?
-    #endif
+    typealias Handler = (@convention(c) (Int32) -> Void)?
 
     private let former: [(number: Int32, handler: Handler)]
     private let sources: [any DispatchSourceSignal]

@@ -20,7 +20,8 @@ extension LaunchReport {
     let scale = "\(indent)0 s\(String(repeating: " ", count: max(1, Self.columns - 3 - end.count)))\(end)"
     let lines = entries.map { entry in
       let name = entry.id + String(repeating: " ", count: nameWidth - entry.id.count)
-      return "\(name) \(entry.sign) \(critical.contains(entry.id) ? "*" : " ") \(bar(of: entry))  \(entry.note)"
+      return
+        "\(name) \(entry.sign) \(critical.contains(entry.id) ? "*" : " ") \(bar(of: entry))  \(entry.note(of: duration))"
     }
     return ([summary, scale] + lines).joined(separator: "\n") + "\n"
   }
@@ -71,12 +72,15 @@ extension LaunchReport.Entry {
   }
 
   /// What there is to say about the step: how long it took or why not, what it waited for.
-  fileprivate var note: String {
-    var parts: [String] = []
-    if outcome == .completed {
-      parts.append(duration.text)
-    } else {
-      parts.append(outcome == .notRun ? "not run" : "\(outcome)\(duration > .zero ? " after \(duration.text)" : "")")
+  ///
+  /// - Parameter total: How long everything took. A wait for a turn of less than a hundredth of it is none.
+  fileprivate func note(of total: Duration) -> String {
+    var parts: [String]
+    switch outcome {
+    case .completed: parts = [duration.text]
+    case .failed: parts = [duration > .zero ? "failed after \(duration.text)" : "failed"]
+    case .skipped: parts = ["skipped"]
+    case .notRun: parts = ["not run"]
     }
     if let message { parts[0] += ": \(message.split(whereSeparator: \.isNewline).joined(separator: " "))" }
     if attempts > 1 { parts[0] += ", \(attempts) attempts" }
@@ -85,7 +89,7 @@ extension LaunchReport.Entry {
       let names = waitedFor.prefix(4).joined(separator: ", ")
       waits.append("after \(names)\(waitedFor.count > 4 ? " and \(waitedFor.count - 4) more" : "")")
     }
-    if start > queued { waits.append("waited \((start - queued).text) for its turn") }
+    if start - queued > total / 100 { waits.append("waited \((start - queued).text) for its turn") }
     if !waits.isEmpty { parts.append(waits.joined(separator: ", ")) }
     return parts.joined(separator: "  ")
   }

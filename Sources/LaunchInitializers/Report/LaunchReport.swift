@@ -67,13 +67,16 @@ extension LaunchReport {
   /// The report of a run.
   init(_ state: borrowing RunState) {
     let ids = state.plan.steps.map(\.id)
+    let isMentioned = state.records.map { [isLaunch = state.isLaunch] in
+      isLaunch || !$0.isUnmentioned && $0.attempt > 0
+    }
     var entries: [Entry] = []
-    for (place, record) in state.records.enumerated() {
-      if !state.isLaunch, record.isUnmentioned || record.attempt == 0 { continue }
+    for (place, record) in state.records.enumerated() where isMentioned[place] {
       entries.append(
         Entry(
           id: ids[place], outcome: record.outcome, queued: record.queued, start: record.start, end: record.end,
-          attempts: record.attempt, message: record.message, waitedFor: state.plan.dependencies[place].map { ids[$0] },
+          attempts: record.attempt, message: record.message,
+          waitedFor: state.plan.dependencies[place].filter { isMentioned[$0] }.map { ids[$0] },
           wasAbandoned: record.wasAbandoned))
     }
     self.init(entries)

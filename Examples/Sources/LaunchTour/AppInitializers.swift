@@ -1,0 +1,94 @@
+import Spellbook
+
+// One small type for each thing that has to be set up. The pauses stand for the work of a real one.
+
+/// Does some work of that long.
+func work(_ milliseconds: Int) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
+
+struct LoggingInitializer: Initializable {
+  func perform(with configuration: any Configurable) async throws { try await work(20) }
+  func shutDown() async { print("Logging: flushed") }
+}
+
+/// Has no key in this stage, and is skipped with a warning.
+struct CrashReporterInitializer: Initializable {
+  func perform(with configuration: any Configurable) throws {
+    guard configuration.value(for: "CrashReporter", key: "ApiKey") != nil else {
+      throw SkipInitializer("no ApiKey for stage \(configuration.currentStage())")
+    }
+  }
+}
+
+struct DatabaseInitializer: ServiceInitializer {
+  func makeService(with configuration: any Configurable) async throws -> Database {
+    try await work(120)
+    return Database(path: try configuration.require("Database", key: "Path"))
+  }
+  func shutDown() async { print("Database: closed") }
+}
+
+/// Needs the database, and gets it by injection.
+final class MigrationInitializer: Initializable {
+  func perform(with configuration: any Configurable) async throws {
+    let database: Database = try InitializerRegistry.current.resolve()
+    try await work(60)
+    await database.write("4", for: "schema")
+  }
+}
+
+struct CacheWarmUp: Initializable {
+  func perform(with configuration: any Configurable) async throws { try await work(90) }
+  /// After a while in the background the cache is cold again.
+  func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+}
+
+/// From the environment: `TOUR_FEATURES_NEW_CHECKOUT=yes swift run LaunchTour`.
+struct FeatureFlagsInitializer: ServiceInitializer {
+  func makeService(with configuration: any Configurable) async throws -> FeatureFlags {
+    try await work(30)
+    return FeatureFlags(
+      newCheckout: try configuration.value(for: "Features", key: "NewCheckout", as: Bool.self) ?? false,
+      searchLimit: try configuration.value(for: "Features", key: "SearchLimit", as: Int.self) ?? 20)
+  }
+}
+
+struct NetworkInitializer: ServiceInitializer {
+  func makeService(with configuration: any Configurable) async throws -> Network {
+    try await work(50)
+    return Network(host: try configuration.require("Network", key: "Host"))
+  }
+}
+
+/// Fails at the first attempt, as networks do.
+struct SignInInitializer: Initializable {
+  let server = FlakyServer()
+  func perform(with configuration: any Configurable) async throws {
+    try await work(40)
+    _ = try await server.signIn()
+  }
+}
+
+struct AnalyticsInitializer: Initializable {
+  func perform(with configuration: any Configurable) async throws { try await work(35) }
+}
+
+/// Takes longer than anybody wants to wait.
+struct AdvertisementInitializer: Initializable {
+  func perform(with configuration: any Configurable) async throws { try await work(10_000) }
+}
+
+struct SearchIndexInitializer: Initializable {
+  func perform(with configuration: any Configurable) async throws { try await work(70) }
+}
+
+/// Sets a theme up, on the main actor and with no annotation of its method.
+@MainActor final class ThemeInitializer: Initializable {
+  private(set) var theme = "none"
+  func perform(with configuration: any Configurable) async throws {
+    theme = configuration.value(for: "Theme", key: "Name") ?? "light"
+  }
+}
+
+struct DebugMenuInitializer: Initializable {
+  func perform(with configuration: any Configurable) throws {}
+}
