@@ -49,6 +49,7 @@ struct RunState {
     records[place].phase = .running
     records[place].attempt += 1
     records[place].hasTimedOut = false
+    (records[place].task, records[place].timer) = (nil, nil)
     if records[place].attempt == 1 { records[place].start = time }
     return (place, records[place].attempt)
   }
@@ -196,10 +197,4 @@ struct RunState {
       }
     }
   }
-}
-
-/// What a step that took too long is said to have failed with.
-struct TimeoutError: Error, CustomStringConvertible {
-  let message: String
-  var description: String { message }
 }

@@ -102,9 +102,10 @@ final class StepRun: Sendable {
     }
     let isStopped = state.withLock { state in
       guard state.isRunning(place, attempt) else { return true }
+      let isStopped = state.stop != nil || state.records[place].hasTimedOut
       state.records[place].task = task
-      state.records[place].timer = timer
-      return state.stop != nil
+      if !isStopped { state.records[place].timer = timer }
+      return isStopped
     }
     if isStopped {
       // It is over, or was to be stopped before its task was known.

@@ -58,7 +58,7 @@ extension Initializable {
   /// Runs the step in these stages only; in others it is reported as skipped, and those that wait for it go on.
   ///
   /// - Parameters:
-  ///   - stages: The stages.
+  ///   - stages: The stages. What counts is the configuration's stage when the sequence is made.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   public func only(in stages: ReleaseStage..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
