@@ -33,6 +33,8 @@ struct RunState {
   private var ready = StepHeap()
   private var running = 0
   private var pausing = 0
+  /// The latest time that anything happened at.
+  private var latest = Duration.zero
 
   init(_ plan: LaunchPlan, isLaunch: Bool) {
     self.plan = plan
@@ -40,6 +42,12 @@ struct RunState {
     records = Array(repeating: StepRecord(), count: plan.steps.count)
     open = plan.dependencies.map(\.count)
     queue(plan.steps.indices.filter { open[$0] == 0 }, at: .zero)
+  }
+
+  /// The time that something happens at: clocks are read outside the lock, and what follows is never before its cause.
+  private mutating func now(_ time: Duration) -> Duration {
+    latest = max(latest, time)
+    return latest
   }
 
   /// Takes the next step to begin; nil where none is ready or too many run.
@@ -50,7 +58,7 @@ struct RunState {
     records[place].attempt += 1
     records[place].hasTimedOut = false
     (records[place].task, records[place].timer) = (nil, nil)
-    if records[place].attempt == 1 { records[place].start = time }
+    if records[place].attempt == 1 { records[place].start = now(time) }
     return (place, records[place].attempt)
   }
 
@@ -76,6 +84,7 @@ struct RunState {
       return .none
     }
     running -= 1
+    let time = now(time)
     let step = plan.steps[place]
     switch result {
     case .success(let hasWorked):
@@ -100,6 +109,7 @@ struct RunState {
   /// An attempt took too long and did not even heed its cancellation.
   mutating func abandon(_ place: Int, at time: Duration, after grace: Duration) -> Consequence {
     running -= 1
+    let time = now(time)
     let message = "ignored its cancellation for \(grace.text) and was abandoned"
     records[place].wasAbandoned = true
     records[place].finish(.failed, at: time, message)
