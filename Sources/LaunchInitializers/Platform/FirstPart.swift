@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// Runs the first part of a task on the spot and leaves the rest to the system: `Task.immediate` for systems without.
 package final class FirstPart: TaskExecutor {
@@ -7,7 +7,7 @@ package final class FirstPart: TaskExecutor {
     case holding(UnownedJob)
     case over
   }
-  private let state = Mutex(State.new)
+  private let state = Lock(State.new)
 
   /// Starts a task on the main actor, at once.
   @MainActor package static func start(_ body: @escaping @MainActor @Sendable () async -> Void) -> Task<Void, Never> {

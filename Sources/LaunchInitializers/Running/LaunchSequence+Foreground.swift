@@ -1,5 +1,5 @@
+internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
 extension LaunchSequence {
   /// Tells that the app went to the background, so that its next ``enterForeground()`` is a return.

@@ -1,5 +1,5 @@
+internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
 // One launch for all who call for it, and the way back when it fails.
 

@@ -1,5 +1,5 @@
+internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
 extension LaunchSequence {
   /// Shuts down what completed, the last first, and lets nothing begin any more.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 extension LaunchSequence {
   /// Waits for one of some signals of the system, then shuts down.

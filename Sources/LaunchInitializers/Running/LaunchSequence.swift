@@ -1,5 +1,5 @@
+internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
 /// Sets an app up: steps in the order written, side by side where they may be, and a report of what happened.
 ///
@@ -26,7 +26,7 @@ public final class LaunchSequence: Sendable {
   let width: Int
   let grace: Duration
   let clock: any Clock<Duration>
-  let state = Mutex(LaunchState())
+  let state = Lock(LaunchState())
 
   /// Plans a sequence of steps, and runs none.
   ///

@@ -1,5 +1,5 @@
+internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
 /// One run through the steps of a plan: at launch, or when the app comes to the foreground.
 ///
@@ -14,7 +14,7 @@ final class StepRun: Sendable {
 
   let plan: LaunchPlan
   let clock: LaunchClock
-  let state: Mutex<RunState>
+  let state: Lock<RunState>
   private let sequence: LaunchSequence
   private let purpose: Purpose
   private let registry: InitializerRegistry
@@ -32,7 +32,7 @@ final class StepRun: Sendable {
     plan = sequence.plan
     clock = LaunchClock(sequence.clock)
     let isLaunch = if case .launch = purpose { true } else { false }
-    state = Mutex(RunState(plan, isLaunch: isLaunch))
+    state = Lock(RunState(plan, isLaunch: isLaunch))
   }
 
   /// Begins as many steps as may run, and ends the run after the last.
