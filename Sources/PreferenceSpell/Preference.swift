@@ -36,10 +36,13 @@ public import SpellRegistry
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let declaration: PreferenceDeclaration<Value>
   let link: PreferenceLink<Value>
+  /// The same, to be read without retaining it; `link` keeps it.
+  @usableFromInline let unretainedLink: Unmanaged<PreferenceLink<Value>>
 
   private init(_ declaration: PreferenceDeclaration<Value>, isConstant: Bool = false) {
     self.declaration = declaration
     link = PreferenceLink(registry: isConstant ? nil : .current)
+    unretainedLink = Unmanaged.passUnretained(link)
   }
 
   /// A property with a default.
@@ -111,22 +114,31 @@ public import SpellRegistry
     self.init(
       PreferenceDeclaration(
         place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys),
-      isConstant: true)
+      isConstant: store == nil)
   }
 
   /// The value of a property of a class or an actor.
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
-    get { container[keyPath: path].entry(in: container).value }
-    set { container[keyPath: path].entry(in: container).set(newValue) }
+    get {
+      let link = container[keyPath: path].unretainedLink
+      let decoded = withExtendedLifetime(container) { link._withUnsafeGuaranteedRef { $0.decodedValue } }
+      if let decoded { return decoded }
+      return container[keyPath: path].value(in: container)
+    }
+    set { container[keyPath: path].set(newValue, in: container) }
   }
 
   /// The value of a property of a struct, or of a local.
-  public var wrappedValue: Value {
-    get { entry(in: nil).value }
-    nonmutating set { entry(in: nil).set(newValue) }
+  @inlinable public var wrappedValue: Value {
+    get {
+      let decoded = withExtendedLifetime(self) { unretainedLink._withUnsafeGuaranteedRef { $0.decodedValue } }
+      return decoded ?? value(in: nil)
+    }
+    nonmutating set { set(newValue, in: nil) }
   }
 
   /// What `$property` offers, in a class or an actor.
@@ -152,6 +164,11 @@ extension Preference {
   ///
   /// - Precondition: It gives one; the key of a property without is `$property.key`.
   public var key: String { declaration.key(of: identity, in: nil) }
+
+  /// A read that finds no decoded value of the store's version; never inlined, so that it costs the others nothing.
+  @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { entry(in: container).value }
+
+  @usableFromInline func set(_ value: Value, in container: AnyObject?) { entry(in: container).set(value) }
 
   private func entry(in container: AnyObject?) -> PreferenceEntry<Value> {
     link.entry { registry in declaration.entry(in: container, asking: registry, for: identity) }

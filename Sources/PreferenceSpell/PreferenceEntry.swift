@@ -1,7 +1,7 @@
 internal import Locking
-internal import PreferenceStorage
+public import PreferenceStorage
 internal import SpellRegistry
-internal import Synchronization
+public import Synchronization
 
 /// One preference in its store, with its decoded value.
 ///
@@ -10,15 +10,17 @@ internal import Synchronization
 /// and puts it back (releasing): two exchanges, no wait. Whoever finds it taken or outdated asks the store instead.
 ///
 /// `@unchecked Sendable`: `decoded` is touched only by the one that has taken the word.
-final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
+@usableFromInline final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String
   let defaultValue: Value
 
   private let version: PreferenceVersion?
+  /// The same, to be read without retaining it; `version` keeps it.
+  @usableFromInline let unretainedVersion: Unmanaged<PreferenceVersion>?
   /// The version of `decoded`, twice, and one more while it is taken; 0 for none.
-  private let word = Atomic<UInt64>(0)
-  private var decoded: Value
+  @usableFromInline let word = Atomic<UInt64>(0)
+  @exclusivity(unchecked) @usableFromInline var decoded: Value
   /// Why the last assignment failed, and the version of the store that it left as it was.
   private let failure = Lock<(error: PreferenceError, version: UInt64?)?>(nil)
 
@@ -28,6 +30,7 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
     self.defaultValue = defaultValue
     decoded = defaultValue
     version = (store as? any VersionedPreferenceStore)?.version
+    unretainedVersion = version.map { Unmanaged.passUnretained($0) }
   }
 
   /// Whether the store could be had; if not, it is worth another try at the next use.
@@ -35,15 +38,20 @@ final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
 
   /// The value in the store, or the default.
   var value: Value {
-    guard let version else { return read().value }
-    let current = version.current
-    if word.compareExchange(expected: current << 1, desired: current << 1 | 1, ordering: .acquiring).exchanged {
-      defer { word.store(current << 1, ordering: .releasing) }
-      return decoded
-    }
+    if let decoded = decodedValue { return decoded }
+    let current = version?.current
     let value = read().value
-    keep(value, of: current)
+    if let current { keep(value, of: current) }
     return value
+  }
+
+  /// The decoded value, if it is of the store's version and nobody else is at it.
+  @inlinable var decodedValue: Value? {
+    guard let current = unretainedVersion?._withUnsafeGuaranteedRef({ $0.current }),
+      word.compareExchange(expected: current << 1, desired: current << 1 | 1, ordering: .acquiring).exchanged
+    else { return nil }
+    defer { word.store(current << 1, ordering: .releasing) }
+    return decoded
   }
 
   /// Keeps a value that was read after the version was; gives way to whoever has the word.
