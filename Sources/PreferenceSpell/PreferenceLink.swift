@@ -14,7 +14,9 @@ public import Synchronization
   private let found = Lock<Found?>(nil)
   /// The entry that `found` holds, for as long as this link lives; only where there is one registry to ask.
   private let fixed = AtomicLazyReference<PreferenceEntry<Value>>()
-  /// The same entry, to be read without retaining it. Releasing and acquiring: whoever sees it sees it whole.
+  /// The same entry, to be read without retaining it.
+  ///
+  /// Releasing and acquiring: whoever sees it sees it whole.
   @usableFromInline let fixedAddress = Atomic<UInt>(0)
 
   init(registry: InitializerRegistry?) { self.registry = registry }
