@@ -116,6 +116,33 @@ import Testing
     #expect(throws: InjectionError.self) { try registry.resolve(Progress.self) }
   }
 
+  @Test("Initializable")
+  func initializable() async throws {
+    struct AppConfiguration: Configurable {
+      var serviceStorage: ServiceStorage = [
+        "Crash": [.development: ["ApiKey": "debug"], .production: ["ApiKey": "live"]]
+      ]
+      func currentStage() -> ReleaseStage { .production }
+      static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
+    }
+    @MainActor final class CrashInitializer: Initializable {
+      var keys: [String] = []
+      func perform(with configuration: any Configurable) async throws {
+        keys.append(try configuration.require("Crash", key: "ApiKey"))
+      }
+      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+    }
+    let crash = CrashInitializer()
+    let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
+      crash
+    }
+    try await launch.launch()
+    await launch.enterBackground()
+    await launch.enterForeground()
+
+    #expect(await crash.keys == ["live", "live"])
+  }
+
   @Test("UserDefaults")
   func userDefaults() throws {
     final class Settings {
