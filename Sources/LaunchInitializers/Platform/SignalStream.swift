@@ -1,3 +1,6 @@
+internal import Locking
+internal import SpellRegistry
+
 #if canImport(Dispatch)
   internal import Dispatch
 #endif
@@ -23,15 +26,17 @@ final class SignalStream: Sendable {
     #if canImport(Dispatch) && !os(Windows)
       let arrival = arrival
       let queue = DispatchQueue(label: "LaunchInitializers.signals")
+      let signals = Array(Set(signals))
+      SignalHandlers.check(signals)
       // The sources hear of a signal beside its handler, which by default would end the process.
-      let former = signals.map { number in (number, signal(number, SIG_IGN)) }
+      for number in signals { SignalHandlers.ignore(number) }
       let sources = signals.map { number in
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { arrival.yield(number) }
         source.resume()
         return source
       }
-      let restoring = Restoring(former, sources)
+      let restoring = Restoring(signals, sources)
       arrival.onTermination = { _ in restoring.run() }
     #endif
   }
@@ -49,22 +54,59 @@ final class SignalStream: Sendable {
 #if canImport(Dispatch) && !os(Windows)
   /// What brings the signals back to what they did before.
   ///
-  /// `@unchecked Sendable`: the handlers are C function pointers, and neither they nor the sources ever change; a source
-  /// may be cancelled from any thread.
+  /// `@unchecked Sendable`: neither the numbers nor the sources ever change; a source may be cancelled from any thread.
   private final class Restoring: @unchecked Sendable {
-    typealias Handler = (@convention(c) (Int32) -> Void)?
-
-    private let former: [(number: Int32, handler: Handler)]
+    private let signals: [Int32]
     private let sources: [any DispatchSourceSignal]
 
-    init(_ former: [(Int32, Handler)], _ sources: [any DispatchSourceSignal]) {
-      self.former = former.map { (number: $0, handler: $1) }
+    init(_ signals: [Int32], _ sources: [any DispatchSourceSignal]) {
+      self.signals = signals
       self.sources = sources
     }
 
     func run() {
       for source in sources { source.cancel() }
-      for (number, handler) in former { _ = signal(number, handler) }
+      for number in signals { SignalHandlers.restore(number) }
+    }
+  }
+
+  /// The handlers that signals had before somebody waited for them, in the whole process: the first to wait takes a
+  /// handler away, the last to end brings it back.
+  private enum SignalHandlers {
+    typealias Handler = @convention(c) (Int32) -> Void
+
+    /// `@unchecked Sendable`: a C function pointer, which never changes.
+    private struct Former: @unchecked Sendable {
+      let handler: Handler?
+      var waiting = 1
+    }
+    private static let former = Lock<[Int32: Former]>([:])
+
+    /// - Precondition: There is a signal, and each is one that a program can wait for.
+    static func check(_ signals: [Int32]) {
+      if signals.isEmpty { trap("shutDown(on:) got no signal to wait for. Give it some, as in [SIGTERM, SIGINT].") }
+      for number in signals where !(1...64).contains(number) || number == SIGKILL || number == SIGSTOP {
+        trap("shutDown(on:) got \(number), which is no signal that a program can wait for, as SIGTERM and SIGINT are.")
+      }
+    }
+
+    static func ignore(_ number: Int32) {
+      former.withLock { former in
+        if former[number] == nil {
+          former[number] = Former(handler: signal(number, SIG_IGN))
+        } else {
+          former[number]?.waiting += 1
+        }
+      }
+    }
+
+    static func restore(_ number: Int32) {
+      former.withLock { former in
+        former[number]?.waiting -= 1
+        guard let last = former[number], last.waiting == 0 else { return }
+        _ = signal(number, last.handler)
+        former[number] = nil
+      }
     }
   }
 #endif

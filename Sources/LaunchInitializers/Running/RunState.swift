@@ -80,7 +80,8 @@ struct RunState {
     _ place: Int, _ attempt: Int, _ result: Result<Bool, any Error>, at time: Duration
   ) -> Consequence {
     guard isRunning(place, attempt) else {
-      if case .success(true) = result { return .giveUp }
+      // What completed at launch is shut down with the rest; a late second run of it must not be, while the app runs.
+      if isLaunch, case .success(true) = result { return .giveUp }
       return .none
     }
     running -= 1

@@ -80,7 +80,11 @@ extension LaunchStep {
 
   /// Limits how long one attempt may take; then it is cancelled and counts as failed.
   ///
-  /// One that ignores its cancellation is abandoned a while later, which the sequence's `grace` says.
+  /// One that ignores its cancellation is abandoned a while later, which the sequence's `grace` says; it is not retried,
+  /// since it may still be at work. One that ends well within that time counts as completed, with a note.
+  ///
+  /// The time is kept by a task like the steps' own: where steps block every thread of the pool (a `sleep`, a lock, slow
+  /// files), or one blocks the main actor under `launchImmediately()`, it is told only when a thread is free again.
   ///
   /// - Parameters:
   ///   - duration: How long, on the sequence's clock. The step's shutting down may take as long.

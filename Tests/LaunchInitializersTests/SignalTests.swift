@@ -1,0 +1,52 @@
+#if os(macOS) || os(Linux)
+  import Foundation
+  import LaunchInitializers
+  import Testing
+
+  @Suite("Waiting for signals", .timeLimit(.minutes(1))) struct SignalTests {
+    private static func launched() async throws -> LaunchSequence {
+      struct Nothing: Initializable { func perform(with configuration: any Configurable) {} }
+      let launch = try LaunchSequence(configuration: LayeredConfiguration(stage: .test, layers: [])) { Nothing() }
+      try await launch.launch()
+      return launch
+    }
+
+    @Test(
+      "for ones that can't be waited for stops the program with a sentence", arguments: [[], [999], [9]] as [[Int32]])
+    func trap(signals: [Int32]) async throws {
+      let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
+        _ = try await Self.launched().shutDown(on: signals)
+      }
+      #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("shutDown(on:) got "))
+    }
+
+    @Test("two that wait for one signal both hear it")
+    func both() async {
+      await #expect(processExitsWith: .success) {
+        let (one, two) = (try await Self.launched(), try await Self.launched())
+        let first = Task { await one.shutDown(on: [SIGURG]) }
+        let second = Task { await two.shutDown(on: [SIGURG]) }
+        // Sent until both have heard, since neither tells when it begins to listen; SIGURG alone harms nobody.
+        let sending = Task {
+          while !Task.isCancelled {
+            kill(getpid(), SIGURG)
+            await Task.yield()
+          }
+        }
+        _ = await (first.value, second.value)
+        sending.cancel()
+      }
+    }
+
+    @Test("leaves the signal as it was when the last of several that waited for it has ended")
+    func restored() async {
+      await #expect(processExitsWith: .signal(SIGTERM)) {
+        let launches = [try await Self.launched(), try await Self.launched(), try await Self.launched()]
+        let waiting = launches.map { launch in Task { await launch.shutDown(on: [SIGTERM, SIGTERM]) } }
+        for task in waiting { task.cancel() }
+        for task in waiting { _ = await task.value }
+        kill(getpid(), SIGTERM)
+      }
+    }
+  }
+#endif
