@@ -81,8 +81,9 @@ public import SpellRegistry
   public var projectedValue: Projection { Projection(final: self, container: nil) }
 }
 
-// The storage is thread-safe and written once (see `PropertySlot`); a value goes to other threads only where it is
-// Sendable.
+// What makes it true is the storage's gate, one atomic word: the one assignment is made by whoever exchanges it, and the
+// value is read after the word is loaded as ready with acquiring order (see `CreationGate`). It goes to other threads only
+// where it is Sendable.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: NamedProperty {

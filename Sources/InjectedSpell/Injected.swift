@@ -88,8 +88,9 @@ public import SpellRegistry
   public var projectedValue: Projection { Projection(injected: self, container: nil) }
 }
 
-// The storage is thread-safe (see `PropertySlot`), and so is a weak value; a value goes to other threads only where it
-// is Sendable.
+// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready with
+// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind the slot's
+// lock, and a weak one behind the lock of `WeakValue`. A value goes to other threads only where it is Sendable.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty {

@@ -9,7 +9,8 @@ public import Synchronization
 /// copying or replacing it. A reader that finds the word at the store's version takes it (acquiring), copies the value,
 /// and puts it back (releasing): two exchanges, no wait. Whoever finds it taken or outdated asks the store instead.
 ///
-/// `@unchecked Sendable`: `decoded` is touched only by the one that has taken the word.
+/// `@unchecked Sendable`: `decoded` is touched only by the one that has exchanged the atomic `word` for an odd number
+/// (acquiring), until it stores an even one (releasing); the failure is behind a lock, and the rest never changes.
 @usableFromInline final class PreferenceEntry<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String

@@ -54,7 +54,8 @@ final class SignalStream: Sendable {
 #if canImport(Dispatch) && !os(Windows)
   /// What brings the signals back to what they did before.
   ///
-  /// `@unchecked Sendable`: neither the numbers nor the sources ever change; a source may be cancelled from any thread.
+  /// `@unchecked Sendable`: both properties are constants, so no lock is needed here. Dispatch guards its sources itself,
+  /// and the handlers are behind the lock of `SignalHandlers`.
   private final class Restoring: @unchecked Sendable {
     private let signals: [Int32]
     private let sources: [any DispatchSourceSignal]
@@ -75,7 +76,7 @@ final class SignalStream: Sendable {
   private enum SignalHandlers {
     typealias Handler = @convention(c) (Int32) -> Void
 
-    /// `@unchecked Sendable`: a C function pointer, which never changes.
+    /// `@unchecked Sendable`: it lies in the lock `former` and nowhere else; its pointer is to a C function.
     private struct Former: @unchecked Sendable {
       let handler: Handler?
       var waiting = 1

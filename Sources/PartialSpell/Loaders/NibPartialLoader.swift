@@ -45,7 +45,7 @@
 
   /// What a nib has outside any other object.
   ///
-  /// `@unchecked Sendable`: it is made and read within one call, on the main thread.
+  /// `@unchecked Sendable`: no lock is needed, as it is made and read within one call, on the main thread.
   private struct TopLevelObjects: @unchecked Sendable {
     let content: [Any]
 

@@ -32,7 +32,8 @@
 
   /// Hands values on as they are demanded.
   ///
-  /// `@unchecked Sendable`: the subscriber is called by one task at a time, as Combine demands; the rest is locked.
+  /// `@unchecked Sendable`: all that changes is behind the lock `state`; `deliver` is called only by the one task that it
+  /// holds, so never by two threads at once, as Combine demands.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var task: Task<Void, Never>?

@@ -12,6 +12,8 @@ import Locking
     private let sources = Lock<(folder: Source?, file: Source?)>((nil, nil))
 
     /// A Dispatch source may be used from any thread, which its type doesn't say.
+    ///
+    /// `@unchecked Sendable`: it lies in the lock `sources`, and Dispatch guards what it points at.
     private struct Source: @unchecked Sendable {
       let source: any DispatchSourceFileSystemObject
     }
