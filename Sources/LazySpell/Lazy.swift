@@ -53,7 +53,7 @@ public import SpellRegistry
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
-    get {
+    @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
       if slot.pointee.isReady { return withExtendedLifetime(container) { slot.pointee.readyValue } }
       return container[keyPath: path].makeValue(in: container)

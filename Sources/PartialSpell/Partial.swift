@@ -56,9 +56,11 @@ public import SpellRegistry
     _enclosingInstance container: Container, wrapped _: KeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
-    let slot = container[keyPath: path].storage.slot
-    if slot.pointee.isReady { return withExtendedLifetime(container) { slot.pointee.readyValue } }
-    return container[keyPath: path].makeValue(in: container)
+    @inline(__always) get {
+      let slot = container[keyPath: path].storage.slot
+      if slot.pointee.isReady { return withExtendedLifetime(container) { slot.pointee.readyValue } }
+      return container[keyPath: path].makeValue(in: container)
+    }
   }
 
   /// The value of a property of a struct, or of a local.

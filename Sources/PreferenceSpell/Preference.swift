@@ -123,7 +123,7 @@ public import SpellRegistry
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
-    get {
+    @inline(__always) get {
       let link = container[keyPath: path].unretainedLink
       let decoded = withExtendedLifetime(container) { link._withUnsafeGuaranteedRef { $0.decodedValue } }
       if let decoded { return decoded }
