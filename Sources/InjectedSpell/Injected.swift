@@ -56,7 +56,7 @@ public import SpellRegistry
   ) -> Value {
     @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
-      if slot.pointee.isCurrent { return withExtendedLifetime(container) { slot.pointee.readyValue } }
+      if slot.isCurrent { return withExtendedLifetime(container) { slot.readyValue } }
       return container[keyPath: path].makeValue(in: container)
     }
     set {
@@ -68,8 +68,8 @@ public import SpellRegistry
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.pointee.isCurrent {
-        return withExtendedLifetime(self) { storage.slot.pointee.readyValue }
+      if storage.slot.isCurrent {
+        return withExtendedLifetime(self) { storage.slot.readyValue }
       }
       return makeValue(in: nil)
     }

@@ -55,7 +55,7 @@ public import SpellRegistry
   ) -> Value {
     @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
-      if slot.pointee.isReady { return withExtendedLifetime(container) { slot.pointee.readyValue } }
+      if slot.isReady { return withExtendedLifetime(container) { slot.readyValue } }
       return container[keyPath: path].makeValue(in: container)
     }
     set {
@@ -67,8 +67,8 @@ public import SpellRegistry
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.pointee.isReady {
-        return withExtendedLifetime(self) { storage.slot.pointee.readyValue }
+      if storage.slot.isReady {
+        return withExtendedLifetime(self) { storage.slot.readyValue }
       }
       return makeValue(in: nil)
     }

@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// A mutex whose hand-over the thread sanitizer can see.
 ///
@@ -6,13 +6,13 @@ internal import Synchronization
 /// reports races where there are none. The flag beside it is stored with releasing order by whoever leaves and loaded
 /// with acquiring order by whoever enters: the order that the mutex gives anyway, said once more. It costs two moves.
 @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
-  private let mutex: Mutex<State>
-  private let handOver = Atomic(false)
+  @usableFromInline let mutex: Mutex<State>
+  @usableFromInline let handOver = Atomic(false)
 
-  @usableFromInline package init(_ state: consuming sending State) { mutex = Mutex(state) }
+  @inlinable package init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Runs `body` with the state, while nobody else does.
-  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try mutex.withLock { state throws(Failure) in

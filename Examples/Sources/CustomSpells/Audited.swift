@@ -95,7 +95,7 @@ public final class AuditTrail: Sendable {
 
   /// What the registry has for the container; made once, whoever asks.
   private func trail(in container: AnyObject?) -> AuditTrail {
-    if trail.slot.pointee.isReady { return withExtendedLifetime(trail) { trail.slot.pointee.readyValue } }
+    if trail.slot.isReady { return withExtendedLifetime(trail) { trail.slot.readyValue } }
     do throws(InjectionError) { return try trail.makeValue(in: container) { _ in AuditTrail() } } catch {
       error.stop(at: trail.declaration.place)
     }

@@ -22,22 +22,22 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
     try await question.isAsking { try await initializer(question.resolver) }
   }
 
-  /// The value that `shared` keeps, else that of the run under way, else that of a run begun now.
+  /// The value that the registration keeps, else that of the run under way, else that of a run begun now.
   ///
   /// The run is a task of its own, so cancelling one that awaits it cancels it for nobody. A failure reaches all who
   /// await that run; the next to ask begins another.
-  func value(keptIn shared: SharedValue<Value>, for question: AsyncQuestion) async throws -> Value {
-    if let value = shared.current { return value }
+  func value(keptBy entry: RegistrationRecord, for question: AsyncQuestion) async throws -> Value {
+    if let value = entry.shared.current(as: Value.self) { return value }
     let task = running.withLock { running in
       // A run begun before a reset is for those who asked before it.
-      let generation = shared.generation
+      let generation = entry.shared.generation
       if let running, running.generation == generation { return running.task }
       // A run may have ended between the look and the lock; it is kept before it is forgotten.
-      if let value = shared.current { return Task { value } }
+      if let value = entry.shared.current(as: Value.self) { return Task { value } }
       let task = Task {
         defer { self.running.withLock { if $0?.generation == generation { $0 = nil } } }
         let value = try await makeUnique(for: question)
-        shared.keep(value, madeIn: generation)
+        entry.shared.keep(value, madeIn: generation)
         return value
       }
       running = Run(generation: generation, task: task)

@@ -40,15 +40,13 @@ extension InitializerRegistry {
   ) async throws(InjectionError) -> Value {
     let point = InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed)
     for owner in lineage {
-      // An instance of any supertype ranks here whether it has this one or not.
-      let ranked = owner.ranked(type, at: point, reach: .any, exactly: false)
-      guard let entry = ranked.first(where: { $0.serves(type) }) else { continue }
+      guard let entry = owner.winner(for: type, at: point) else { continue }
       guard let exact = entry as? RegistrationEntry<Value> else { break }
       switch exact.initializer {
       case .async(let initializer):
         guard let initializer = initializer as? AsyncValue<Value> else { break }
         let value = try await answer(initializer, of: exact, owner: owner, named: name)
-        exact.hooks.call(value, at: InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed))
+        exact.hooks.callAll(value, at: InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed))
         hooks.callAll(value, at: InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed))
         return value
       case .onMainActor: return try await resolveOnMainActor(type, named: name)
@@ -63,10 +61,10 @@ extension InitializerRegistry {
     _ initializer: AsyncValue<Value>, of entry: RegistrationEntry<Value>, owner: InitializerRegistry,
     named name: String?
   ) async throws(InjectionError) -> Value {
-    let question = AsyncQuestion(entry, named: name, of: entry.shared == nil ? self : owner)
+    let question = AsyncQuestion(entry, named: name, of: entry.lifetime.isShared ? owner : self)
     do {
       return try await question.awaiting {
-        if let shared = entry.shared { return try await initializer.value(keptIn: shared, for: question) }
+        if entry.lifetime.isShared { return try await initializer.value(keptBy: entry, for: question) }
         return try await initializer.makeUnique(for: question)
       }
     } catch {

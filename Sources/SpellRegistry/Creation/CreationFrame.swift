@@ -10,7 +10,9 @@ struct CreationFrame {
   /// What runs, and for whom: a registration, and the container, property and name that it was asked with.
   ///
   /// Two frames alike in all of them are a circle.
-  var entry: (any AnyRegistrationEntry)?
+  ///
+  /// Whoever runs it holds it.
+  unowned(unsafe) var entry: RegistrationRecord?
   let asked: Asked
   /// The values that are shared within this resolution; only the outermost frame has any.
   var graph: GraphValues?
@@ -34,15 +36,12 @@ struct CreationFrame {
     _ body: (UnsafeMutablePointer<CreationFrame>) throws(InjectionError) -> Result
   ) throws(InjectionError) -> Result {
     let thread = CreationThread.current
-    var frame = CreationFrame(
-      asker: thread.pointee.innermost, thread: thread, type: type, entry: nil, asked: asked, graph: nil)
-    // `withUnsafeMutablePointer` takes no typed error through, hence the result.
-    let result: Swift.Result<Result, InjectionError> = withUnsafeMutablePointer(to: &frame) { frame in
+    var frame = CreationFrame(asker: thread.pointee.innermost, thread: thread, type: type, asked: asked)
+    return try withUnsafeMutablePointer(to: &frame) { frame throws(InjectionError) in
       thread.pointee.innermost = frame
       defer { thread.pointee.innermost = frame.pointee.asker }
-      do throws(InjectionError) { return .success(try body(frame)) } catch { return .failure(error) }
+      return try body(frame)
     }
-    return try result.get()
   }
 
   /// What is being made on this thread, the outermost first.
@@ -63,7 +62,7 @@ extension UnsafeMutablePointer<CreationFrame> {
   /// Notes that `entry` is what will run for this frame.
   ///
   /// - Throws: `.cycle` where it runs already, further out on this thread, for the same container and name.
-  func begin(_ entry: any AnyRegistrationEntry, withArguments: Bool) throws(InjectionError) {
+  func begin(_ entry: RegistrationRecord, withArguments: Bool) throws(InjectionError) {
     var depth = 0
     var asker = pointee.asker
     while let frame = asker {
@@ -100,7 +99,7 @@ extension UnsafeMutablePointer<CreationFrame> {
 /// The values of scope `.graph` that one resolution has made so far.
 final class GraphValues {
   /// Holds the entries as well: an identifier is an entry's own only for as long as that lives.
-  private var values: [ObjectIdentifier: (entry: any AnyRegistrationEntry, value: Any)] = [:]
+  private var values: [ObjectIdentifier: (entry: RegistrationRecord, value: Any)] = [:]
 
   func value<Value>(of entry: RegistrationEntry<Value>) -> Value? {
     // The dictionary's own nil would pass for a value of an Optional type.

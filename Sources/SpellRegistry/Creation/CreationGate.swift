@@ -42,6 +42,9 @@ extension CreationGate {
   /// Whether `word` tells of a value being made.
   static func isBusy(_ word: UInt) -> Bool { word != vacant && word & tags <= awaitedTag }
 
+  /// Whether `word` tells of a value that is there.
+  static func isSettledWithValue(_ word: UInt) -> Bool { word & tags > awaitedTag }
+
   /// Exchanges a settled word for this frame.
   func enter(from settled: UInt, as frame: UnsafeMutablePointer<CreationFrame>) -> Bool {
     word.compareExchange(

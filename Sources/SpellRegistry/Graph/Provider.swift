@@ -29,11 +29,10 @@ extension InitializerRegistry {
     let point = InjectionPoint(type, in: nil, .unnamed)
     let wrapped = (type as? any OptionalValue.Type)?.wrappedType
     for registry in lineage {
-      for type in [type] + (wrapped.map { [$0] } ?? []) {
-        let ranked = registry.ranked(type, at: point, reach: .any, exactly: false)
-        if let entry = ranked.first(where: { $0.serves(type) }) {
-          return Provider(entry, of: registry, asked: self)
-        }
+      if let entry = registry.winner(for: type, at: point, exactly: wrapped != nil)
+        ?? wrapped.flatMap({ registry.winner(for: $0, at: point) })
+      {
+        return Provider(entry, of: registry, asked: self)
       }
     }
     return nil

@@ -12,7 +12,9 @@ extension InitializerRegistry {
   ///
   /// - Precondition: Where the container observes, reflection shows the property's name; see ``NamedProperty``.
   public func announce<Value>(_ value: Value, at point: InjectionPoint) {
-    if let observer = point.container as? any InjectionObserver {
+    if let container = point.container, Observers.include(type(of: container)),
+      let observer = container as? any InjectionObserver
+    {
       observer.didInject(value, intoProperty: point.nameForObserver)
     }
     hooks.callAll(value, at: point)

@@ -1,6 +1,10 @@
 internal import Synchronization
 
 // A read that finds no value: who makes it, in which order, and who hears of it.
+//
+// This is compiled once for all types. A `Value` is handed on as it is, and never wrapped on the usual way (in an
+// Optional, a tuple, a struct of its own): the runtime would have to look up that type each time, which costs more than
+// all the rest.
 
 extension PropertyStorage {
   /// What a property does where its registration and its expression give nothing.
@@ -24,14 +28,10 @@ extension PropertyStorage {
     let point = point(in: container)
     return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
       while true {
-        let word = slot.pointee.gate.word.load(ordering: .acquiring)
-        if CreationGate.isBusy(word) {
-          do throws(InjectionError) { try slot.pointee.gate.wait(while: word, as: frame) } catch {
-            throw error.located(at: point)
-          }
-        } else if let value = value(at: word), !(followsReinjection && isOutdated(word)) {
-          return value
-        } else if slot.pointee.gate.enter(from: word, as: frame) {
+        let word = try settledWord(in: container, as: frame)
+        if word != CreationGate.vacant, !(followsReinjection && isOutdated(word)) {
+          if let value = value(at: word) { return value }
+        } else if record.pointee.gate.enter(from: word, as: frame) {
           return try makeValue(at: point, replacing: word, fallback: fallback, as: frame)
         }
       }
@@ -42,11 +42,12 @@ extension PropertyStorage {
   public func makeUnstoredValue(in container: AnyObject?) throws(InjectionError) -> Value {
     let point = point(in: container)
     return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
-      guard let provided = try provide(at: point, fallback: { _ in nil }, as: frame) else {
-        return try slot.pointee.declaration.registry.nilOrThrow(at: point)
+      guard let source = source(at: point, as: frame) else {
+        return try record.pointee.declaration.registry.nilOrThrow(at: point)
       }
-      notify(provided, at: point)
-      return provided.value
+      let value = try value(from: source, at: point, as: frame)
+      notify(value, from: source, at: point)
+      return value
     }
   }
 
@@ -55,43 +56,79 @@ extension PropertyStorage {
     at point: InjectionPoint, replacing word: UInt, fallback: Fallback,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
-    let old = value(at: word)
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
     let generation = latestGeneration
-    let provided: Provided<Value>?
-    do throws(InjectionError) { provided = try provide(at: point, fallback: fallback, as: frame) } catch {
-      slot.pointee.gate.settle(frame, as: word)
+    guard let source = source(at: point, as: frame) else {
+      return try makeFallback(fallback, at: point, replacing: word, of: generation, as: frame)
+    }
+    let value: Value
+    do throws(InjectionError) { value = try self.value(from: source, at: point, as: frame) } catch {
+      record.pointee.gate.settle(frame, as: word)
       throw error
     }
-    guard let provided else {
-      slot.pointee.gate.settle(frame, as: old == nil ? word : word & CreationGate.tags | generation)
-      if let old { return old }
-      return try slot.pointee.declaration.registry.nilOrThrow(at: point)
-    }
-    store(provided.value, of: generation, exclusively: false, as: frame)
-    notify(provided, at: point)
-    return provided.value
+    store(value, of: generation, exclusively: false, as: frame)
+    notify(value, from: source, at: point)
+    return value
   }
 
-  private func provide(
-    at point: InjectionPoint, fallback: Fallback, as frame: UnsafeMutablePointer<CreationFrame>
-  ) throws(InjectionError) -> Provided<Value>? {
-    let registry = slot.pointee.declaration.registry
-    if let expression = slot.pointee.declaration.expression {
-      let registered = try registry.provide(Value.self, at: point, reach: .containersOnly, as: frame)
-      if let registered { return registered }
-      try frame.beginExpression()
-      return Provided(value: expression(), entry: nil)
+  /// What the wrapper makes of nothing; else the value that there was; else nil or an error.
+  private func makeFallback(
+    _ fallback: Fallback, at point: InjectionPoint, replacing word: UInt, of generation: UInt,
+    as frame: UnsafeMutablePointer<CreationFrame>
+  ) throws(InjectionError) -> Value {
+    let value: Value?
+    do throws(InjectionError) { value = try fallback(point) } catch {
+      record.pointee.gate.settle(frame, as: word)
+      throw error
     }
-    if let registered = try registry.provide(Value.self, at: point, as: frame) { return registered }
-    return try fallback(point).map { Provided(value: $0, entry: nil) }
+    if let value {
+      store(value, of: generation, exclusively: false, as: frame)
+      notify(value, from: .expression { value }, at: point)
+      return value
+    }
+    let old = self.value(at: word)
+    record.pointee.gate.settle(frame, as: old == nil ? word : word & CreationGate.tags | generation)
+    return if let old { old } else { try record.pointee.declaration.registry.nilOrThrow(at: point) }
+  }
+
+  /// What makes a value.
+  private enum Source {
+    case registration(Answer)
+    case expression(() -> Value)
+  }
+
+  private func source(at point: InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>) -> Source? {
+    let registry = record.pointee.declaration.registry
+    guard let expression = record.pointee.declaration.expression else {
+      return registry.answer(to: Value.self, at: point, as: frame).map { .registration($0) }
+    }
+    // What is registered for no container in particular comes after the property's own expression.
+    let registered = registry.hasLimits ? registry.answer(to: Value.self, at: point, reach: .containersOnly, as: frame) : nil
+    return registered.map { .registration($0) } ?? .expression(expression)
+  }
+
+  private func value(
+    from source: Source, at point: InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>
+  ) throws(InjectionError) -> Value {
+    switch source {
+    case .registration(let answer):
+      return try record.pointee.declaration.registry.value(of: answer, at: point, as: frame)
+    case .expression(let expression):
+      try frame.beginExpression()
+      return expression()
+    }
   }
 
   /// Calls each hook that wants to hear of this injection, once, with no lock held.
-  private func notify(_ provided: Provided<Value>, at point: InjectionPoint) {
-    provided.entry?.notify(provided.value, at: point)
-    if let container = point.container { slot.pointee.declaration.hook?(container, provided.value) }
-    slot.pointee.declaration.registry.announce(provided.value, at: point)
+  private func notify(_ value: Value, from source: Source, at point: InjectionPoint) {
+    if case .registration(let answer) = source { answer.entry.hooks.callAll(value, at: point) }
+    notify(value, at: point)
+  }
+
+  /// Calls the hooks but for the registration's.
+  private func notify(_ value: Value, at point: InjectionPoint) {
+    if let hook = record.pointee.declaration.hook, let container = point.container { hook(container, value) }
+    record.pointee.declaration.registry.announce(value, at: point)
   }
 }
 
@@ -118,21 +155,24 @@ extension PropertyStorage {
   ) throws(InjectionError) -> Store? {
     if hasValue { return nil }
     let point = point(in: container)
-    let provided = try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
-      try registry.provide(Value.self, at: point, as: frame)
+    let made = try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
+      try registry.answer(to: Value.self, at: point, as: frame).map { answer throws(InjectionError) in
+        (value: try registry.value(of: answer, at: point, as: frame) as Value, answer: answer)
+      }
     }
-    guard let provided else {
+    guard let made else {
       _ = try registry.nilOrThrow(at: point) as Value
       return nil
     }
     return { () throws(InjectionError) in
-      try assignIfVacant(provided.value, byHand: false) ? { notify(provided, at: point) } : {}
+      let isStored = try assignIfVacant(made.value, byHand: false)
+      return isStored ? { notify(made.value, from: .registration(made.answer), at: point) } : {}
     }
   }
 
   /// Injects a value that is there already, in place of whatever the property has, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
     try change(to: value, in: container, exclusively: false, byHand: false)
-    notify(Provided(value: value, entry: nil), at: point(in: container))
+    notify(value, at: point(in: container))
   }
 }

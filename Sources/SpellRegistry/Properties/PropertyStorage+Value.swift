@@ -3,22 +3,21 @@ internal import Synchronization
 
 extension PropertyStorage {
   /// Whether there is a value, wherever it lies.
-  public var hasValue: Bool {
-    let word = slot.pointee.gate.word.load(ordering: .acquiring)
-    return word != CreationGate.vacant && !CreationGate.isBusy(word)
-  }
+  public var hasValue: Bool { CreationGate.isSettledWithValue(record.pointee.gate.word.load(ordering: .acquiring)) }
 
   /// The value, if there is one.
-  public var value: Value? {
-    let word = slot.pointee.gate.word.load(ordering: .acquiring)
-    return CreationGate.isBusy(word) ? nil : value(at: word)
-  }
+  public var value: Value? { value(at: record.pointee.gate.word.load(ordering: .acquiring)) }
 
-  /// The value that a settled word tells of.
+  var record: UnsafeMutablePointer<PropertyRecord<Value>> { slot.record }
+
+  /// The value that a word tells of; nil where there is none, or there is none any more.
   func value(at word: UInt) -> Value? {
     switch word & CreationGate.tags {
-    case CreationGate.ready: slot.pointee.inline
-    case CreationGate.readyElsewhere: slot.pointee.elsewhere.withLock(\.self)?.value
+    case CreationGate.ready: slot.place.pointee
+    case CreationGate.readyElsewhere:
+      CreationThread.current.pointee.reading.withLock { _ in
+        record.pointee.elsewhere.current?.assumingMemoryBound(to: Value.self).pointee
+      }
     default: nil
     }
   }
@@ -47,13 +46,10 @@ extension PropertyStorage {
   func assignIfVacant(_ value: Value, byHand: Bool) throws(InjectionError) -> Bool {
     try CreationFrame.push(Value.self, asked: CreationFrame.Asked()) { frame throws(InjectionError) in
       while true {
-        let word = slot.pointee.gate.word.load(ordering: .acquiring)
-        if CreationGate.isBusy(word) {
-          try slot.pointee.gate.wait(while: word, as: frame)
-        } else if word != CreationGate.vacant {
-          return false
-        } else if slot.pointee.gate.enter(from: word, as: frame) {
-          slot.pointee.isByHand.store(byHand, ordering: .relaxed)
+        let word = try settledWord(in: nil, as: frame)
+        if word != CreationGate.vacant { return false }
+        if record.pointee.gate.enter(from: word, as: frame) {
+          record.pointee.isByHand.store(byHand, ordering: .relaxed)
           store(value, of: latestGeneration, exclusively: false, as: frame)
           return true
         }
@@ -76,46 +72,61 @@ extension PropertyStorage {
     to value: Value?, in container: AnyObject?, exclusively: Bool, byHand: Bool
   ) throws(InjectionError) {
     try CreationFrame.push(Value.self, asked: CreationFrame.Asked()) { frame throws(InjectionError) in
-      while true {
-        let word = slot.pointee.gate.word.load(ordering: .acquiring)
-        if CreationGate.isBusy(word) {
-          do throws(InjectionError) { try slot.pointee.gate.wait(while: word, as: frame) } catch {
-            throw error.located(at: point(in: container))
-          }
-        } else if slot.pointee.gate.enter(from: word, as: frame) {
-          slot.pointee.isByHand.store(byHand, ordering: .relaxed)
-          return store(value, of: latestGeneration, exclusively: exclusively, as: frame)
-        }
+      while !record.pointee.gate.enter(from: try settledWord(in: container, as: frame), as: frame) {}
+      record.pointee.isByHand.store(byHand, ordering: .relaxed)
+      if let value {
+        store(value, of: latestGeneration, exclusively: exclusively, as: frame)
+      } else {
+        clear(exclusively: exclusively, as: frame)
       }
     }
   }
 
-  /// Writes a value, or that there is none, and leaves the gate.
-  ///
-  /// What was there is released after that.
-  func store(
-    _ value: Value?, of generation: UInt, exclusively: Bool, as frame: UnsafeMutablePointer<CreationFrame>
-  ) {
-    var old: (Value?, Elsewhere<Value>?)
-    if exclusively || (slot.pointee.inline == nil && !slot.pointee.isRetired) {
-      old = (slot.pointee.inline, slot.pointee.elsewhere.withLock { $0.take() })
-      slot.pointee.inline = value
-      slot.pointee.isRetired = false
-      slot.pointee.gate.settle(
-        frame, as: value == nil ? CreationGate.vacant : generation | CreationGate.ready)
-    } else {
-      slot.pointee.isRetired = true
-      let new = value.map { Elsewhere($0) }
-      old = (
-        nil,
-        slot.pointee.elsewhere.withLock { elsewhere in
-          defer { elsewhere = new }
-          return elsewhere
-        }
-      )
-      slot.pointee.gate.settle(
-        frame, as: new == nil ? CreationGate.vacant : generation | CreationGate.readyElsewhere)
+  /// The word, once nobody is making the value.
+  func settledWord(
+    in container: AnyObject?, as frame: UnsafeMutablePointer<CreationFrame>
+  ) throws(InjectionError) -> UInt {
+    while true {
+      let word = record.pointee.gate.word.load(ordering: .acquiring)
+      guard CreationGate.isBusy(word) else { return word }
+      do throws(InjectionError) { try record.pointee.gate.wait(while: word, as: frame) } catch {
+        throw error.located(at: point(in: container))
+      }
     }
-    withExtendedLifetime(old) {}
+  }
+
+  /// Writes a value and leaves the gate; what was there is released after that.
+  func store(
+    _ value: Value, of generation: UInt, exclusively: Bool, as frame: UnsafeMutablePointer<CreationFrame>
+  ) {
+    if !record.pointee.hasValueInPlace {
+      slot.place.initialize(to: value)
+      record.pointee.hasValueInPlace = true
+      record.pointee.gate.settle(frame, as: generation | CreationGate.ready)
+    } else if exclusively {
+      let old = (slot.place.move(), record.pointee.elsewhere.withdraw())
+      slot.place.initialize(to: value)
+      record.pointee.gate.settle(frame, as: generation | CreationGate.ready)
+      old.1.map(PropertyRecord<Value>.free)
+    } else {
+      let new = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+      new.initialize(to: value)
+      let old = record.pointee.elsewhere.exchange(for: new)
+      record.pointee.gate.settle(frame, as: generation | CreationGate.readyElsewhere)
+      old.map(PropertyRecord<Value>.free)
+    }
+  }
+
+  /// Forgets the value and leaves the gate; what was there is released after that, but for what may be being read.
+  private func clear(exclusively: Bool, as frame: UnsafeMutablePointer<CreationFrame>) {
+    var inPlace: Value?
+    if exclusively && record.pointee.hasValueInPlace {
+      inPlace = slot.place.move()
+      record.pointee.hasValueInPlace = false
+    }
+    let elsewhere = record.pointee.elsewhere.withdraw()
+    record.pointee.gate.settle(frame, as: CreationGate.vacant)
+    elsewhere.map(PropertyRecord<Value>.free)
+    withExtendedLifetime(inPlace) {}
   }
 }

@@ -11,7 +11,7 @@
 ///   ) -> Value {
 ///     @inline(__always) get {
 ///       let slot = container[keyPath: path].storage.slot
-///       if slot.pointee.isReady { return withExtendedLifetime(container) { slot.pointee.readyValue } }
+///       if slot.isReady { return withExtendedLifetime(container) { slot.readyValue } }
 ///       return container[keyPath: path].firstValue(in: container)
 ///     }
 ///   }
@@ -25,28 +25,30 @@
 public struct PropertyStorage<Value> {
   @usableFromInline var buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>
   /// Where the value lies; valid for as long as this storage, or a copy of it, lives.
-  public let slot: UnsafeMutablePointer<PropertySlot<Value>>
+  public let slot: PropertySlot<Value>
 
   /// Storage without a value.
   @inlinable public init(_ declaration: PropertyDeclaration<Value>) {
-    buffer = PropertyBuffer.allocate(
-      size: MemoryLayout<PropertySlot<Value>>.size, alignment: MemoryLayout<PropertySlot<Value>>.alignment
-    ) { slot in slot.assumingMemoryBound(to: PropertySlot<Value>.self).deinitialize(count: 1) }
-    slot = buffer.header.slot.bindMemory(to: PropertySlot<Value>.self, capacity: 1)
-    slot.initialize(to: PropertySlot(declaration))
+    buffer = PropertyBuffer.allocate(size: PropertySlot<Value>.size, alignment: PropertySlot<Value>.alignment) { slot in
+      PropertySlot<Value>(slot.assumingMemoryBound(to: PropertyRecord<Value>.self)).deinitialize()
+    }
+    slot = PropertySlot(buffer.header.slot.bindMemory(to: PropertyRecord<Value>.self, capacity: 1))
+    slot.record.initialize(to: PropertyRecord(declaration))
   }
 
   /// What the property's declaration says.
-  public var declaration: PropertyDeclaration<Value> { slot.pointee.declaration }
+  public var declaration: PropertyDeclaration<Value> { slot.record.pointee.declaration }
 
   /// Which property this is the storage of.
-  public var identity: PropertyIdentity { PropertyIdentity(address: slot, place: slot.pointee.declaration.place) }
+  public var identity: PropertyIdentity {
+    PropertyIdentity(address: slot.record, place: slot.record.pointee.declaration.place)
+  }
 
   /// Whether no copy shares this storage; only inside a mutating function, where nobody can begin to.
   @inlinable public mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&buffer) }
 
   /// Where the property is, as a question to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
-    InjectionPoint(Value.self, in: container, property: identity, alias: slot.pointee.declaration.alias)
+    InjectionPoint(Value.self, in: container, property: identity, alias: slot.record.pointee.declaration.alias)
   }
 }

@@ -17,7 +17,9 @@ public struct Registration<Value>: Sendable {
   /// running, so a hook may resolve even what it hears of.
   @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
-    entry.hooks.add(hook)
+    entry.hooks.add { value, point in
+      if let value = value as? Value { hook(value, point) }
+    }
     return self
   }
 

@@ -21,7 +21,7 @@ extension InitializerRegistry {
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @Sendable () throws -> Value
   ) -> Registration<Value> {
-    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .plain { _ in try initializer() })
+    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .independent(initializer))
   }
 
   /// Registers what makes a value with the help of others.

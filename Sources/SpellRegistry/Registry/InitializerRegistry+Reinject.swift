@@ -20,16 +20,16 @@ extension PropertyStorage {
     if current == word { return false }
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrappedType
     let isOutdated =
-      !slot.pointee.isByHand.load(ordering: .relaxed)
-      && slot.pointee.declaration.registry.generations.isOutdated(
+      !record.pointee.isByHand.load(ordering: .relaxed)
+      && record.pointee.declaration.registry.generations.isOutdated(
         word & ~CreationGate.tags, of: [Value.self] + (wrapped.map { [$0] } ?? []))
     if !isOutdated {
-      _ = slot.pointee.gate.word.compareExchange(
+      _ = record.pointee.gate.word.compareExchange(
         expected: word, desired: current, ordering: .acquiringAndReleasing)
     }
     return isOutdated
   }
 
   /// The generation that the latest re-injection began.
-  var latestGeneration: UInt { slot.pointee.current.pointee.load(ordering: .acquiring) & ~CreationGate.tags }
+  var latestGeneration: UInt { record.pointee.current.pointee.load(ordering: .acquiring) & ~CreationGate.tags }
 }

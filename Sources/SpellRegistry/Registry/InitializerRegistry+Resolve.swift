@@ -9,14 +9,46 @@ extension InitializerRegistry {
   ///   - container: The object to ask for, so that registrations limited to its class count.
   /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation` or `.notReady`, with the path from
   ///   this type to the one at fault.
-  public func resolve<Value>(
+  @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, for container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    if let value = publishedValue(type) { return value }
+    return try resolveAnew(type, named: name, for: container)
+  }
+
+  /// What the one registration of a type keeps for everybody, if it is there: whatever the name and the container, that
+  /// is the answer.
+  @inlinable func publishedValue<Value>(_ type: Value.Type) -> Value? {
+    var value: Value?
+    readPublished(type) { value = $0.assumingMemoryBound(to: Value.self).pointee }
+    return value
+  }
+
+  /// Hands the address of a published value, if there is one and nobody wants to hear that it was asked for.
+  @usableFromInline func readPublished(_ type: any Any.Type, _ read: (UnsafeRawPointer) -> Void) {
+    if hooks.areUsed { return }
+    let thread = CreationThread.current
+    if readPublished(type, on: thread, read) { thread.pointee.innermost?.pointee.entry?.observeDependency(on: type) }
+  }
+
+  private func readPublished(
+    _ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, isInherited: Bool = false,
+    _ read: (UnsafeRawPointer) -> Void
+  ) -> Bool {
+    switch index.readPublished(type, on: thread, isInherited: isInherited, read) {
+    case .read: true
+    case .nothing: parent?.readPublished(type, on: thread, isInherited: true, read) ?? false
+    case .unread: false
+    }
+  }
+
+  @usableFromInline func resolveAnew<Value>(
+    _ type: Value.Type, named name: String?, for container: AnyObject?
   ) throws(InjectionError) -> Value {
     let point = InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed)
     return try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) in
-      guard let provided = try provide(type, at: point, as: frame) else { return try nilOrThrow(at: point) }
-      notify(provided, at: point)
-      return provided.value
+      guard let answer = answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point) }
+      return try notifying(of: value(of: answer, at: point, as: frame), from: answer.entry, at: point)
     }
   }
 
@@ -40,11 +72,11 @@ extension InitializerRegistry {
           case .withArguments(let initializer) = entry.initializer
         else { continue }
         try frame.begin(entry, withArguments: true)
-        let value = try run(entry, at: point) {
-          try initializer(Resolver(point: point, registry: self), arguments)
+        let value: Value
+        do { value = try initializer(Resolver(point: point, registry: self), arguments) } catch {
+          throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
         }
-        notify(Provided(value: value, entry: entry), at: point)
-        return value
+        return notifying(of: value, from: entry, at: point)
       }
       throw missing(
         type, at: point,
@@ -65,27 +97,24 @@ extension InitializerRegistry {
     // A frame for all of them, so that they share the values of this resolution.
     return try CreationFrame.push([Value].self, asked: point.asked) { _ throws(InjectionError) in
       var values: [Value] = []
-      for (entry, owner) in entries(serving: type) {
-        let provided = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) in
-          try provide(type, from: entry, of: owner, at: point, as: frame)
+      for answer in answers(to: type) {
+        let value = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) -> Value in
+          try self.value(of: answer, at: point, as: frame)
         }
-        guard let provided else { continue }
-        notify(provided, at: point)
-        values.append(provided.value)
+        values.append(notifying(of: value, from: answer.entry, at: point))
       }
       return values
     }
   }
 
-  private func entries(
-    serving type: any Any.Type
-  ) -> [(entry: any AnyRegistrationEntry, owner: InitializerRegistry)] {
+  /// What every registration for any container answers, in the order of registration.
+  private func answers(to type: any Any.Type) -> [Answer] {
     var overridden: Set<RegistrationKey> = []
-    var found: [(entry: any AnyRegistrationEntry, owner: InitializerRegistry)] = []
+    var found: [Answer] = []
     for registry in lineage {
       let entries = registry.table.withLock { $0.entries(for: type) + $0.universal }
-      for entry in entries where entry.key.container == nil && !overridden.contains(entry.key) {
-        found.append((entry, registry))
+      for entry in entries where entry.key.container == nil && !overridden.contains(entry.key) && entry.serves(type) {
+        found.append(Answer(entry: entry, fit: entry.fit(to: type), owner: registry))
       }
       overridden.formUnion(entries.map(\.key))
     }
@@ -100,16 +129,10 @@ extension InitializerRegistry {
     throw missing(Value.self, at: point)
   }
 
-  /// Calls the hooks of the registration, then the registry's.
-  private func notify<Value>(_ provided: Provided<Value>, at point: InjectionPoint) {
-    provided.entry?.notify(provided.value, at: point)
-    hooks.callAll(provided.value, at: point)
-  }
-}
-
-extension Hooks where Value == Any {
-  /// Calls every hook, making an `Any` of the value only where there is one.
-  func callAll<Injected>(_ value: Injected, at point: InjectionPoint) {
-    if areUsed { call(value, at: point) }
+  /// Calls the hooks of the registration, then the registry's; returns the value that they hear of.
+  private func notifying<Value>(of value: Value, from entry: RegistrationRecord, at point: InjectionPoint) -> Value {
+    entry.hooks.callAll(value, at: point)
+    hooks.callAll(value, at: point)
+    return value
   }
 }

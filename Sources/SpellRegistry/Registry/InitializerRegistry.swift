@@ -1,5 +1,4 @@
 internal import Locking
-public import Synchronization
 
 /// Who makes what for whom: initializers, keyed by property type, container type and property name.
 ///
@@ -33,9 +32,10 @@ public final class InitializerRegistry: Sendable {
   /// Where this one looks for what it does not have.
   public let parent: InitializerRegistry?
 
-  let table = Lock(RegistrationTable())
-  let hooks = Hooks<Any>()
-  let generations: Generations
+  let index: RegistrationIndex
+  let table: Lock<RegistrationTable>
+  let hooks = Hooks()
+  @usableFromInline let generations: Generations
 
   /// An empty registry.
   ///
@@ -43,6 +43,9 @@ public final class InitializerRegistry: Sendable {
   ///   specific the parent's is.
   public init(parent: InitializerRegistry? = nil) {
     self.parent = parent
+    let index = RegistrationIndex()
+    self.index = index
+    table = Lock(RegistrationTable(index))
     generations = parent?.generations ?? Generations()
   }
 
@@ -62,7 +65,7 @@ public final class InitializerRegistry: Sendable {
   ///
   /// The parent, and hooks for the whole registry, stay.
   public func removeAll() {
-    for entry in table.withLock({ $0.removeAll() }) { entry.retire() }
+    drop(table.withLock { $0.removeAll() })
   }
 
   /// Calls `hook` after each injection of any value through this registry: after the registration's hooks, the
@@ -72,16 +75,20 @@ public final class InitializerRegistry: Sendable {
   /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
-  /// The word that values of the latest generation have.
-  @usableFromInline var currentWord: UnsafePointer<Atomic<UInt>> { generations.current }
-
   func insert(_ entry: any AnyRegistrationEntry) {
     let replaced = table.withLock { $0.insert(entry) }
-    replaced?.retire()
+    if let replaced { drop([replaced]) }
   }
 
   func remove(_ entry: any AnyRegistrationEntry) {
-    if table.withLock({ $0.remove(entry) }) { entry.retire() }
+    if table.withLock({ $0.remove(entry) }) { drop([entry]) }
+  }
+
+  /// Lets go of entries that are in the table no more.
+  private func drop(_ entries: [any AnyRegistrationEntry]) {
+    for entry in entries { entry.shared.retire() }
+    // Somebody may have just found one and not retained it yet.
+    withExtendedLifetime(entries) { CreationThread.awaitReaders() }
   }
 
   /// Every registration here, in order.

@@ -13,10 +13,10 @@ public final class ScopeCache: Sendable {
   /// What the cache is for; shown in drawings of the graph.
   public let name: String
 
-  private struct WeakValue: Sendable {
-    weak let value: (any ResettableValue)?
+  private struct WeakRecord: Sendable {
+    weak let record: RegistrationRecord?
   }
-  private let values = Lock<[ObjectIdentifier: WeakValue]>([:])
+  private let records = Lock<[ObjectIdentifier: WeakRecord]>([:])
 
   /// An empty cache.
   public init(_ name: String) { self.name = name }
@@ -25,19 +25,14 @@ public final class ScopeCache: Sendable {
   ///
   /// A value that is being made at this moment is not kept: it goes at most to those who asked before.
   public func reset() {
-    for value in values.withLock({ $0.values.compactMap(\.value) }) { value.reset() }
+    for record in records.withLock({ $0.values.compactMap(\.record) }) { record.shared.reset() }
   }
 
-  func add(_ value: any ResettableValue) {
-    values.withLock { $0[ObjectIdentifier(value)] = WeakValue(value: value) }
+  func add(_ record: RegistrationRecord) {
+    records.withLock { $0[ObjectIdentifier(record)] = WeakRecord(record: record) }
   }
 
   func remove(_ id: ObjectIdentifier) {
-    values.withLock { $0[id] = nil }
+    records.withLock { $0[id] = nil }
   }
-}
-
-/// A value that a cache can drop.
-protocol ResettableValue: AnyObject, Sendable {
-  func reset()
 }

@@ -1,0 +1,108 @@
+internal import Locking
+internal import Synchronization
+
+/// What a registry knows of a type without a look into its table: read with no lock that another thread wants, written
+/// under the table's.
+final class RegistrationIndex: Sendable {
+  /// What is registered for a type.
+  enum Finding {
+    /// Nothing at all that could serve it.
+    case nothing
+    /// One registration, which serves it in any container and by any name.
+    case one(RegistrationRecord)
+    /// The table has to be asked which one wins, if any.
+    case several
+  }
+
+  /// By type: `TypeTable.nothing`, `several`, or the address of the one registration.
+  private let words = TypeTable()
+  private static let several: UInt = 1
+
+  /// The rawest of the instances that serve any supertype; relaxed, as a thread that knows of a registration has
+  /// synchronised with it.
+  private let universal = Atomic(Universal.none.rawValue)
+  private enum Universal: UInt8 {
+    case none
+    /// They win over nothing that is registered for the type.
+    case plain
+    /// One is limited to a container or a name, and so may win over what is registered for the type.
+    case limited
+  }
+
+  /// How many registrations are limited to a class of containers; relaxed, for the same reason.
+  private let limits = Atomic(0)
+
+  var hasLimits: Bool { limits.load(ordering: .relaxed) != 0 }
+
+  /// What is registered for a type.
+  func find(_ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>) -> Finding {
+    let universal = universal.load(ordering: .relaxed)
+    if universal == Universal.limited.rawValue { return .several }
+    return thread.pointee.reading.withLock { _ in
+      switch words.word(for: ObjectIdentifier(type)) {
+      case TypeTable.nothing: universal == Universal.none.rawValue ? .nothing : .several
+      case Self.several: .several
+      // Retained before the lock is left: until then whoever withdraws it waits.
+      case let address: .one(Self.record(at: address).takeUnretainedValue())
+      }
+    }
+  }
+
+  /// What became of an attempt to read without asking whoever makes the value.
+  enum Reading {
+    case read
+    /// Nothing at all could serve the type here.
+    case nothing
+    /// There may be a value, but not for the taking.
+    case unread
+  }
+
+  /// Hands the address of the value that the one registration of a type keeps, if it is there and nobody wants to hear of
+  /// it.
+  func readPublished(
+    _ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, isInherited: Bool,
+    _ read: (UnsafeRawPointer) -> Void
+  ) -> Reading {
+    let universal = universal.load(ordering: .relaxed)
+    if universal == Universal.limited.rawValue { return .unread }
+    return thread.pointee.reading.withLock { _ in
+      let word = words.word(for: ObjectIdentifier(type))
+      if word == TypeTable.nothing { return universal == Universal.none.rawValue ? .nothing : .unread }
+      if word == Self.several { return .unread }
+      // Not retained: counting would be a write to memory that all threads share.
+      return Self.record(at: word)._withUnsafeGuaranteedRef { record in
+        if record.hooks.areUsed || isInherited && record.makesOptional { return .unread }
+        guard let value = record.shared.published.current else { return .unread }
+        read(value)
+        return .read
+      }
+    }
+  }
+
+  /// - Precondition: The caller holds the table's lock, and lets no entry go that was in the list before without
+  ///   ``CreationThread/awaitReaders()``.
+  func update(_ type: ObjectIdentifier, to entries: [any AnyRegistrationEntry]) {
+    guard let first = entries.first else { return words.set(TypeTable.nothing, for: type) }
+    let isPlain = entries.count == 1 && first.key.container == nil && first.key.name == nil
+    words.set(isPlain ? Self.address(of: first) : Self.several, for: type)
+  }
+
+  func update(universal entries: [any AnyRegistrationEntry]) {
+    let isLimited = entries.contains { $0.key.container != nil || $0.key.name != nil }
+    let state: Universal = isLimited ? .limited : entries.isEmpty ? .none : .plain
+    universal.store(state.rawValue, ordering: .relaxed)
+  }
+
+  func addLimits(_ count: Int) { limits.add(count, ordering: .relaxed) }
+
+  private static func address(of record: RegistrationRecord) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(record).toOpaque())
+  }
+
+  private static func record(at address: UInt) -> Unmanaged<RegistrationRecord> {
+    guard let address = UnsafeRawPointer(bitPattern: address) else {
+      trap("A registration is at no address; please report this.")
+    }
+    return Unmanaged.fromOpaque(address)
+  }
+}

@@ -1,0 +1,56 @@
+internal import Locking
+internal import Synchronization
+
+/// All of a registration but what makes its value, which alone depends on the value's type.
+///
+/// `@unchecked Sendable`: every stored property is a constant of a `Sendable` type, here and in the one subclass; a class
+/// that is not final can't be checked.
+class RegistrationRecord: @unchecked Sendable {
+  /// What the registration keeps for everybody, where its scope says so.
+  let shared: SharedValue
+  let hooks = Hooks()
+  let key: RegistrationKey
+  let place: SourcePlace
+  /// Whether the value is an Optional.
+  let makesOptional: Bool
+  /// What an autowired initializer takes, known before it runs.
+  let dependencies: [any Any.Type]
+  /// Counts up with each registration in the process: the larger, the newer.
+  let age = RegistrationAge.next()
+  private let observed = Lock<[any Any.Type]>([])
+
+  init(
+    key: RegistrationKey, lifetime: ScopeLifetime, expiry: Duration?, place: SourcePlace,
+    dependencies: [any Any.Type], makesOptional: Bool
+  ) {
+    self.key = key
+    self.makesOptional = makesOptional
+    self.place = place
+    self.dependencies = dependencies
+    shared = SharedValue(lifetime: lifetime, expiry: expiry)
+    if case .cached(let cache) = lifetime { cache.add(self) }
+  }
+
+  deinit {
+    if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
+  }
+
+  var lifetime: ScopeLifetime { shared.lifetime }
+  /// When the scope's values are too old.
+  var expiry: Duration? { shared.expiry }
+  /// What the initializer has asked for besides its dependencies.
+  var observedDependencies: [any Any.Type] { observed.withLock(\.self) }
+
+  func observeDependency(on type: any Any.Type) {
+    func isSame(_ other: any Any.Type) -> Bool { other == type }
+    if dependencies.contains(where: isSame) { return }
+    observed.withLock { observed in
+      if !observed.contains(where: isSame) { observed.append(type) }
+    }
+  }
+}
+
+private enum RegistrationAge {
+  private static let last = Atomic<UInt64>(0)
+  static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+}
