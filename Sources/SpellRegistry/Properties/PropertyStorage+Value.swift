@@ -104,10 +104,12 @@ extension PropertyStorage {
       record.pointee.hasValueInPlace = true
       record.pointee.gate.settle(frame, as: generation | CreationGate.ready)
     } else if exclusively {
-      let old = (slot.place.move(), record.pointee.elsewhere.withdraw())
+      let old = slot.place.move()
+      let elsewhere = record.pointee.elsewhere.withdraw()
       slot.place.initialize(to: value)
       record.pointee.gate.settle(frame, as: generation | CreationGate.ready)
-      old.1.map(PropertyRecord<Value>.free)
+      elsewhere.map(PropertyRecord<Value>.free)
+      withExtendedLifetime(old) {}
     } else {
       let new = UnsafeMutablePointer<Value>.allocate(capacity: 1)
       new.initialize(to: value)
