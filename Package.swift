@@ -31,7 +31,10 @@ let modules: [Module] = [
   ("PreferenceStorage", ["Locking"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Locking"], ["SpellTesting"]),
   ("LaunchInitializers", ["SpellRegistry", "Locking"], ["SpellTesting"]),
-  ("SpellTesting", ["SpellRegistry", "PreferenceStorage"], []),
+  (
+    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "Locking"],
+    ["InjectedSpell", "PreferenceSpell", "Locking"]
+  ),
   (
     "Spellbook",
     [

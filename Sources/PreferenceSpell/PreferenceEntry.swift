@@ -113,7 +113,7 @@ public import Synchronization
       failure.withLock { $0 = nil }
     } catch {
       failure.withLock { $0 = (error, before) }
-      (store as? any VersionedPreferenceStore)?.report(error)
+      store.announce(error)
     }
   }
 

@@ -34,6 +34,15 @@ struct Theme: Codable, Equatable, Sendable {
     #expect(store.keys.isEmpty)
   }
 
+  @Test("a store in memory may begin with values, in the order in which they are given")
+  func initialValues() throws {
+    let dark = Theme(name: "dark", sizes: [1])
+    let store = try MemoryPreferenceStore(["volume": 7, "theme": dark, "draft": String?.none])
+    #expect(store.keys == ["volume", "theme"])
+    #expect(try store.value(Theme.self, forKey: "theme") == dark)
+    #expect(throws: PreferenceError.self) { try MemoryPreferenceStore(["": 7]) }
+  }
+
   @Test("setting an optional to nil removes the key", arguments: StoreKind.allCases)
   func settingNil(kind: StoreKind) throws {
     let store = try kind.makeStore(in: folder)

@@ -20,7 +20,15 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   public let underlying: (any Error)?
   private let message: String
 
-  package init(
+  /// An error that a store of one's own throws.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of failure it is.
+  ///   - message: What happened and what to do, in a sentence without a capital at its beginning.
+  ///   - key: The key that was asked for, where the failure is about one.
+  ///   - path: Where the store's medium is.
+  ///   - underlying: The error that caused this one.
+  public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code

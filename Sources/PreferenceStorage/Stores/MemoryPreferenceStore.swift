@@ -11,6 +11,18 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   /// An empty store.
   public init() {}
 
+  /// A store with values.
+  ///
+  /// ```swift
+  /// let store = try MemoryPreferenceStore(["volume": 7, "nickname": "Ada"])
+  /// ```
+  ///
+  /// - Throws: `.invalidKey` or `.invalidValue`, as ``set(_:forKey:)`` does.
+  public convenience init(_ values: KeyValuePairs<String, any Codable>) throws(PreferenceError) {
+    self.init()
+    for (key, value) in values { try set(value, forKey: key) }
+  }
+
   /// The value of the key, or nil where there is none.
   ///
   /// One lock, one dictionary look-up, and the decoding.

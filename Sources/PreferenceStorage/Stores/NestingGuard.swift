@@ -23,7 +23,7 @@ struct NestingGuard: ~Copyable, Sendable {
   /// Runs the body of a transaction.
   ///
   /// The caller holds the lock that makes it the only one.
-  borrowing func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+  borrowing func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     thread.store(currentThread, ordering: .relaxed)
     defer { thread.store(0, ordering: .relaxed) }
     return try body()

@@ -7,8 +7,8 @@
 /// floating-point number to the last bit, infinities and NaN, `Date` and `Data` included, also inside other values.
 /// Nil is never kept: setting an optional to nil removes the key.
 ///
-/// A store of one's own wraps one of the two here, passes on what it doesn't change, and so has their transactions and
-/// notices.
+/// A store of one's own that only adds something wraps one of the two here and passes on what it doesn't change; one
+/// that keeps its values elsewhere is a `CustomPreferenceStore`. `PreferenceStoreSuite`, of `SpellTesting`, checks either.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
@@ -71,6 +71,14 @@ public protocol PreferenceStore: AnyObject, Sendable {
 extension PreferenceStore {
   /// A store without errors of its own.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
+}
+
+extension PreferenceStore {
+  /// Tells everyone who reads `errors`, where the store takes reports.
+  package func announce(_ error: PreferenceError) {
+    (self as? any VersionedPreferenceStore)?.report(error)
+    (self as? any CustomPreferenceStore)?.hub.report(error)
+  }
 }
 
 /// A store that numbers its states, so that a property can keep its decoded value, and takes reports of the errors

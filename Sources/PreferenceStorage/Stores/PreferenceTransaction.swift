@@ -3,12 +3,12 @@
 /// It reads the store as it was when the transaction began, and its own changes. Nobody else sees them before the body
 /// returns, and nobody ever does if it throws.
 public struct PreferenceTransaction: ~Copyable {
-  private let values: SharedValues
+  private let values: any TransactionValues
   private let path: String?
   private var staged: [String: JSONText?] = [:]
   private var order: [String] = []
 
-  init(on values: SharedValues, path: String?) {
+  init(on values: any TransactionValues, path: String?) {
     self.values = values
     self.path = path
   }
@@ -81,7 +81,7 @@ public struct PreferenceTransaction: ~Copyable {
   }
 
   /// What is to be written: the keys that the body touched and whose value is another now, in the order of touching.
-  var changes: [PreferenceChange] {
+  public var changes: [PreferenceChange] {
     var changes: [PreferenceChange] = []
     for key in order {
       guard let text = staged[key], values.isChange(text, forKey: key) else { continue }
@@ -90,3 +90,13 @@ public struct PreferenceTransaction: ~Copyable {
     return changes
   }
 }
+
+/// What a transaction's body reads where it has changed nothing.
+protocol TransactionValues {
+  var keys: [String] { get }
+  func text(forKey key: String) throws(PreferenceError) -> JSONText?
+  /// Whether the change would be one.
+  func isChange(_ text: JSONText?, forKey key: String) -> Bool
+}
+
+extension SharedValues: TransactionValues {}

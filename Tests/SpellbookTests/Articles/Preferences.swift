@@ -1,6 +1,7 @@
 import Foundation
 import SpellTesting
 import Spellbook
+import Synchronization
 import Testing
 
 /// The samples of the article of this name.
@@ -110,5 +111,30 @@ import Testing
     #expect(settings.volume == 5)
     #expect(settings.$volume.error?.code == .typeMismatch)
     #expect(try store.value(String.self, forKey: "volume") == "loud")
+  }
+}
+
+final class DictionaryStore: CustomPreferenceStore {
+  let hub = PreferenceHub()
+  private let values = Mutex<[(key: String, json: String)]>([])
+
+  var keys: [String] { values.withLock { $0.map(\.key) } }
+
+  func json(forKey key: String) -> String? {
+    values.withLock { $0.first { $0.key == key }?.json }
+  }
+
+  func write(_ changes: [PreferenceChange]) {
+    values.withLock { values in
+      for change in changes {
+        let place = values.firstIndex { $0.key == change.key }
+        switch (change.json, place) {
+        case (let json?, let place?): values[place].json = json
+        case (let json?, nil): values.append((change.key, json))
+        case (nil, let place?): values.remove(at: place)
+        case (nil, nil): break
+        }
+      }
+    }
   }
 }
