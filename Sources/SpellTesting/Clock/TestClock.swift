@@ -1,0 +1,99 @@
+internal import Locking
+internal import SpellRegistry
+
+/// A clock that stands still until a test moves it.
+///
+/// ```swift
+/// let clock = TestClock()
+/// let reminder = Task { try await clock.sleep(for: .seconds(60)); return "tea" }
+/// await clock.waitForSleepers(1)
+/// clock.advance(by: .seconds(60))
+/// #expect(try await reminder.value == "tea")
+/// ```
+///
+/// Wait for sleepers before each advance: a task that was started, or woken, has yet to reach its next sleep. Nothing
+/// here waits for real time. Safe to use from any thread.
+public final class TestClock: Clock, Sendable {
+  /// A time on the clock.
+  public struct Instant: InstantProtocol, CustomStringConvertible {
+    /// The time since the clock was made.
+    public var offset: Duration
+
+    /// The time at which the clock says that this long has passed since it was made.
+    public init(offset: Duration = .zero) { self.offset = offset }
+
+    /// The time that is later by so much.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    /// How long it is from here to there.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+    /// Whether one is earlier than the other.
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    /// The time since the clock was made: `60.0 seconds`.
+    public var description: String { offset.description }
+  }
+
+  let sleep = Lock(SleepState())
+
+  /// A clock at zero.
+  public init() {}
+
+  /// The time, which is only changed by `advance`.
+  public var now: Instant { sleep.withLock(\.now) }
+
+  /// A nanosecond, though nothing is rounded to it.
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// Moves the time on and wakes those whose time has come, in the order of their deadlines.
+  ///
+  /// Those of one actor that sleep on the clock itself, not on `any Clock`, go on in this order. Who falls asleep again
+  /// does so at the new time.
+  ///
+  /// - Precondition: The duration isn't negative.
+  public func advance(by duration: Duration) { advance { $0.advanced(by: duration) } }
+
+  /// Moves the time on to `instant` and wakes those whose time has come, in the order of their deadlines.
+  ///
+  /// - Precondition: The instant isn't past.
+  public func advance(to instant: Instant) { advance { _ in instant } }
+
+  private func advance(_ target: (Instant) -> Instant) {
+    let woken = sleep.withLock { sleep in
+      let instant = target(sleep.now)
+      if instant < sleep.now { trap("A TestClock at \(sleep.now) can't go back to \(instant).") }
+      return sleep.advance(to: instant)
+    }
+    for continuation in woken { continuation.resume() }
+    tellWatchers()
+  }
+
+  /// Sleeps until the clock is moved to that time, or past it.
+  ///
+  /// - Throws: `CancellationError`, at once, where the task is cancelled before.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    let id = sleep.withLock { $0.makeID() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        guard sleep.withLock({ $0.add(continuation, id, until: deadline) }) else { return continuation.resume() }
+        // One that was cancelled before it was added has been looked for in vain.
+        if Task.isCancelled { cancel(id) }
+        tellWatchers()
+      }
+    } onCancel: {
+      cancel(id)
+    }
+  }
+
+  /// Sleeps until the clock has been moved on by so much.
+  ///
+  /// - Throws: `CancellationError`, at once, where the task is cancelled before.
+  public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
+    // The standard library's own would leave the caller's actor, and with it the order of those who wake.
+    try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
+  }
+
+  private func cancel(_ id: Int) {
+    sleep.withLock { $0.removeSleeper(id) }?.resume(throwing: CancellationError())
+    tellWatchers()
+  }
+}
