@@ -48,7 +48,7 @@ extension LaunchSequence {
 
   /// Shuts steps down, the last first, each when the one before is done.
   func shutDown(_ places: [Int]) async -> LaunchReport {
-    let clock = LaunchClock(clock)
+    let clock = ElapsedClock(clock)
     let registry = state.withLock(\.registry)
     let outer = StepContext.current
     var entries: [LaunchReport.Entry] = []
@@ -77,7 +77,7 @@ extension LaunchSequence {
 
 extension Task where Success == Void, Failure == Never {
   /// Waits for the task until that time, then cancels it and goes on; false where it was still running.
-  fileprivate func isDone(by deadline: Duration?, on clock: LaunchClock) async -> Bool {
+  fileprivate func isDone(by deadline: Duration?, on clock: ElapsedClock) async -> Bool {
     guard let deadline else {
       await value
       return true

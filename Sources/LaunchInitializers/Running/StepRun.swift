@@ -13,7 +13,7 @@ final class StepRun: Sendable {
   }
 
   let plan: LaunchPlan
-  let clock: LaunchClock
+  let clock: ElapsedClock
   let state: Lock<RunState>
   private let sequence: LaunchSequence
   private let purpose: Purpose
@@ -30,7 +30,7 @@ final class StepRun: Sendable {
     self.registry = registry
     self.whenEnded = whenEnded
     plan = sequence.plan
-    clock = LaunchClock(sequence.clock)
+    clock = ElapsedClock(sequence.clock)
     let isLaunch = if case .launch = purpose { true } else { false }
     state = Lock(RunState(plan, isLaunch: isLaunch))
   }

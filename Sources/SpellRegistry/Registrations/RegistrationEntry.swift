@@ -23,13 +23,13 @@ final class RegistrationEntry<Value>: RegistrationRecord, AnyRegistrationEntry, 
   let initializer: Initializer
 
   init(
-    key: RegistrationKey, scope: Scope<Value>, place: SourcePlace, dependencies: [any Any.Type] = [],
-    initializer: Initializer
+    key: RegistrationKey, scope: Scope<Value>, clock: ElapsedClock, place: SourcePlace,
+    dependencies: [any Any.Type] = [], initializer: Initializer
   ) {
     self.initializer = initializer
     super.init(
-      key: key, lifetime: scope.lifetime, expiry: scope.expiry, place: place, dependencies: dependencies,
-      makesOptional: Value.self is any OptionalValue.Type)
+      key: key, shared: SharedValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place,
+      dependencies: dependencies, makesOptional: Value.self is any OptionalValue.Type)
   }
 
   var type: any Any.Type { Value.self }

@@ -20,14 +20,14 @@ class RegistrationRecord: @unchecked Sendable {
   private let observed = Lock<[any Any.Type]>([])
 
   init(
-    key: RegistrationKey, lifetime: ScopeLifetime, expiry: Duration?, place: SourcePlace,
-    dependencies: [any Any.Type], makesOptional: Bool
+    key: RegistrationKey, shared: consuming SharedValue, place: SourcePlace, dependencies: [any Any.Type],
+    makesOptional: Bool
   ) {
     self.key = key
     self.makesOptional = makesOptional
     self.place = place
     self.dependencies = dependencies
-    shared = SharedValue(lifetime: lifetime, expiry: expiry)
+    self.shared = shared
     if case .cached(let cache) = lifetime { cache.add(self) }
   }
 

@@ -233,7 +233,7 @@ extension InitializerRegistry {
       type: ObjectIdentifier(Value.self), container: container, name: name,
       servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
     let entry = RegistrationEntry(
-      key: key, scope: scope, place: place, dependencies: dependencies, initializer: initializer)
+      key: key, scope: scope, clock: clock, place: place, dependencies: dependencies, initializer: initializer)
     insert(entry)
     return Registration(entry: entry, registry: self)
   }

@@ -36,13 +36,19 @@ public final class InitializerRegistry: Sendable {
   let table: Lock<RegistrationTable>
   let hooks = Hooks()
   @usableFromInline let generations: Generations
+  /// What the values of expiring scopes that are registered here grow old by.
+  let clock: ElapsedClock
 
   /// An empty registry.
   ///
-  /// - Parameter parent: Where to look for what is not registered here. An answer found here comes first, however
-  ///   specific the parent's is.
-  public init(parent: InitializerRegistry? = nil) {
+  /// - Parameters:
+  ///   - parent: Where to look for what is not registered here. An answer found here comes first, however specific the
+  ///     parent's is.
+  ///   - clock: What the values that are registered here expire by, such as a test's. Where left out it is the
+  ///     parent's, and without a parent a `ContinuousClock`.
+  public init(parent: InitializerRegistry? = nil, clock: (any Clock<Duration>)? = nil) {
     self.parent = parent
+    self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
     let index = RegistrationIndex()
     self.index = index
     table = Lock(RegistrationTable(index))

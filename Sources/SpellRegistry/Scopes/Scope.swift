@@ -43,8 +43,8 @@ extension Scope where Value: Sendable {
 
   /// The same scope, with values that are made anew when they are older than `age`.
   ///
-  /// Looked at when the value is asked for: an expired value stays in memory until then. A ``unique`` or ``graph``
-  /// value is never kept long enough to expire.
+  /// Looked at when the value is asked for, on the clock of the registry that it is registered in: an expired value
+  /// stays in memory until then. A ``unique`` or ``graph`` value is never kept long enough to expire.
   public func expiring(after age: Duration) -> Scope { Scope(lifetime, expiry: age) }
 }
 

@@ -17,7 +17,8 @@ struct SharedValue: ~Copyable, Sendable {
 
   private struct State: Sendable {
     var kept = Kept.nothing
-    var deadline: ContinuousClock.Instant?
+    /// When the value is too old, on the clock.
+    var deadline: Duration?
     var generation = 0
     var isRetired = false
   }
@@ -27,12 +28,15 @@ struct SharedValue: ~Copyable, Sendable {
   private let gate = CreationGate()
   private let state = Lock(State())
   let lifetime: ScopeLifetime
-  /// When a value is too old.
+  /// At what age a value is too old.
   let expiry: Duration?
+  /// What values grow old by; nil where they don't.
+  private let clock: ElapsedClock?
 
-  init(lifetime: ScopeLifetime, expiry: Duration?) {
+  init(lifetime: ScopeLifetime, expiry: Duration?, clock: ElapsedClock) {
     self.lifetime = lifetime
     self.expiry = expiry
+    self.clock = expiry == nil ? nil : clock
   }
 
   /// Nobody asks any more.
@@ -49,8 +53,10 @@ struct SharedValue: ~Copyable, Sendable {
   /// The value that is kept. Throwing says that there is none at less cost than an Optional would, as the runtime would
   /// have to look up that type.
   private func kept<Value>(as: Value.Type) throws(Nothing) -> Value {
-    try state.withLock { state throws(Nothing) in
-      if let deadline = state.deadline, deadline <= .now { throw Nothing() }
+    // The clock may be anybody's, so it is asked with no lock held.
+    let now = clock?.now
+    return try state.withLock { state throws(Nothing) in
+      if let now, let deadline = state.deadline, deadline <= now { throw Nothing() }
       switch state.kept {
       case .nothing: throw Nothing()
       case .strongly(let address, _): return address.assumingMemoryBound(to: Value.self).pointee
@@ -98,9 +104,10 @@ struct SharedValue: ~Copyable, Sendable {
   /// Keeps a value, unless a reset has come since it was begun.
   func keep<Value>(_ value: Value, madeIn generation: Int) {
     let kept = keeping(value)
+    let deadline = expiry.flatMap { age in clock.map { $0.now + age } }
     let isKept = exchange { state in
       guard !state.isRetired, state.generation == generation else { return nil }
-      state.deadline = expiry.map { .now + $0 }
+      state.deadline = deadline
       return kept
     }
     if !isKept { free(kept) }

@@ -1,0 +1,115 @@
+import SpellRegistry
+import SpellTesting
+import Synchronization
+import Testing
+
+private final class Token: Sendable {}
+
+@Suite("An expiring scope on a registry's clock") struct ExpiringScopeTests {
+  let clock = TestClock()
+  let registry: InitializerRegistry
+
+  init() {
+    clock.advance(by: .seconds(1_000_000))
+    registry = InitializerRegistry(clock: clock)
+    registry.register(Token.self, scope: .singleton.expiring(after: .seconds(60))) { Token() }
+  }
+
+  @Test("keeps its value until its age is over, to the nanosecond")
+  func edge() throws {
+    let first = try registry.resolve(Token.self)
+    clock.advance(by: .seconds(60) - .nanoseconds(1))
+    #expect(try registry.resolve(Token.self) === first)
+    clock.advance(by: .nanoseconds(1))
+    let second = try registry.resolve(Token.self)
+    #expect(second !== first)
+    clock.advance(by: .seconds(59))
+    #expect(try registry.resolve(Token.self) === second)
+  }
+
+  @Test("is as old as its creation, not as its last use")
+  func age() throws {
+    let first = try registry.resolve(Token.self)
+    for _ in 0..<3 {
+      clock.advance(by: .seconds(15))
+      #expect(try registry.resolve(Token.self) === first)
+    }
+    clock.advance(by: .seconds(15))
+    #expect(try registry.resolve(Token.self) !== first)
+  }
+
+  @Test("counts from the end of a slow creation")
+  func slowCreation() throws {
+    let clock = clock
+    registry.register(Token.self, scope: .singleton.expiring(after: .seconds(60))) {
+      clock.advance(by: .seconds(100))
+      return Token()
+    }
+    let first = try registry.resolve(Token.self)
+    clock.advance(by: .seconds(59))
+    #expect(try registry.resolve(Token.self) === first)
+  }
+
+  @Test("goes with a cache, a weak and an async value, too")
+  func otherScopes() async throws {
+    let cache = ScopeCache("cache")
+    registry.register(Token.self, named: "cached", scope: .cached(in: cache).expiring(after: .seconds(5))) { Token() }
+    registry.register(Token.self, named: "weak", scope: .weak.expiring(after: .seconds(5))) { Token() }
+    registry.registerAsync(Token.self, named: "async", scope: .singleton.expiring(after: .seconds(5))) { _ in Token() }
+    for name in ["cached", "weak", "async"] {
+      let first = try await registry.resolveAsync(Token.self, named: name)
+      #expect(try await registry.resolveAsync(Token.self, named: name) === first)
+      clock.advance(by: .seconds(5))
+      #expect(try await registry.resolveAsync(Token.self, named: name) !== first)
+    }
+  }
+
+  @Test("belongs to where it is registered: a child takes its parent's clock, unless it has its own")
+  func children() throws {
+    let heir = InitializerRegistry(parent: registry)
+    heir.register(Token.self, named: "heir", scope: .singleton.expiring(after: .seconds(60))) { Token() }
+    let own = TestClock()
+    let stranger = InitializerRegistry(parent: registry, clock: own)
+    stranger.register(Token.self, named: "own", scope: .singleton.expiring(after: .seconds(60))) { Token() }
+    let inherited = try heir.resolve(Token.self, named: "heir")
+    let (parents, owned) = (try stranger.resolve(Token.self), try stranger.resolve(Token.self, named: "own"))
+
+    clock.advance(by: .seconds(60))
+    #expect(try heir.resolve(Token.self, named: "heir") !== inherited)
+    #expect(try stranger.resolve(Token.self) !== parents)
+    #expect(try stranger.resolve(Token.self, named: "own") === owned)
+    own.advance(by: .seconds(60))
+    #expect(try stranger.resolve(Token.self, named: "own") !== owned)
+  }
+
+  @Test("is the only one that looks at the clock")
+  func plainScopes() throws {
+    let counting = CountingClock()
+    let registry = InitializerRegistry(clock: counting)
+    let looks = counting.looks
+    registry.register(Token.self, scope: .singleton) { Token() }
+    registry.register(Int.self, scope: .cached(in: ScopeCache("cache"))) { 1 }
+    for _ in 0..<3 {
+      _ = try registry.resolve(Token.self)
+      _ = try registry.resolve(Int.self)
+    }
+    #expect(counting.looks == looks)
+    registry.register(Int.self, scope: .singleton.expiring(after: .seconds(1))) { 1 }
+    _ = try registry.resolve(Int.self)
+    #expect(counting.looks > looks)
+  }
+}
+
+/// A clock that counts how often it is looked at.
+private final class CountingClock: Clock {
+  private let count = Atomic(0)
+  var looks: Int { count.load(ordering: .relaxed) }
+  var minimumResolution: Duration { .zero }
+
+  var now: TestClock.Instant {
+    count.add(1, ordering: .relaxed)
+    return TestClock.Instant()
+  }
+
+  func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {}
+}
