@@ -99,6 +99,77 @@ struct ConfiguredTraitTests {
 
   @Suite("and one of a suite within", .registry { $0.register { Clock(name: "inner") } }) struct Inner {
     @Test func whichWins() { #expect((try? InitializerRegistry.current.resolve(Clock.self).name) == "inner") }
+
+    @Test(.registry { $0.register { Clock(name: "test's") } }) func orTheTestsWhichWinsOverBoth() {
+      #expect((try? InitializerRegistry.current.resolve(Clock.self).name) == "test's")
+    }
+  }
+}
+
+/// What a program registers, in which a page is made once and holds a clock.
+private func registerProgram(in registry: InitializerRegistry) {
+  registry.register(Clock.self) { Clock(name: "program's") }
+  registry.register(String.self, scope: .singleton) { "page with the \(try $0.resolve(Clock.self).name) clock" }
+}
+
+@Suite("A suite that registers what the program does", .registry { registerProgram(in: $0) })
+struct ProgramTraitTests {
+  private func page() throws -> String { try InitializerRegistry.current.resolve() }
+
+  @Test func hasIt() throws { #expect(try page() == "page with the program's clock") }
+
+  @Test(.registry { $0.register { Clock(name: "test's") } })
+  func isOverriddenByATestEvenWithinASingleton() throws { #expect(try page() == "page with the test's clock") }
+
+  @Suite(.registry { $0.register { Clock(name: "suite's") } }) struct Within {
+    @Test func isOverriddenByASuiteWithin() throws {
+      #expect(try InitializerRegistry.current.resolve(String.self) == "page with the suite's clock")
+    }
+
+    @Test(.registry, .registry { $0.register { Clock(name: "last") } }, .registry)
+    func isOverriddenByTheLastOfSeveralTraits() throws {
+      #expect(try InitializerRegistry.current.resolve(String.self) == "page with the last clock")
+    }
+  }
+}
+
+/// A trait of another library, which makes a registry of its own current.
+private struct OtherTrait: TestTrait, TestScoping {
+  static let registry = InitializerRegistry()
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    try await Self.registry.run(function)
+  }
+}
+
+@Suite("A registry of another library's trait") struct OtherTraitTests {
+  @Test(OtherTrait(), .registry { $0.register { Clock(name: "child's") } })
+  func isLookedAtAndLeftAsItIs() throws {
+    #expect(InitializerRegistry.current.parent === OtherTrait.registry)
+    #expect(try InitializerRegistry.current.resolve(Clock.self).name == "child's")
+    #expect(throws: InjectionError.self) { try OtherTrait.registry.resolve(Clock.self) }
+  }
+
+  @Test(.registry { $0.register { Clock(name: "outer") } }, OtherTrait(), .registry)
+  func isTheParentOfOneWithinItToo() {
+    #expect(InitializerRegistry.current.parent === OtherTrait.registry)
+    #expect(throws: InjectionError.self) { try InitializerRegistry.current.resolve(Clock.self) }
+  }
+}
+
+private struct Unavailable: Error {}
+
+@Suite("What a trait can't make") struct FailingTraitTests {
+  @Test func isAnErrorBeforeTheTestIsRun() async throws {
+    let test = try #require(Test.current)
+    let trait: RegistryTrait = .registry { _ in throw Unavailable() }
+    await #expect(throws: Unavailable.self) {
+      try await trait.provideScope(for: test, testCase: Test.Case.current) {
+        Issue.record("The test was run.")
+      }
+    }
   }
 }
 

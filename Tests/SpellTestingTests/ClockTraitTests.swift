@@ -1,0 +1,56 @@
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Token: Sendable {}
+
+private func registerTokens(in registry: InitializerRegistry) {
+  registry.register(Token.self, scope: .singleton.expiring(after: .seconds(3600))) { Token() }
+}
+
+private func token() throws -> Token { try InitializerRegistry.current.resolve() }
+
+@Suite("A registry trait with a clock", .registry(clock: TestClock()) { registerTokens(in: $0) })
+struct ClockTraitTests {
+  let clock: TestClock
+
+  init() throws { clock = try InitializerRegistry.current.resolve() }
+
+  @Test(arguments: 1...5) func letsATestExpireWhatIsKept(hours: Int) throws {
+    let first = try token()
+    clock.advance(by: .seconds(3600 * hours) - .nanoseconds(hours == 1 ? 1 : 0))
+    #expect(try (token() === first) == (hours == 1))
+    #expect(clock.now.offset > .zero)
+  }
+
+  @Test func registersItAsAnyClockToo() async throws {
+    let any = try InitializerRegistry.current.resolve((any Clock<Duration>).self)
+    #expect(any as? TestClock === clock)
+  }
+
+  @Test(.registry { registerTokens(in: $0) }) func drivesWhatATestRegistersToo() throws {
+    let first = try token()
+    clock.advance(by: .seconds(3600))
+    #expect(try token() !== first)
+  }
+}
+
+@Suite("A clock of a test", .registry { registerTokens(in: $0) }) struct InnerClockTests {
+  @Test(.registry(clock: TestClock())) func drivesWhatItsSuiteRegisters() throws {
+    let clock = try InitializerRegistry.current.resolve(TestClock.self)
+    let first = try token()
+    #expect(try token() === first)
+    clock.advance(by: .seconds(3600))
+    #expect(try token() !== first)
+  }
+
+  @Test(.preferences(["a": 1]), .registry(clock: TestClock())) func standsAfterAnotherTrait() throws {
+    let first = try token()
+    try InitializerRegistry.current.resolve(TestClock.self).advance(by: .seconds(3600))
+    #expect(try token() !== first)
+  }
+
+  @Test func isNotThereForItsNeighbour() throws {
+    #expect(throws: InjectionError.self) { try InitializerRegistry.current.resolve(TestClock.self) }
+  }
+}

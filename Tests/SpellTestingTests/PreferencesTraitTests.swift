@@ -1,0 +1,96 @@
+import Foundation
+import Locking
+import PreferenceSpell
+import PreferenceStorage
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Player {
+  @Preference var volume = 5
+}
+
+private func store() throws -> any PreferenceStore {
+  try InitializerRegistry.current.resolve((any PreferenceStore).self)
+}
+
+/// Every store that a test here had; kept, so that no other has its address.
+private let seen = Lock<[any PreferenceStore]>([])
+
+/// Fails where the store is one that another test has, or has something in it.
+private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) throws {
+  let store = try store()
+  let isKnown = seen.withLock { seen in
+    defer { seen.append(store) }
+    return seen.contains { $0 === store }
+  }
+  #expect(!isKnown, sourceLocation: sourceLocation)
+  #expect(store.keys.isEmpty, sourceLocation: sourceLocation)
+  Player().volume += 1
+  #expect(try store.value(Int.self, forKey: "volume") == 6, sourceLocation: sourceLocation)
+}
+
+@Suite("The preferences trait on a suite", .preferences(MemoryPreferenceStore())) struct PreferencesTraitTests {
+  @Test func givesATestAStore() throws { try expectFresh() }
+
+  @Test(arguments: 1...20) func givesEachCaseItsOwn(number: Int) throws { try expectFresh() }
+
+  @Suite struct Within {
+    @Test(arguments: 1...5) func givesThoseOfASuiteWithinTheirOwn(number: Int) throws { try expectFresh() }
+  }
+
+  @Test(.preferences(["volume": 9])) func givesWayToATestsOwn() { #expect(Player().volume == 9) }
+
+  @Test(.registry { $0.register { 7 } }) func goesTogetherWithATestsRegistrations() throws {
+    try expectFresh()
+    #expect(try InitializerRegistry.current.resolve(Int.self) == 7)
+  }
+
+  @Test(.registry) func isNotReplacedByAPlainRegistryTrait() throws {
+    #expect(try store() is MemoryPreferenceStore)
+    try expectFresh()
+  }
+}
+
+@Suite("The preferences trait on a test") struct PreferencesOfTestTests {
+  @Test(.preferences(["volume": 7, "nickname": "Ada"])) func beginsWithValues() throws {
+    #expect(Player().volume == 7)
+    #expect(try store().keys == ["volume", "nickname"])
+    #expect(InitializerRegistry.current !== InitializerRegistry.shared)
+  }
+
+  @Test(.preferences(["volume": 7]), .registry { $0.register { "seven" } }) func standsBeforeRegistry() throws {
+    #expect(Player().volume == 7)
+    #expect(try InitializerRegistry.current.resolve(String.self) == "seven")
+  }
+
+  @Test(.registry { $0.register { "seven" } }, .preferences(["volume": 7])) func standsAfterRegistry() throws {
+    #expect(Player().volume == 7)
+    #expect(try InitializerRegistry.current.resolve(String.self) == "seven")
+  }
+
+  @Test(
+    .preferences(
+      try FilePreferenceStore(url: .temporaryDirectory.appending(path: "\(UUID().uuidString)/test.preferences"))),
+    arguments: 1...5)
+  func takesAStoreInAFile(number: Int) throws {
+    #expect(try store() is FilePreferenceStore)
+    try expectFresh()
+  }
+
+  @Test func failsATestWhoseStoreCantBeMade() async throws {
+    let test = try #require(Test.current)
+    let trait: RegistryTrait = .preferences(try FilePreferenceStore(url: URL(filePath: "/dev/null/a.preferences")))
+    await #expect(throws: PreferenceError.self) {
+      try await trait.provideScope(for: test, testCase: Test.Case.current) { Issue.record("The test was run.") }
+    }
+  }
+
+  @Test func failsATestWhoseValuesCantBeKept() async throws {
+    let test = try #require(Test.current)
+    let trait: RegistryTrait = .preferences(["": 7])
+    await #expect(throws: PreferenceError.self) {
+      try await trait.provideScope(for: test, testCase: Test.Case.current) { Issue.record("The test was run.") }
+    }
+  }
+}
