@@ -1,0 +1,78 @@
+import Foundation
+import PreferenceStorage
+import SpellTesting
+import Testing
+
+private let everyCheck = PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks
+
+@Suite("PreferenceStoreSuite") struct PreferenceStoreSuiteTests {
+  @Test("is passed by the store in memory", arguments: PreferenceStoreSuite.checks)
+  func memory(check: PreferenceStoreSuite.Check) async {
+    await check.run { MemoryPreferenceStore() }
+  }
+
+  @Test("is passed by the store in a file, written and synced", arguments: everyCheck, [Durability.written, .synced])
+  func file(check: PreferenceStoreSuite.Check, durability: Durability) async throws {
+    let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { _ = try? FileManager.default.removeItem(at: folder) }
+    // By path and system, so that a second store shares no memory with the first.
+    let path = folder.appending(path: "test.preferences").path
+    let open: @Sendable () throws -> any PreferenceStore = {
+      try FilePreferenceStore(path: path, durability: durability, system: RealFileSystem())
+    }
+    await check.run(reopening: open, open)
+  }
+
+  @Test("is passed by a store of one's own", arguments: everyCheck)
+  func own(check: PreferenceStoreSuite.Check) async {
+    let medium = Medium()
+    await check.run(reopening: { MediumStore(medium) }) { MediumStore(medium) }
+  }
+
+  @Test("is passed by a store that only passes on", arguments: everyCheck)
+  func faultless(check: PreferenceStoreSuite.Check) async {
+    let store = FaultyStore(nil)
+    await check.run(reopening: { try store.reopened() }) { store }
+  }
+
+  @Test("finds each fault, and shows it where the check is run", arguments: Fault.allCases)
+  func faulty(fault: Fault) async throws {
+    let check = try #require(everyCheck.first { $0.name == fault.check })
+    let store = FaultyStore(fault)
+    let here = #_sourceLocation
+    await withKnownIssue {
+      await check.run(reopening: { try store.reopened() }, patience: .milliseconds(20), sourceLocation: here) { store }
+    } matching: { issue in
+      issue.sourceLocation == here && issue.comments.contains { $0.rawValue.contains(check.name) }
+    }
+  }
+
+  @Test("has a name for each check, and for each check a fault that it finds")
+  func names() {
+    #expect(Set(everyCheck.map(\.name)).count == everyCheck.count)
+    #expect(Set(everyCheck.map(\.id)) == Set(Fault.allCases.map(\.check)))
+  }
+
+  @Test("fails with the error of a store that can't be made")
+  func unmade() async {
+    struct Unmade: Error {}
+    for check in everyCheck {
+      await withKnownIssue {
+        await check.run { throw Unmade() }
+      } matching: { issue in
+        issue.error is Unmade
+      }
+    }
+  }
+
+  @Test("fails a lasting check that has no way to open the store again")
+  func noWay() async {
+    for check in PreferenceStoreSuite.lastingChecks {
+      await withKnownIssue {
+        await check.run { MemoryPreferenceStore() }
+      } matching: { issue in
+        issue.error.map { "\($0)".contains("run(reopening:") } == true
+      }
+    }
+  }
+}
