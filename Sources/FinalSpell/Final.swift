@@ -29,7 +29,7 @@ public import SpellRegistry
 @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
-  @inlinable init(_ declaration: PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
+  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
   /// A property to be assigned later.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {

@@ -12,9 +12,14 @@ extension Injected {
   }
 
   func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+    if case .once = policy { return try storage.makeValue(in: container, followsReinjection: true) }
+    return try resolveEachTime(in: container)
+  }
+
+  /// Asks the registry at this read, where there is no value that was assigned or is still alive.
+  private func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
     switch policy {
-    case .once: return try storage.makeValue(in: container, followsReinjection: true)
-    case .everyRead:
+    case .once, .everyRead:
       if let assigned = storage.value { return assigned }
       return try storage.makeUnstoredValue(in: container)
     case .weak(let weakValue):

@@ -38,7 +38,7 @@ public import SpellRegistry
     case weak(WeakValue)
   }
 
-  @inlinable init(_ declaration: PropertyDeclaration<Value>, _ policy: Policy) {
+  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>, _ policy: Policy) {
     storage = PropertyStorage(declaration)
     self.policy = policy
   }

@@ -30,7 +30,7 @@ public import SpellRegistry
 @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
-  @inlinable init(_ declaration: PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
+  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
   /// A property that takes what is registered for it, or its type's empty value.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {

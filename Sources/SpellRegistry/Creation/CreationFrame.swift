@@ -36,10 +36,11 @@ struct CreationFrame {
     _ body: (UnsafeMutablePointer<CreationFrame>) throws(InjectionError) -> Result
   ) throws(InjectionError) -> Result {
     let thread = CreationThread.current
-    var frame = CreationFrame(asker: thread.pointee.innermost, thread: thread, type: type, asked: asked)
+    let asker = thread.pointee.innermost
+    var frame = CreationFrame(asker: asker, thread: thread, type: type, asked: asked)
+    defer { thread.pointee.innermost = asker }
     return try withUnsafeMutablePointer(to: &frame) { frame throws(InjectionError) in
       thread.pointee.innermost = frame
-      defer { thread.pointee.innermost = frame.pointee.asker }
       return try body(frame)
     }
   }

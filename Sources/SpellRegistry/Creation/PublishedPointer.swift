@@ -19,7 +19,7 @@ public import Synchronization
   /// The pointer, valid until `thread` lets go of its reading lock.
   ///
   /// - Precondition: `thread` is the current one and holds that lock, or whoever exchanges is kept away otherwise.
-  var current: UnsafeMutableRawPointer? { pointer.load(ordering: .acquiring) }
+  @inlinable var current: UnsafeMutableRawPointer? { pointer.load(ordering: .acquiring) }
 
   /// Puts a pointer in place of the one there is, which readers may go on following.
   func publish(_ new: UnsafeMutableRawPointer?) { pointer.store(new, ordering: .releasing) }
@@ -36,3 +36,6 @@ public import Synchronization
     return old
   }
 }
+
+/// There is no value: thrown where an Optional would cost a look at the type.
+struct NoValue: Error {}

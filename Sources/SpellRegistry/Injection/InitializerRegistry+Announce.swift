@@ -12,12 +12,15 @@ extension InitializerRegistry {
   ///
   /// - Precondition: Where the container observes, reflection shows the property's name; see ``NamedProperty``.
   public func announce<Value>(_ value: Value, at point: InjectionPoint) {
-    if let container = point.container, Observers.include(type(of: container)),
-      let observer = container as? any InjectionObserver
-    {
-      observer.didInject(value, intoProperty: point.nameForObserver)
+    announce(value, to: point.container) { point }
+  }
+
+  /// Tells whoever hears of injections that a property of a container has a value.
+  func announce<Value>(_ value: Value, to container: AnyObject?, at point: () -> InjectionPoint) {
+    if let container, Observers.include(type(of: container)), let observer = container as? any InjectionObserver {
+      observer.didInject(value, intoProperty: point().nameForObserver)
     }
-    hooks.callAll(value, at: point)
+    hooks.callAll(value, at: point())
   }
 }
 

@@ -13,10 +13,11 @@
     }
   }
 
-  /// What memory is counted in: 16 bytes, aligned to 16.
-  @usableFromInline typealias Unit = SIMD2<UInt64>
+  /// What memory is counted in. Of a coarser alignment than `malloc` gives, it would cost an aligned allocation.
+  @usableFromInline typealias Unit = UInt64
 
-  deinit { header.deinitialize(header.slot) }
+  // By pointer, as nobody else has access any more; the check that the language makes else costs more than the rest.
+  deinit { withUnsafeMutablePointerToHeader { $0.pointee.deinitialize($0.pointee.slot) } }
 
   /// Memory for one value, not yet initialized.
   ///

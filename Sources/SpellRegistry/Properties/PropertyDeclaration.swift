@@ -2,26 +2,47 @@
 public struct PropertyDeclaration<Value> {
   /// Where the property is declared.
   public let place: SourcePlace
-  /// The name to ask with instead of the property's own.
-  public let alias: String?
   /// The property's own expression, as in `@Lazy var clock = Clock()`.
   public let expression: (() -> Value)?
-  /// The property's own hook: called with the container and the value.
-  public let hook: ((AnyObject, Value) -> Void)?
-  /// The registry to ask.
-  public let registry: InitializerRegistry
+  /// The registry that took the place of the shared one, which nobody need hold.
+  @usableFromInline let override: InitializerRegistry?
+  /// What few declarations say: apart, so that the others are small.
+  @usableFromInline let options: Options?
+
+  /// What a property may say besides.
+  @usableFromInline final class Options {
+    let alias: String?
+    let hook: ((AnyObject, Value) -> Void)?
+
+    @usableFromInline init(alias: String?, hook: ((AnyObject, Value) -> Void)?) {
+      self.alias = alias
+      self.hook = hook
+    }
+  }
 
   /// A declaration, with the registry that is current now.
+  ///
+  /// - Parameters:
+  ///   - place: Where the property is declared.
+  ///   - alias: The name to ask with instead of the property's own.
+  ///   - expression: The property's own expression.
+  ///   - hook: The property's own hook.
   @inlinable public init(
     place: SourcePlace, alias: String? = nil, expression: (() -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     self.place = place
-    self.alias = alias
     self.expression = expression
-    self.hook = hook
-    registry = .current
+    options = alias == nil && hook == nil ? nil : Options(alias: alias, hook: hook)
+    override = .override
   }
+
+  /// The registry to ask.
+  @inlinable public var registry: InitializerRegistry { override ?? .shared }
+  /// The name to ask with instead of the property's own.
+  public var alias: String? { options?.alias }
+  /// The property's own hook: called with the container and the value.
+  public var hook: ((AnyObject, Value) -> Void)? { options?.hook }
 }
 
 extension PropertyDeclaration {

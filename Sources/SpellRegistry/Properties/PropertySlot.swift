@@ -51,6 +51,7 @@ public struct PropertySlot<Value> {
   /// Ends the life of the record and the value.
   @inlinable func deinitialize() {
     if record.pointee.hasValueInPlace { place.deinitialize(count: 1) }
+    record.pointee.freeElsewhere()
     record.deinitialize(count: 1)
   }
 }
@@ -72,21 +73,25 @@ public struct PropertySlot<Value> {
   /// Relaxed: written before the word is settled, read after it is seen.
   @usableFromInline let isByHand: Atomic<Bool>
   /// What the property's declaration says.
+  ///
+  /// Use its stored properties: anything else copies all of it, with a look at the type.
   @usableFromInline let declaration: PropertyDeclaration<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) {
     gate = CreationGate()
-    current = declaration.registry.generations.current
+    current = InitializerRegistry.currentWord(where: declaration.override)
     elsewhere = PublishedPointer()
     hasValueInPlace = false
     isByHand = Atomic(false)
     self.declaration = declaration
   }
 
-  /// The value that is elsewhere; read by nobody any more.
-  deinit { elsewhere.current.map { Self.free($0) } }
+  /// Frees the value that is elsewhere, which nobody reads any more.
+  @inlinable func freeElsewhere() {
+    if let value = elsewhere.current { Self.free(value) }
+  }
 
-  static func free(_ value: UnsafeMutableRawPointer) {
+  @usableFromInline static func free(_ value: UnsafeMutableRawPointer) {
     let value = value.assumingMemoryBound(to: Value.self)
     value.deinitialize(count: 1)
     value.deallocate()

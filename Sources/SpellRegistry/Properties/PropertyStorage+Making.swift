@@ -25,14 +25,13 @@ extension PropertyStorage {
   public func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, fallback: Fallback = { _ in nil }
   ) throws(InjectionError) -> Value {
-    let point = point(in: container)
-    return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
+    try CreationFrame.push(Value.self, asked: asked(in: container)) { frame throws(InjectionError) in
       while true {
         let word = try settledWord(in: container, as: frame)
         if word != CreationGate.vacant, !(followsReinjection && isOutdated(word)) {
-          if let value = value(at: word) { return value }
+          do throws(NoValue) { return try settledValue(at: word) } catch {}
         } else if record.pointee.gate.enter(from: word, as: frame) {
-          return try makeValue(at: point, replacing: word, fallback: fallback, as: frame)
+          return try makeValue(in: container, replacing: word, fallback: fallback, as: frame)
         }
       }
     }
@@ -40,96 +39,97 @@ extension PropertyStorage {
 
   /// Makes a value for this one read, stores nothing, and calls the hooks.
   public func makeUnstoredValue(in container: AnyObject?) throws(InjectionError) -> Value {
-    let point = point(in: container)
-    return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
-      guard let source = source(at: point, as: frame) else {
-        return try record.pointee.declaration.registry.nilOrThrow(at: point)
+    try CreationFrame.push(Value.self, asked: asked(in: container)) { frame throws(InjectionError) in
+      guard let source = source(in: container, as: frame) else {
+        return try registry.nilOrThrow(at: point(in: container))
       }
-      let value = try value(from: source, at: point, as: frame)
-      notify(value, from: source, at: point)
+      let value = try value(from: source, in: container, as: frame)
+      notify(value, from: source, in: container)
       return value
     }
   }
 
   /// Makes the value as the owner of the gate, and leaves the gate.
   private func makeValue(
-    at point: InjectionPoint, replacing word: UInt, fallback: Fallback,
+    in container: AnyObject?, replacing word: UInt, fallback: Fallback,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
     let generation = latestGeneration
-    guard let source = source(at: point, as: frame) else {
-      return try makeFallback(fallback, at: point, replacing: word, of: generation, as: frame)
+    guard let source = source(in: container, as: frame) else {
+      return try makeFallback(fallback, in: container, replacing: word, of: generation, as: frame)
     }
     let value: Value
-    do throws(InjectionError) { value = try self.value(from: source, at: point, as: frame) } catch {
+    do throws(InjectionError) { value = try self.value(from: source, in: container, as: frame) } catch {
       record.pointee.gate.settle(frame, as: word)
       throw error
     }
     store(value, of: generation, exclusively: false, as: frame)
-    notify(value, from: source, at: point)
+    notify(value, from: source, in: container)
     return value
   }
 
   /// What the wrapper makes of nothing; else the value that there was; else nil or an error.
   private func makeFallback(
-    _ fallback: Fallback, at point: InjectionPoint, replacing word: UInt, of generation: UInt,
+    _ fallback: Fallback, in container: AnyObject?, replacing word: UInt, of generation: UInt,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     let value: Value?
-    do throws(InjectionError) { value = try fallback(point) } catch {
+    do throws(InjectionError) { value = try fallback(point(in: container)) } catch {
       record.pointee.gate.settle(frame, as: word)
       throw error
     }
     if let value {
       store(value, of: generation, exclusively: false, as: frame)
-      notify(value, from: .expression { value }, at: point)
+      notify(value, from: .expression, in: container)
       return value
     }
     let old = self.value(at: word)
     record.pointee.gate.settle(frame, as: old == nil ? word : word & CreationGate.tags | generation)
-    return if let old { old } else { try record.pointee.declaration.registry.nilOrThrow(at: point) }
+    return if let old { old } else { try registry.nilOrThrow(at: point(in: container)) }
   }
 
-  /// What makes a value.
-  private enum Source {
-    case registration(Answer)
-    case expression(() -> Value)
-  }
-
-  private func source(at point: InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>) -> Source? {
-    let registry = record.pointee.declaration.registry
-    guard let expression = record.pointee.declaration.expression else {
-      return registry.answer(to: Value.self, at: point, as: frame).map { .registration($0) }
-    }
+  private func source(in container: AnyObject?, as frame: UnsafeMutablePointer<CreationFrame>) -> Source? {
+    let hasExpression = record.pointee.declaration.expression != nil
     // What is registered for no container in particular comes after the property's own expression.
-    let registered = registry.hasLimits ? registry.answer(to: Value.self, at: point, reach: .containersOnly, as: frame) : nil
-    return registered.map { .registration($0) } ?? .expression(expression)
+    if hasExpression && !registry.hasLimits { return .expression }
+    let reach: InitializerRegistry.Reach = hasExpression ? .containersOnly : .any
+    if let answer = registry.answer(to: Value.self, at: { point(in: container) }, reach: reach, as: frame) { return .registration(answer) }
+    return hasExpression ? .expression : nil
   }
 
   private func value(
-    from source: Source, at point: InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>
+    from source: Source, in container: AnyObject?, as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     switch source {
     case .registration(let answer):
-      return try record.pointee.declaration.registry.value(of: answer, at: point, as: frame)
-    case .expression(let expression):
+      return try registry.value(of: answer, at: { point(in: container) }, as: frame)
+    case .expression:
+      guard let expression = record.pointee.declaration.expression else {
+        trap("The property declared at \(identity.place) has lost its expression; please report this.")
+      }
       try frame.beginExpression()
       return expression()
     }
   }
 
   /// Calls each hook that wants to hear of this injection, once, with no lock held.
-  private func notify(_ value: Value, from source: Source, at point: InjectionPoint) {
-    if case .registration(let answer) = source { answer.entry.hooks.callAll(value, at: point) }
-    notify(value, at: point)
+  private func notify(_ value: Value, from source: Source, in container: AnyObject?) {
+    if case .registration(let answer) = source { answer.entry.hooks.callAll(value, at: point(in: container)) }
+    notify(value, in: container)
   }
 
   /// Calls the hooks but for the registration's.
-  private func notify(_ value: Value, at point: InjectionPoint) {
-    if let hook = record.pointee.declaration.hook, let container = point.container { hook(container, value) }
-    record.pointee.declaration.registry.announce(value, at: point)
+  private func notify(_ value: Value, in container: AnyObject?) {
+    if let hook = record.pointee.declaration.options?.hook, let container { hook(container, value) }
+    registry.announce(value, to: container) { point(in: container) }
   }
+}
+
+/// What makes a property's value.
+private enum Source {
+  case registration(Answer)
+  case expression
 }
 
 extension InjectionError {
@@ -154,25 +154,30 @@ extension PropertyStorage {
     in container: AnyObject?, from registry: InitializerRegistry
   ) throws(InjectionError) -> Store? {
     if hasValue { return nil }
-    let point = point(in: container)
-    let made = try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
-      try registry.answer(to: Value.self, at: point, as: frame).map { answer throws(InjectionError) in
+    let made = try CreationFrame.push(Value.self, asked: asked(in: container)) { frame throws(InjectionError) in
+      func point() -> InjectionPoint { self.point(in: container) }
+      return try registry.answer(to: Value.self, at: point, as: frame).map { answer throws(InjectionError) in
         (value: try registry.value(of: answer, at: point, as: frame) as Value, answer: answer)
       }
     }
     guard let made else {
-      _ = try registry.nilOrThrow(at: point) as Value
+      _ = try registry.nilOrThrow(at: point(in: container)) as Value
       return nil
     }
     return { () throws(InjectionError) in
       let isStored = try assignIfVacant(made.value, byHand: false)
-      return isStored ? { notify(made.value, from: .registration(made.answer), at: point) } : {}
+      return isStored ? { notify(made.value, from: .registration(made.answer), in: container) } : {}
     }
   }
 
   /// Injects a value that is there already, in place of whatever the property has, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
     try change(to: value, in: container, exclusively: false, byHand: false)
-    notify(value, at: point(in: container))
+    notify(value, in: container)
+  }
+
+  /// What tells this question from others that are open.
+  private func asked(in container: AnyObject?) -> CreationFrame.Asked {
+    CreationFrame.Asked(container: container.map { ObjectIdentifier($0) }, property: record, name: nil)
   }
 }

@@ -9,16 +9,24 @@ extension PropertyStorage {
   public var value: Value? { value(at: record.pointee.gate.word.load(ordering: .acquiring)) }
 
   var record: UnsafeMutablePointer<PropertyRecord<Value>> { slot.record }
+  /// The registry to ask.
+  var registry: InitializerRegistry { slot.record.pointee.declaration.override ?? .shared }
 
   /// The value that a word tells of; nil where there is none, or there is none any more.
-  func value(at word: UInt) -> Value? {
+  func value(at word: UInt) -> Value? { try? settledValue(at: word) }
+
+  /// The value that a word tells of.
+  ///
+  /// Throwing says that there is none with no look at the type, which an Optional would need.
+  func settledValue(at word: UInt) throws(NoValue) -> Value {
     switch word & CreationGate.tags {
-    case CreationGate.ready: slot.place.pointee
+    case CreationGate.ready: return slot.place.pointee
     case CreationGate.readyElsewhere:
-      CreationThread.current.pointee.reading.withLock { _ in
-        record.pointee.elsewhere.current?.assumingMemoryBound(to: Value.self).pointee
+      return try CreationThread.current.pointee.reading.withLock { _ throws(NoValue) in
+        guard let value = record.pointee.elsewhere.current else { throw NoValue() }
+        return value.assumingMemoryBound(to: Value.self).pointee
       }
-    default: nil
+    default: throw NoValue()
     }
   }
 

@@ -28,7 +28,7 @@ public struct PropertyStorage<Value> {
   public let slot: PropertySlot<Value>
 
   /// Storage without a value.
-  @inlinable public init(_ declaration: PropertyDeclaration<Value>) {
+  @inlinable public init(_ declaration: consuming PropertyDeclaration<Value>) {
     buffer = PropertyBuffer.allocate(size: PropertySlot<Value>.size, alignment: PropertySlot<Value>.alignment) { slot in
       PropertySlot<Value>(slot.assumingMemoryBound(to: PropertyRecord<Value>.self)).deinitialize()
     }
@@ -49,6 +49,6 @@ public struct PropertyStorage<Value> {
 
   /// Where the property is, as a question to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
-    InjectionPoint(Value.self, in: container, property: identity, alias: slot.record.pointee.declaration.alias)
+    InjectionPoint(Value.self, in: container, property: identity, alias: slot.record.pointee.declaration.options?.alias)
   }
 }

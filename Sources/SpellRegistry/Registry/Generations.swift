@@ -1,5 +1,5 @@
 internal import Locking
-public import Synchronization
+internal import Synchronization
 
 /// Counts the re-injections of a registry and all registries below it.
 ///
@@ -7,9 +7,9 @@ public import Synchronization
 /// lives with no list of them, at the price of one more load.
 ///
 /// `@unchecked Sendable`: the pointer never changes, and points at an atomic.
-@usableFromInline final class Generations: @unchecked Sendable {
+final class Generations: @unchecked Sendable {
   /// The word of a value that is ready and of the latest generation.
-  @usableFromInline let current: UnsafePointer<Atomic<UInt>>
+  let current: UnsafePointer<Atomic<UInt>>
   private let word = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1)
   /// The generation in which a type was last re-injected.
   private let reinjected = Lock<[ObjectIdentifier: UInt]>([:])

@@ -33,9 +33,10 @@ extension InitializerRegistry {
 
   /// The registration that wins here or, where there is none, in the parent; nil where none has any.
   func answer(
-    to type: any Any.Type, at point: InjectionPoint, reach: Reach = .any, as frame: UnsafeMutablePointer<CreationFrame>
+    to type: any Any.Type, at point: () -> InjectionPoint, reach: Reach = .any, as frame: UnsafeMutablePointer<CreationFrame>
   ) -> Answer? {
     if reach == .any, let only = onlyAnswer(to: type, on: frame.pointee.thread) { return only }
+    let point = point()
     let wrapped = (type as? any OptionalValue.Type)?.wrappedType
     for registry in lineage {
       if let entry = registry.winner(for: type, at: point, reach: reach, exactly: wrapped != nil) {
@@ -82,43 +83,37 @@ extension InitializerRegistry {
 
   /// Gets the value of a registration: what its scope keeps, or what its initializer makes now.
   func value<Value>(
-    of answer: Answer, at point: InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>
+    of answer: Answer, at point: () -> InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     frame.pointee.asker?.pointee.entry?.observeDependency(on: Value.self)
-    switch answer.fit {
-    case .exact:
-      // The table has it under this type.
-      let entry = unsafeDowncast(answer.entry, to: RegistrationEntry<Value>.self)
-      return try value(of: entry, in: answer.owner, at: point, as: frame)
-    case .supertype:
-      guard let value = (answer.entry as? any AnyRegistrationEntry)?.instance(as: Value.self) else {
-        trap("\(TypeName.of(Value.self)) is no supertype of what is registered at \(answer.entry.place); please report this.")
-      }
-      return value
-    case .wrapped:
-      guard let type = Value.self as? any OptionalInjection.Type else {
-        trap("\(TypeName.of(Value.self)) wraps no type; please report this.")
-      }
-      return try type.value(of: answer, from: self, at: point, as: frame)
-    }
-  }
-
-  private func value<Value>(
-    of entry: RegistrationEntry<Value>, in owner: InitializerRegistry, at point: InjectionPoint,
-    as frame: UnsafeMutablePointer<CreationFrame>
-  ) throws(InjectionError) -> Value {
+    if answer.fit != .exact { return try convertedValue(of: answer, at: point, as: frame) }
+    // The table has it under this type.
+    let entry = unsafeDowncast(answer.entry, to: RegistrationEntry<Value>.self)
     switch entry.lifetime {
     case .unique: return try run(entry, at: point, from: self, as: frame)
     case .graph: return try graphValue(of: entry, at: point, as: frame)
     case .singleton, .weak, .cached:
       return try entry.shared.value(as: frame) { () throws(InjectionError) in
-        try run(entry, at: point, from: owner, as: frame)
+        try run(entry, at: point, from: answer.owner, as: frame)
       }
     }
   }
 
+  /// Gets the value of a registration of another type than the one that was asked for.
+  private func convertedValue<Value>(
+    of answer: Answer, at point: () -> InjectionPoint, as frame: UnsafeMutablePointer<CreationFrame>
+  ) throws(InjectionError) -> Value {
+    if answer.fit == .wrapped, let type = Value.self as? any OptionalInjection.Type {
+      return try type.value(of: answer, from: self, at: point, as: frame)
+    }
+    guard let value = (answer.entry as? any AnyRegistrationEntry)?.instance(as: Value.self) else {
+      trap("What is registered at \(answer.entry.place) is no \(TypeName.of(Value.self)); please report this.")
+    }
+    return value
+  }
+
   private func graphValue<Value>(
-    of entry: RegistrationEntry<Value>, at point: InjectionPoint,
+    of entry: RegistrationEntry<Value>, at point: () -> InjectionPoint,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     let outermost = frame.outermost
@@ -132,7 +127,7 @@ extension InitializerRegistry {
 
   /// Runs a registration's initializer, with dependencies from `registry`.
   private func run<Value>(
-    _ entry: RegistrationEntry<Value>, at point: InjectionPoint, from registry: InitializerRegistry,
+    _ entry: RegistrationEntry<Value>, at point: () -> InjectionPoint, from registry: InitializerRegistry,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     try frame.begin(entry, withArguments: false)
@@ -140,9 +135,9 @@ extension InitializerRegistry {
       switch entry.initializer {
       case .instance(let instance): return instance()
       case .independent(let initializer): return try initializer()
-      case .plain(let initializer): return try initializer(Resolver(point: point, registry: registry))
+      case .plain(let initializer): return try initializer(Resolver(point: point(), registry: registry))
       case .onMainActor(let initializer):
-        return try MainActorCall(initializer: initializer, resolver: Resolver(point: point, registry: registry)).run()
+        return try MainActorCall(initializer: initializer, resolver: Resolver(point: point(), registry: registry)).run()
       case .async:
         // What is ready is kept by the scope, and was found there.
         throw InjectionError(
@@ -152,7 +147,7 @@ extension InitializerRegistry {
         trap("An initializer with arguments was asked for without; please report this.")
       }
     } catch {
-      throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
+      throw InjectionError.wrapping(error, thrownBy: point().step(Value.self, registration: entry.place))
     }
   }
 }
@@ -174,14 +169,14 @@ extension InjectionError {
 /// Lets an Optional type be asked for as its wrapped type.
 private protocol OptionalInjection {
   static func value<Value>(
-    of answer: Answer, from registry: InitializerRegistry, at point: InjectionPoint,
+    of answer: Answer, from registry: InitializerRegistry, at point: () -> InjectionPoint,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value
 }
 
 extension Optional: OptionalInjection {
   fileprivate static func value<Value>(
-    of answer: Answer, from registry: InitializerRegistry, at point: InjectionPoint,
+    of answer: Answer, from registry: InitializerRegistry, at point: () -> InjectionPoint,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
     let isExact = answer.entry.key.type == ObjectIdentifier(Wrapped.self)

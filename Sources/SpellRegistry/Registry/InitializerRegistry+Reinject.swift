@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 extension InitializerRegistry {
   /// Gives live `@Injected` properties of this type, and Optionals of it, the value that is registered now.
@@ -12,6 +12,13 @@ extension InitializerRegistry {
   public func reinject<Value>(_ type: Value.Type) { generations.reinject(type) }
 }
 
+extension InitializerRegistry {
+  /// The word that values of the latest generation have, under the registry that took the shared one's place, if any.
+  @usableFromInline static func currentWord(where override: InitializerRegistry?) -> UnsafePointer<Atomic<UInt>> {
+    (override ?? shared).generations.current
+  }
+}
+
 extension PropertyStorage {
   /// Whether the value behind `word` was injected before its type was last re-injected; if not, the word is brought
   /// up to date, so that the next read is a fast one again.
@@ -21,7 +28,7 @@ extension PropertyStorage {
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrappedType
     let isOutdated =
       !record.pointee.isByHand.load(ordering: .relaxed)
-      && record.pointee.declaration.registry.generations.isOutdated(
+      && registry.generations.isOutdated(
         word & ~CreationGate.tags, of: [Value.self] + (wrapped.map { [$0] } ?? []))
     if !isOutdated {
       _ = record.pointee.gate.word.compareExchange(

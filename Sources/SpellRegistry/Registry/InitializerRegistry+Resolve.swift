@@ -45,9 +45,10 @@ extension InitializerRegistry {
   @usableFromInline func resolveAnew<Value>(
     _ type: Value.Type, named name: String?, for container: AnyObject?
   ) throws(InjectionError) -> Value {
-    let point = InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed)
-    return try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) in
-      guard let answer = answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point) }
+    func point() -> InjectionPoint { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
+    let asked = CreationFrame.Asked(container: container.map { ObjectIdentifier($0) }, property: nil, name: name)
+    return try CreationFrame.push(type, asked: asked) { frame throws(InjectionError) in
+      guard let answer = answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point()) }
       return try notifying(of: value(of: answer, at: point, as: frame), from: answer.entry, at: point)
     }
   }
@@ -76,7 +77,7 @@ extension InitializerRegistry {
         do { value = try initializer(Resolver(point: point, registry: self), arguments) } catch {
           throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
         }
-        return notifying(of: value, from: entry, at: point)
+        return notifying(of: value, from: entry) { point }
       }
       throw missing(
         type, at: point,
@@ -99,9 +100,9 @@ extension InitializerRegistry {
       var values: [Value] = []
       for answer in answers(to: type) {
         let value = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) -> Value in
-          try self.value(of: answer, at: point, as: frame)
+          try self.value(of: answer, at: { point }, as: frame)
         }
-        values.append(notifying(of: value, from: answer.entry, at: point))
+        values.append(notifying(of: value, from: answer.entry) { point })
       }
       return values
     }
@@ -130,9 +131,9 @@ extension InitializerRegistry {
   }
 
   /// Calls the hooks of the registration, then the registry's; returns the value that they hear of.
-  private func notifying<Value>(of value: Value, from entry: RegistrationRecord, at point: InjectionPoint) -> Value {
-    entry.hooks.callAll(value, at: point)
-    hooks.callAll(value, at: point)
+  private func notifying<Value>(of value: Value, from entry: RegistrationRecord, at point: () -> InjectionPoint) -> Value {
+    entry.hooks.callAll(value, at: point())
+    hooks.callAll(value, at: point())
     return value
   }
 }

@@ -1,4 +1,5 @@
 internal import Locking
+internal import Synchronization
 
 /// Who makes what for whom: initializers, keyed by property type, container type and property name.
 ///
@@ -22,11 +23,22 @@ public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, current wherever none has been set.
   public static let shared = InitializerRegistry()
 
-  @TaskLocal private static var override: InitializerRegistry?
+  @TaskLocal private static var taskOverride: InitializerRegistry?
+
+  /// Whether any registry has ever been made current: until then nobody need look into the task's locals.
+  ///
+  /// Relaxed: who runs inside ``run(_:)``, or in a task begun there, comes after the store in program order or by what
+  /// began the task.
+  private static let isOverridden = Atomic(false)
+
+  /// The registry of the running task, where one was set.
+  @usableFromInline static var override: InitializerRegistry? {
+    isOverridden.load(ordering: .relaxed) ? taskOverride : nil
+  }
 
   /// The registry of the running task, set by ``run(_:)``; else ``shared``.
   ///
-  /// Costs a look into the task's locals.
+  /// Costs a look into the task's locals, once any registry has been made current.
   public static var current: InitializerRegistry { override ?? shared }
 
   /// Where this one looks for what it does not have.
@@ -35,7 +47,7 @@ public final class InitializerRegistry: Sendable {
   let index: RegistrationIndex
   let table: Lock<RegistrationTable>
   let hooks = Hooks()
-  @usableFromInline let generations: Generations
+  let generations: Generations
   /// What the values of expiring scopes that are registered here grow old by.
   let clock: ElapsedClock
 
@@ -57,14 +69,16 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try Self.$override.withValue(self, operation: body)
+    Self.isOverridden.store(true, ordering: .relaxed)
+    return try Self.$taskOverride.withValue(self, operation: body)
   }
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    try await Self.$override.withValue(self, operation: body, isolation: isolation)
+    Self.isOverridden.store(true, ordering: .relaxed)
+    return try await Self.$taskOverride.withValue(self, operation: body, isolation: isolation)
   }
 
   /// Withdraws every registration and drops what they cached; properties that got their value keep it.

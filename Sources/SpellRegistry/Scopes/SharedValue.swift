@@ -47,30 +47,27 @@ struct SharedValue: ~Copyable, Sendable {
   /// The value that is kept, if it is still alive and not too old.
   func current<Value>(as type: Value.Type = Value.self) -> Value? { try? kept(as: type) }
 
-  /// There is no value.
-  private struct Nothing: Error {}
-
   /// The value that is kept. Throwing says that there is none at less cost than an Optional would, as the runtime would
   /// have to look up that type.
-  private func kept<Value>(as: Value.Type) throws(Nothing) -> Value {
+  private func kept<Value>(as: Value.Type) throws(NoValue) -> Value {
     // The clock may be anybody's, so it is asked with no lock held.
     let now = clock?.now
-    return try state.withLock { state throws(Nothing) in
-      if let now, let deadline = state.deadline, deadline <= now { throw Nothing() }
+    return try state.withLock { state throws(NoValue) in
+      if let now, let deadline = state.deadline, deadline <= now { throw NoValue() }
       switch state.kept {
-      case .nothing: throw Nothing()
+      case .nothing: throw NoValue()
       case .strongly(let address, _): return address.assumingMemoryBound(to: Value.self).pointee
       case .weakly(let reference):
-        guard let value = reference.object as? Value else { throw Nothing() }
+        guard let value = reference.object as? Value else { throw NoValue() }
         return value
       }
     }
   }
 
   /// The value that is published, copied under no lock that another thread wants.
-  private func published<Value>(on thread: UnsafeMutablePointer<CreationThread>) throws(Nothing) -> Value {
-    try thread.pointee.reading.withLock { _ throws(Nothing) in
-      guard let address = published.current else { throw Nothing() }
+  private func published<Value>(on thread: UnsafeMutablePointer<CreationThread>) throws(NoValue) -> Value {
+    try thread.pointee.reading.withLock { _ throws(NoValue) in
+      guard let address = published.current else { throw NoValue() }
       return address.assumingMemoryBound(to: Value.self).pointee
     }
   }
@@ -81,7 +78,7 @@ struct SharedValue: ~Copyable, Sendable {
   func value<Value>(
     as frame: UnsafeMutablePointer<CreationFrame>, make: () throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
-    do throws(Nothing) { return try published(on: frame.pointee.thread) } catch {}
+    do throws(NoValue) { return try published(on: frame.pointee.thread) } catch {}
     while true {
       if let value = current(as: Value.self) { return value }
       if gate.enter(from: CreationGate.vacant, as: frame) {
