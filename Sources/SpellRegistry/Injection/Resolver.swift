@@ -15,7 +15,7 @@ public struct Resolver {
   public let registry: InitializerRegistry
 
   /// Gets a dependency, as ``InitializerRegistry/resolve(_:named:for:)`` does.
-  public func resolve<Value>(
+  @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, for container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try registry.resolve(type, named: name, for: container)

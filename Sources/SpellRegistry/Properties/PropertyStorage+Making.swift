@@ -23,7 +23,7 @@ extension PropertyStorage {
   ///   - fallback: Makes a value where nothing is registered.
   /// - Throws: Why there is no value; nothing is stored then, and the next read tries again.
   public func makeValue(
-    in container: AnyObject?, followsReinjection: Bool = false, fallback: Fallback = { _ in nil }
+    in container: AnyObject?, followsReinjection: Bool = false, fallback: Fallback
   ) throws(InjectionError) -> Value {
     try CreationFrame.push(Value.self, asked: asked(in: container)) { frame throws(InjectionError) in
       while true {
@@ -37,14 +37,27 @@ extension PropertyStorage {
     }
   }
 
+  /// The value, made as ``makeValue(in:followsReinjection:fallback:)`` does, by a wrapper that has no fallback.
+  ///
+  /// - Parameters:
+  ///   - container: The object that holds the property, if one does.
+  ///   - followsReinjection: Whether an injected value that was there before its type was last re-injected is made anew.
+  /// - Throws: Why there is no value; nothing is stored then, and the next read tries again.
+  public func makeValue(
+    in container: AnyObject?, followsReinjection: Bool = false
+  ) throws(InjectionError) -> Value {
+    // Not a default argument: that would be a closure on the heap at each call.
+    try makeValue(in: container, followsReinjection: followsReinjection) { _ in nil }
+  }
+
   /// Makes a value for this one read, stores nothing, and calls the hooks.
   public func makeUnstoredValue(in container: AnyObject?) throws(InjectionError) -> Value {
     try CreationFrame.push(Value.self, asked: asked(in: container)) { frame throws(InjectionError) in
-      guard let source = source(in: container, as: frame) else {
-        return try registry.nilOrThrow(at: point(in: container))
-      }
-      let value = try value(from: source, in: container, as: frame)
-      notify(value, from: source, in: container)
+      let registry = registry
+      let answer = answer(of: registry, in: container, as: frame)
+      if answer == nil && !hasExpression { return try registry.nilOrThrow(at: point(in: container)) }
+      let value = try value(of: answer, from: registry, in: container, as: frame)
+      notify(value, of: answer, from: registry, in: container)
       return value
     }
   }
@@ -54,18 +67,22 @@ extension PropertyStorage {
     in container: AnyObject?, replacing word: UInt, fallback: Fallback,
     as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
+    let registry = registry
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
     let generation = latestGeneration
-    guard let source = source(in: container, as: frame) else {
+    let answer = answer(of: registry, in: container, as: frame)
+    if answer == nil && !hasExpression {
       return try makeFallback(fallback, in: container, replacing: word, of: generation, as: frame)
     }
     let value: Value
-    do throws(InjectionError) { value = try self.value(from: source, in: container, as: frame) } catch {
+    do throws(InjectionError) {
+      value = try self.value(of: answer, from: registry, in: container, as: frame)
+    } catch {
       record.pointee.gate.settle(frame, as: word)
       throw error
     }
     store(value, of: generation, exclusively: false, as: frame)
-    notify(value, from: source, in: container)
+    notify(value, of: answer, from: registry, in: container)
     return value
   }
 
@@ -81,7 +98,7 @@ extension PropertyStorage {
     }
     if let value {
       store(value, of: generation, exclusively: false, as: frame)
-      notify(value, from: .expression, in: container)
+      notify(value, of: nil, from: registry, in: container)
       return value
     }
     let old = self.value(at: word)
@@ -89,47 +106,39 @@ extension PropertyStorage {
     return if let old { old } else { try registry.nilOrThrow(at: point(in: container)) }
   }
 
-  private func source(in container: AnyObject?, as frame: UnsafeMutablePointer<CreationFrame>) -> Source? {
-    let hasExpression = record.pointee.declaration.expression != nil
+  private var hasExpression: Bool { record.pointee.declaration.expression != nil }
+
+  /// The registration that makes the value; nil where the property's own expression comes first, or none does.
+  private func answer(
+    of registry: InitializerRegistry, in container: AnyObject?, as frame: UnsafeMutablePointer<CreationFrame>
+  ) -> Answer? {
+    if !hasExpression { return registry.answer(to: Value.self, at: { point(in: container) }, as: frame) }
     // What is registered for no container in particular comes after the property's own expression.
-    if hasExpression && !registry.hasLimits { return .expression }
-    let reach: InitializerRegistry.Reach = hasExpression ? .containersOnly : .any
-    if let answer = registry.answer(to: Value.self, at: { point(in: container) }, reach: reach, as: frame) { return .registration(answer) }
-    return hasExpression ? .expression : nil
+    if !registry.hasLimits { return nil }
+    return registry.answer(to: Value.self, at: { point(in: container) }, reach: .containersOnly, as: frame)
   }
 
+  /// What a registration makes or, where there is none, the property's own expression.
   private func value(
-    from source: Source, in container: AnyObject?, as frame: UnsafeMutablePointer<CreationFrame>
+    of answer: Answer?, from registry: InitializerRegistry, in container: AnyObject?,
+    as frame: UnsafeMutablePointer<CreationFrame>
   ) throws(InjectionError) -> Value {
-    switch source {
-    case .registration(let answer):
-      return try registry.value(of: answer, at: { point(in: container) }, as: frame)
-    case .expression:
-      guard let expression = record.pointee.declaration.expression else {
-        trap("The property declared at \(identity.place) has lost its expression; please report this.")
-      }
-      try frame.beginExpression()
-      return expression()
+    if let answer { return try registry.value(of: answer, at: { point(in: container) }, as: frame) }
+    guard let expression = record.pointee.declaration.expression else {
+      trap("Nothing makes the property declared at \(identity.place); please report this.")
     }
+    try frame.beginExpression()
+    return expression()
   }
 
   /// Calls each hook that wants to hear of this injection, once, with no lock held.
-  private func notify(_ value: Value, from source: Source, in container: AnyObject?) {
-    if case .registration(let answer) = source { answer.entry.hooks.callAll(value, at: point(in: container)) }
-    notify(value, in: container)
-  }
-
-  /// Calls the hooks but for the registration's.
-  private func notify(_ value: Value, in container: AnyObject?) {
+  private func notify(
+    _ value: Value, of answer: Answer?, from registry: InitializerRegistry, in container: AnyObject?
+  ) {
+    if let answer { answer.entry.hooks.callAll(value, at: point(in: container)) }
     if let hook = record.pointee.declaration.options?.hook, let container { hook(container, value) }
     registry.announce(value, to: container) { point(in: container) }
   }
-}
-
-/// What makes a property's value.
-private enum Source {
-  case registration(Answer)
-  case expression
 }
 
 extension InjectionError {
@@ -166,14 +175,14 @@ extension PropertyStorage {
     }
     return { () throws(InjectionError) in
       let isStored = try assignIfVacant(made.value, byHand: false)
-      return isStored ? { notify(made.value, from: .registration(made.answer), in: container) } : {}
+      return isStored ? { notify(made.value, of: made.answer, from: self.registry, in: container) } : {}
     }
   }
 
   /// Injects a value that is there already, in place of whatever the property has, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
     try change(to: value, in: container, exclusively: false, byHand: false)
-    notify(value, in: container)
+    notify(value, of: nil, from: registry, in: container)
   }
 
   /// What tells this question from others that are open.

@@ -13,8 +13,8 @@ struct Answer {
 
   let entry: RegistrationRecord
   let fit: Fit
-  /// The registry that the registration is in.
-  let owner: InitializerRegistry
+  /// The registry that the registration is in: the one that was asked or a parent of it, which the asked one holds.
+  unowned(unsafe) let owner: InitializerRegistry
 }
 
 // The way from a question to a value: find the registration that wins, then run its initializer or take what its

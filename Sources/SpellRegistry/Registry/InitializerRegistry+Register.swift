@@ -125,7 +125,7 @@ extension InitializerRegistry {
     repeat dependencies.append((each Dependency).self)
     return add(
       nil, name, scope, SourcePlace(fileID: fileID, line: line), dependencies: dependencies,
-      .plain { resolver in try initializer(repeat try resolver.resolve((each Dependency).self)) })
+      .plain { resolver in try initializer(repeat try resolver.registry.resolveAnew((each Dependency).self)) })
   }
 
   /// Registers what makes a value from arguments known only at run time.

@@ -42,8 +42,11 @@ extension InitializerRegistry {
     }
   }
 
+  /// Finds the registration and asks it for the value.
+  ///
+  /// Code that does not know `Value` when it is compiled begins here: an Optional would cost it a look at the type.
   @usableFromInline func resolveAnew<Value>(
-    _ type: Value.Type, named name: String?, for container: AnyObject?
+    _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     func point() -> InjectionPoint { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
     let asked = CreationFrame.Asked(container: container.map { ObjectIdentifier($0) }, property: nil, name: name)
