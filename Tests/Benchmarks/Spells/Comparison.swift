@@ -1,0 +1,109 @@
+import Benchmark
+import Measuring
+
+/// What a comparison has to show.
+enum Goal {
+  /// At most so many times as long as the baseline.
+  case ratio(Double)
+  /// At most so long.
+  case nanoseconds(Int)
+  /// The figure is for information.
+  case none
+}
+
+/// One thing measured: prepared once, then run for each sample.
+typealias Preparation<Run> = () throws -> Run
+
+/// Something of Spellbook's beside what a program would have without it.
+///
+/// Each is prepared and sampled in a process of its own, the two one after the other, in several rounds. All that the
+/// table of ratios needs is in the benchmarks' tags.
+struct Comparison {
+  static let rounds = 3
+
+  let what: String
+  let baseline: String
+  var goal = Goal.none
+  /// How many allocations more than the baseline's an operation may make; infinity where they are only counted, nil where
+  /// they are of no interest.
+  var extraAllocations: Double?
+  /// How many operations a sample has.
+  var times = 1_000
+
+  /// Adds the benchmarks of both sides.
+  func add(
+    subject: @escaping Preparation<(Meter) throws -> Void>, baseline: @escaping Preparation<(Meter) throws -> Void>
+  ) {
+    forEachRound { name, configuration in
+      let prepare = name == .subject ? subject : baseline
+      Benchmark(what, configuration: configuration) { benchmark, run in
+        try run(Meter(benchmark: benchmark, times: times))
+      } setup: {
+        try prepare()
+      }
+    }
+  }
+
+  /// Adds the benchmarks of both sides, for what has to be awaited.
+  func add(
+    subject: @escaping Preparation<(Meter) async throws -> Void>,
+    baseline: @escaping Preparation<(Meter) async throws -> Void>
+  ) {
+    forEachRound { name, configuration in
+      let prepare = name == .subject ? subject : baseline
+      Benchmark(what, configuration: configuration) { benchmark, run in
+        try await run(Meter(benchmark: benchmark, times: times))
+      } setup: {
+        try prepare()
+      }
+    }
+  }
+
+  private enum Side: String, CaseIterable { case subject, baseline }
+
+  private func forEachRound(_ add: (Side, Benchmark.Configuration) -> Void) {
+    var tags = ["per": "\(times)", "with": baseline]
+    switch goal {
+    case .ratio(let ratio): tags["goal"] = "\(ratio)x"
+    case .nanoseconds(let nanoseconds): tags["goal"] = "\(nanoseconds)ns"
+    case .none: break
+    }
+    tags["extra"] = extraAllocations.map { "\($0)" }
+    for round in 1...Self.rounds {
+      for side in Side.allCases {
+        tags["round"] = "\(round)"
+        tags["side"] = side.rawValue
+        add(
+          side,
+          Benchmark.Configuration(
+            metrics: [.wallClock, .throughput, .allocations], tags: tags, warmupIterations: 3,
+            scalingFactor: BenchmarkScalingFactor(rawValue: times) ?? .one, maxDuration: .milliseconds(60)))
+      }
+    }
+  }
+}
+
+/// Measures the part of a sample that counts.
+struct Meter {
+  let benchmark: Benchmark
+  let times: Int
+
+  /// Measures `body`, which does as many operations as the range is long.
+  @inline(__always) func measure(_ body: (Range<Int>) throws -> Void) rethrows {
+    benchmark.startMeasurement()
+    let before = measuring_allocations()
+    try body(0..<times)
+    let after = measuring_allocations()
+    benchmark.stopMeasurement()
+    if before >= 0 { benchmark.measurement(.allocations, Int(after - before)) }
+  }
+}
+
+extension BenchmarkMetric {
+  static var allocations: BenchmarkMetric { .custom("Allocations", useScalingFactor: true) }
+}
+
+/// Keeps the optimiser from dropping a value, and from knowing what memory holds afterwards.
+///
+/// The library's `blackHole` is a call with a generic argument: it would cost more than the reads that are measured.
+@inline(__always) func use<Value>(_ value: Value) { withUnsafePointer(to: value) { measuring_use($0) } }

@@ -1,0 +1,75 @@
+import Benchmark
+import Spellbook
+
+private final class LazyInt: Holder { @Lazy var value = 7 }
+private final class LazyText: Holder { @Lazy var value = longText }
+private final class LazyThing: Holder { @Lazy var value = Thing() }
+private final class InjectedInt: Holder { @Injected var value: Int }
+private final class InjectedText: Holder { @Injected var value: String }
+private final class InjectedThing: Holder { @Injected var value: Thing }
+private final class FinalInt: AssignedHolder { @Final var value: Int }
+private final class FinalText: AssignedHolder { @Final var value: String }
+private final class FinalThing: AssignedHolder { @Final var value: Thing }
+private final class LazyVarInt: Holder { lazy var value = 7 }
+private final class LazyVarText: Holder { lazy var value = longText }
+private final class LazyVarThing: Holder { lazy var value = Thing() }
+private final class StoredInt: AssignedHolder { var value = 7 }
+private final class StoredText: AssignedHolder { var value = "" }
+private final class StoredThing: AssignedHolder { var value = Thing() }
+
+func compareReading() {
+  compareReadingAgain("@Lazy, Int", LazyInt.self, LazyVarInt.self)
+  compareReadingAgain("@Lazy, String", LazyText.self, LazyVarText.self)
+  compareReadingAgain("@Lazy, object", LazyThing.self, LazyVarThing.self)
+  compareReadingAgain("@Injected, Int", InjectedInt.self, LazyVarInt.self)
+  compareReadingAgain("@Injected, String", InjectedText.self, LazyVarText.self)
+  compareReadingAgain("@Injected, object", InjectedThing.self, LazyVarThing.self)
+  compareReadingAssigned("Int", 7, FinalInt.self, StoredInt.self)
+  compareReadingAssigned("String", longText, FinalText.self, StoredText.self)
+  compareReadingAssigned("object", Thing(), FinalThing.self, StoredThing.self)
+  compareReadingFirst("@Lazy, Int", LazyInt.self, LazyVarInt.self)
+  compareReadingFirst("@Lazy, String", LazyText.self, LazyVarText.self)
+  compareReadingFirst("@Lazy, object", LazyThing.self, LazyVarThing.self)
+}
+
+@inline(__always) private func compareReadingAgain<Subject: Holder, Baseline: Holder>(
+  _ what: String, _: Subject.Type, _: Baseline.Type
+) {
+  Comparison(what: "Re-read \(what)", baseline: "lazy var", goal: .ratio(1), times: 1_000_000)
+    .add(subject: { readingAgain(Subject.self) }, baseline: { readingAgain(Baseline.self) })
+}
+
+@inline(__always) private func compareReadingAssigned<Subject: AssignedHolder, Baseline: AssignedHolder>(
+  _ what: String, _ value: Subject.Value, _: Subject.Type, _: Baseline.Type
+) where Subject.Value == Baseline.Value {
+  Comparison(what: "Re-read @Final, \(what)", baseline: "stored property", goal: .ratio(1.5), times: 1_000_000)
+    .add(subject: { readingAssigned(value, Subject.self) }, baseline: { readingAssigned(value, Baseline.self) })
+}
+
+@inline(__always) private func compareReadingFirst<Subject: Holder, Baseline: Holder>(
+  _ what: String, _: Subject.Type, _: Baseline.Type
+) {
+  Comparison(what: "First read of \(what)", baseline: "lazy var", goal: .ratio(3), extraAllocations: 1)
+    .add(subject: { readingFirst(Subject.self) }, baseline: { readingFirst(Baseline.self) })
+}
+
+private func readingAgain<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
+  registerSamples()
+  let object = identity(Object())
+  use(object.value)
+  return { $0.measure { for _ in $0 { use(object.value) } } }
+}
+
+private func readingAssigned<Object: AssignedHolder>(_ value: Object.Value, _: Object.Type) -> (Meter) -> Void {
+  let object = identity(Object())
+  object.value = identity(value)
+  return { $0.measure { for _ in $0 { use(object.value) } } }
+}
+
+private func readingFirst<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
+  registerSamples()
+  return { meter in
+    let objects = identity((0..<meter.times).map { _ in Object() })
+    meter.measure { for index in $0 { use(objects[index].value) } }
+  }
+}

@@ -1,0 +1,80 @@
+import Benchmark
+import Spellbook
+
+private final class Clock {}
+private final class Disk {}
+private final class Network {
+  let clock: Clock
+  init(clock: Clock) { self.clock = clock }
+}
+private final class Basket {
+  let disk: Disk
+  init(disk: Disk) { self.disk = disk }
+}
+private final class Checkout {
+  let network: Network
+  let basket: Basket
+  init(network: Network, basket: Basket) {
+    self.network = network
+    self.basket = basket
+  }
+}
+
+func compareResolving() {
+  compareUnique("Int") { 7 }
+  compareUnique("String") { longText }
+  compareUnique("object") { Thing() }
+  compareSingleton("Int") { 7 }
+  compareSingleton("String") { longText }
+  compareSingleton("object") { Thing() }
+  compareGraph()
+}
+
+@inline(__always)
+private func compareUnique<Value>(_ what: String, make: @escaping @Sendable () -> Value) {
+  Comparison(
+    what: "Resolve a unique \(what)", baseline: "closure by type", goal: .ratio(1.5), extraAllocations: .infinity
+  ).add {
+    let registry = identity(InitializerRegistry())
+    registry.register(Value.self, make)
+    return { try $0.measure { for _ in $0 { use(try registry.resolve(Value.self)) } } }
+  } baseline: {
+    let closures = identity(Closures())
+    closures.register(Value.self, make)
+    return { $0.measure { for _ in $0 { use(closures.resolve(Value.self)) } } }
+  }
+}
+
+@inline(__always)
+private func compareSingleton<Value: Sendable>(_ what: String, make: @escaping @Sendable () -> Value) {
+  Comparison(what: "Resolve a singleton \(what)", baseline: "value by type", goal: .ratio(1), extraAllocations: 0)
+    .add {
+      let registry = identity(InitializerRegistry())
+      registry.register(Value.self, scope: .singleton, make)
+      return { try $0.measure { for _ in $0 { use(try registry.resolve(Value.self)) } } }
+    } baseline: {
+      let values = identity(Values())
+      values.register(make())
+      return { $0.measure { for _ in $0 { use(values.resolve(Value.self)) } } }
+    }
+}
+
+private func compareGraph() {
+  Comparison(
+    what: "Resolve a graph of five, autowired", baseline: "by hand", goal: .ratio(5), extraAllocations: .infinity
+  ).add {
+    let registry = identity(InitializerRegistry())
+    registry.register(Clock.self) { Clock() }
+    registry.register(Disk.self) { Disk() }
+    registry.register(autowire: Network.init)
+    registry.register(autowire: Basket.init)
+    registry.register(autowire: Checkout.init)
+    return { try $0.measure { for _ in $0 { use(try registry.resolve(Checkout.self)) } } }
+  } baseline: {
+    {
+      $0.measure {
+        for _ in $0 { use(Checkout(network: Network(clock: Clock()), basket: Basket(disk: Disk()))) }
+      }
+    }
+  }
+}
