@@ -11,7 +11,7 @@ enum Goal {
   case none
 }
 
-/// One thing measured: prepared once, then run for each sample.
+/// Prepares what is measured, once, and gives what is run for each sample.
 typealias Preparation<Run> = () throws -> Run
 
 /// Something of Spellbook's beside what a program would have without it.
@@ -34,8 +34,8 @@ struct Comparison {
   func add(
     subject: @escaping Preparation<(Meter) throws -> Void>, baseline: @escaping Preparation<(Meter) throws -> Void>
   ) {
-    forEachRound { name, configuration in
-      let prepare = name == .subject ? subject : baseline
+    forEachRound { side, configuration in
+      let prepare = side == .subject ? subject : baseline
       Benchmark(what, configuration: configuration) { benchmark, run in
         try run(Meter(benchmark: benchmark, times: times))
       } setup: {
@@ -49,8 +49,8 @@ struct Comparison {
     subject: @escaping Preparation<(Meter) async throws -> Void>,
     baseline: @escaping Preparation<(Meter) async throws -> Void>
   ) {
-    forEachRound { name, configuration in
-      let prepare = name == .subject ? subject : baseline
+    forEachRound { side, configuration in
+      let prepare = side == .subject ? subject : baseline
       Benchmark(what, configuration: configuration) { benchmark, run in
         try await run(Meter(benchmark: benchmark, times: times))
       } setup: {
@@ -103,7 +103,8 @@ extension BenchmarkMetric {
   static var allocations: BenchmarkMetric { .custom("Allocations", useScalingFactor: true) }
 }
 
-/// Keeps the optimiser from dropping a value, and from knowing what memory holds afterwards.
+/// Takes a value as any function would, and has the optimiser believe that it is needed.
 ///
-/// The library's `blackHole` is a call with a generic argument: it would cost more than the reads that are measured.
-@inline(__always) func use<Value>(_ value: Value) { withUnsafePointer(to: value) { measuring_use($0) } }
+/// Not inlined, so that an object is held over the call, as it would be in a program. The library's `blackHole` has a
+/// generic argument, which costs more than the reads that are measured.
+@inline(never) func use<Value>(_ value: Value) { withUnsafePointer(to: value) { measuring_use($0) } }

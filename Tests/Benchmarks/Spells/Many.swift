@@ -49,7 +49,7 @@ private func compareRegistering() {
   }
 }
 
-private func register(_ types: [any ManyType.Type], in registry: InitializerRegistry) {
+func register(_ types: [any ManyType.Type], in registry: InitializerRegistry) {
   for type in types { register(type, in: registry) }
 }
 

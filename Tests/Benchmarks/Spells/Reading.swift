@@ -67,7 +67,8 @@ private func readingAssigned<Object: AssignedHolder>(_ value: Object.Value, _: O
 }
 
 private func readingFirst<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
-  registerSamples()
+  // Of other types, as in a program that registers its services.
+  register(manyTypes(10), in: .shared)
   return { meter in
     let objects = identity((0..<meter.times).map { _ in Object() })
     meter.measure { for index in $0 { use(objects[index].value) } }

@@ -14,8 +14,11 @@ import Foundation
     print(table([heading] + sorted.map(row)))
     let verdicts = sorted.flatMap { [$0.timeGoal?.isMet, $0.allocationGoal?.isMet] }.compactMap(\.self)
     print(
-      "\n\(verdicts.count(where: \.self)) of \(verdicts.count) goals met. Ratios: median (least to most of the rounds)."
-    )
+      """
+
+      Times and allocations are an operation's; medians, and of the ratios the least and the most of the rounds.
+      Allocations are its own and its baseline's. \(verdicts.count(where: \.self)) of \(verdicts.count) goals are met.
+      """)
   }
 
   private static let heading = ["", "time", "baseline", "", "ratio", "goal", "", "allocations", "goal", ""]
