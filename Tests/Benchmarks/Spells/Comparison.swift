@@ -29,6 +29,8 @@ struct Comparison {
   var extraAllocations: Double?
   /// How many operations a sample has.
   var times = 1_000
+  /// Whether a process takes one sample, the first, instead of many after some that don't count.
+  var isCold = false
 
   /// Adds the benchmarks of both sides.
   func add(
@@ -76,8 +78,9 @@ struct Comparison {
         add(
           side,
           Benchmark.Configuration(
-            metrics: [.wallClock, .throughput, .allocations], tags: tags, warmupIterations: 3,
-            scalingFactor: BenchmarkScalingFactor(rawValue: times) ?? .one, maxDuration: .milliseconds(60)))
+            metrics: [.wallClock, .throughput, .allocations], tags: tags, warmupIterations: isCold ? 0 : 3,
+            scalingFactor: BenchmarkScalingFactor(rawValue: times) ?? .one, maxDuration: .milliseconds(60),
+            maxIterations: isCold ? 1 : 10_000))
       }
     }
   }

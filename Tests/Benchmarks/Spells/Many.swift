@@ -32,8 +32,14 @@ private func resolvingShuffled(among count: Int) -> (Meter) throws -> Void {
 }
 
 private func compareRegistering() {
+  compareRegistering("again", isCold: false)
+  compareRegistering("the first time", isCold: true)
+}
+
+private func compareRegistering(_ turn: String, isCold: Bool) {
   Comparison(
-    what: "Register 10,000 types", baseline: "closures by type", goal: .ratio(5), extraAllocations: .infinity, times: 1
+    what: "Register 10,000 types \(turn)", baseline: "closures by type", goal: isCold ? .none : .ratio(5),
+    extraAllocations: .infinity, times: 1, isCold: isCold
   ).add {
     let types = manyTypes(10_000)
     return { meter in

@@ -1,22 +1,6 @@
 import Benchmark
 import Spellbook
 
-private final class LazyInt: Holder { @Lazy var value = 7 }
-private final class LazyText: Holder { @Lazy var value = longText }
-private final class LazyThing: Holder { @Lazy var value = Thing() }
-private final class InjectedInt: Holder { @Injected var value: Int }
-private final class InjectedText: Holder { @Injected var value: String }
-private final class InjectedThing: Holder { @Injected var value: Thing }
-private final class FinalInt: AssignedHolder { @Final var value: Int }
-private final class FinalText: AssignedHolder { @Final var value: String }
-private final class FinalThing: AssignedHolder { @Final var value: Thing }
-private final class LazyVarInt: Holder { lazy var value = 7 }
-private final class LazyVarText: Holder { lazy var value = longText }
-private final class LazyVarThing: Holder { lazy var value = Thing() }
-private final class StoredInt: AssignedHolder { var value = 7 }
-private final class StoredText: AssignedHolder { var value = "" }
-private final class StoredThing: AssignedHolder { var value = Thing() }
-
 func compareReading() {
   compareReadingAgain("@Lazy, Int", LazyInt.self, LazyVarInt.self)
   compareReadingAgain("@Lazy, String", LazyText.self, LazyVarText.self)

@@ -9,18 +9,6 @@ final class Thing: Sendable {
 /// Text that is too long to be kept in place.
 let longText = identity(String(repeating: "a", count: 40))
 
-/// An object with one property.
-protocol Holder: AnyObject {
-  associatedtype Value
-  init()
-  var value: Value { get }
-}
-
-/// A property that is assigned when its object has been made.
-protocol AssignedHolder: Holder {
-  var value: Value { get set }
-}
-
 /// Registers what the samples' properties are injected with.
 func registerSamples(in registry: InitializerRegistry = .shared) {
   registry.register { 7 }
