@@ -120,9 +120,8 @@ private func compareOpening() {
 
 private func opening(_ count: Int, turns: Int = 1) throws -> (Meter) throws -> Void {
   let url = try TemporaryFolder.file("settings.preferences")
-  try FilePreferenceStore(url: url).transaction { transaction in
-    for number in 0..<count { try transaction.set(number, forKey: "setting number \(number)") }
-  }
+  let store = try FilePreferenceStore(url: url)
+  for number in 0..<count { try store.set(number, forKey: "setting number \(number)") }
   return { try $0.measure { for _ in 0..<$0.count * turns { use(try FilePreferenceStore(url: url)) } } }
 }
 
