@@ -28,6 +28,9 @@ struct Comparison {
   /// they are of no interest.
   var extraAllocations: Double?
   /// How many operations a sample has.
+  ///
+  /// Enough to make the clock's own time vanish, and few enough to be done, mostly, before the system gives the processor
+  /// to another program: some 0.1 to 1 ms.
   var times = 1_000
   /// Whether a process takes one sample, the first, instead of many after some that don't count.
   var isCold = false

@@ -19,14 +19,14 @@ func compareReading() {
 @inline(__always) private func compareReadingAgain<Subject: Holder, Baseline: Holder>(
   _ what: String, _: Subject.Type, _: Baseline.Type
 ) {
-  Comparison(what: "Re-read \(what)", baseline: "lazy var", goal: .ratio(1), times: 1_000_000)
+  Comparison(what: "Re-read \(what)", baseline: "lazy var", goal: .ratio(1), times: 100_000)
     .add(subject: { readingAgain(Subject.self) }, baseline: { readingAgain(Baseline.self) })
 }
 
 @inline(__always) private func compareReadingAssigned<Subject: AssignedHolder, Baseline: AssignedHolder>(
   _ what: String, _ value: Subject.Value, _: Subject.Type, _: Baseline.Type
 ) where Subject.Value == Baseline.Value {
-  Comparison(what: "Re-read @Final, \(what)", baseline: "stored property", goal: .ratio(1.5), times: 1_000_000)
+  Comparison(what: "Re-read @Final, \(what)", baseline: "stored property", goal: .ratio(1.5), times: 100_000)
     .add(subject: { readingAssigned(value, Subject.self) }, baseline: { readingAssigned(value, Baseline.self) })
 }
 

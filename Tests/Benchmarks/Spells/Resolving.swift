@@ -61,7 +61,8 @@ private func compareSingleton<Value: Sendable>(_ what: String, make: @escaping @
 
 private func compareGraph() {
   Comparison(
-    what: "Resolve a graph of five, autowired", baseline: "by hand", goal: .ratio(5), extraAllocations: .infinity
+    what: "Resolve a graph of five, autowired", baseline: "by hand", goal: .ratio(5), extraAllocations: .infinity,
+    times: 100
   ).add {
     let registry = identity(InitializerRegistry())
     registry.register(Clock.self) { Clock() }

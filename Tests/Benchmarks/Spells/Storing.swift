@@ -11,19 +11,19 @@ func compareStoring() {
   compareReadingAgain()
   compareReadingFromStore("Int", 7)
   compareReadingFromStore("String", longText)
-  compareSetting(.written, times: 1_000, goal: 3)
-  compareSetting(.synced, times: 10, goal: 1.2)
+  compareSetting(.written, times: 100, goal: 3)
+  compareSetting(.synced, times: 1, goal: 1.2)
   compareOpening()
 }
 
 private func compareReadingAgain() {
-  Comparison(what: "Re-read @Preference, Int", baseline: "value by key", goal: .ratio(1.5), times: 1_000_000).add {
+  Comparison(what: "Re-read @Preference, Int", baseline: "value by key", goal: .ratio(1.5), times: 10_000).add {
     let settings = try storedSettings()
     return { $0.measure { for _ in $0 { use(settings.count) } } }
   } baseline: {
     readingByKey(7)
   }
-  Comparison(what: "Re-read @Preference, String", baseline: "value by key", goal: .ratio(1.5), times: 1_000_000).add {
+  Comparison(what: "Re-read @Preference, String", baseline: "value by key", goal: .ratio(1.5), times: 10_000).add {
     let settings = try storedSettings()
     return { $0.measure { for _ in $0 { use(settings.text) } } }
   } baseline: {
