@@ -10,6 +10,8 @@ final class RegistrationIndex: Sendable {
     case nothing
     /// One registration, which serves it in any container and by any name.
     case one(RegistrationRecord)
+    /// The same, and whoever looked has taken what was wanted of it.
+    case taken
     /// The table has to be asked which one wins, if any.
     case several
   }
@@ -35,47 +37,25 @@ final class RegistrationIndex: Sendable {
   var hasLimits: Bool { limits.load(ordering: .relaxed) != 0 }
 
   /// What is registered for a type.
-  func find(_ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>) -> Finding {
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - thread: The current thread.
+  ///   - take: Shown the one registration, if there is just one, and says whether it has taken what was wanted. Nothing
+  ///     is retained then: counting would be a write to memory that all threads share.
+  func find(
+    _ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, take: (RegistrationRecord) -> Bool
+  ) -> Finding {
     let universal = universal.load(ordering: .relaxed)
     if universal == Universal.limited.rawValue { return .several }
     return thread.pointee.reading.withLock { _ in
-      switch words.word(for: ObjectIdentifier(type)) {
-      case TypeTable.nothing: universal == Universal.none.rawValue ? .nothing : .several
-      case Self.several: .several
-      // Retained before the lock is left: until then whoever withdraws it waits.
-      case let address: .one(Self.record(at: address).takeUnretainedValue())
-      }
-    }
-  }
-
-  /// What became of an attempt to read without asking whoever makes the value.
-  enum Reading {
-    case read
-    /// Nothing at all could serve the type here.
-    case nothing
-    /// There may be a value, but not for the taking.
-    case unread
-  }
-
-  /// Hands the address of the value that the one registration of a type keeps, if it is there and nobody wants to hear of
-  /// it.
-  func readPublished(
-    _ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, isInherited: Bool,
-    _ read: (UnsafeRawPointer) -> Void
-  ) -> Reading {
-    let universal = universal.load(ordering: .relaxed)
-    if universal == Universal.limited.rawValue { return .unread }
-    return thread.pointee.reading.withLock { _ in
       let word = words.word(for: ObjectIdentifier(type))
-      if word == TypeTable.nothing { return universal == Universal.none.rawValue ? .nothing : .unread }
-      if word == Self.several { return .unread }
-      // Not retained: counting would be a write to memory that all threads share.
-      return Self.record(at: word)._withUnsafeGuaranteedRef { record in
-        if record.hooks.areUsed || isInherited && record.makesOptional { return .unread }
-        guard let value = record.shared.published.current else { return .unread }
-        read(value)
-        return .read
-      }
+      if word == TypeTable.nothing { return universal == Universal.none.rawValue ? .nothing : .several }
+      if word == Self.several { return .several }
+      let record = Self.record(at: word)
+      if record._withUnsafeGuaranteedRef(take) { return .taken }
+      // Retained before the lock is left: until then whoever withdraws it waits.
+      return .one(record.takeUnretainedValue())
     }
   }
 

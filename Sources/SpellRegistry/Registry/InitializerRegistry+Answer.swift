@@ -1,8 +1,8 @@
 internal import Locking
 
 /// The registration that wins for a question.
-struct Answer {
-  enum Fit {
+@usableFromInline struct Answer {
+  @usableFromInline enum Fit {
     /// It makes what was asked for.
     case exact
     /// It is an instance that has what was asked for as a supertype.
@@ -35,7 +35,7 @@ extension InitializerRegistry {
   func answer(
     to type: any Any.Type, at point: () -> InjectionPoint, reach: Reach = .any, as frame: UnsafeMutablePointer<CreationFrame>
   ) -> Answer? {
-    if reach == .any, let only = onlyAnswer(to: type, on: frame.pointee.thread) { return only }
+    if reach == .any, case .one(let only) = onlyAnswer(to: type, on: frame.pointee.thread) { return only }
     let point = point()
     let wrapped = (type as? any OptionalValue.Type)?.wrappedType
     for registry in lineage {
@@ -50,15 +50,35 @@ extension InitializerRegistry {
     return nil
   }
 
-  /// The one registration of a type that wins whoever asks, as mostly: found without a lock or a look at what asks.
-  private func onlyAnswer(
-    to type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, isInherited: Bool = false
-  ) -> Answer? {
-    switch index.find(type, on: thread) {
+  /// What can be said of a type without a look at what asks.
+  enum OnlyAnswer {
+    /// There is one registration of it, as mostly, which wins whoever asks.
+    case one(Answer)
+    /// The same, and whoever looked has taken what was wanted of it.
+    case taken
+    /// It takes a closer look.
+    case unknown
+  }
+
+  /// The one registration of a type that wins whoever asks, found without a lock that another thread wants.
+  ///
+  /// - Parameters:
+  ///   - type: The type asked for.
+  ///   - thread: The current thread.
+  ///   - isInherited: Whether a registry further in has been looked at, and has nothing of this type.
+  ///   - take: Shown the registration; says whether it has taken what was wanted.
+  func onlyAnswer(
+    to type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, isInherited: Bool = false,
+    take: (RegistrationRecord) -> Bool = { _ in false }
+  ) -> OnlyAnswer {
     // What makes an Optional comes after what makes its wrapped type in a registry further in.
-    case .one(let entry): isInherited && entry.makesOptional ? nil : Answer(entry: entry, fit: .exact, owner: self)
-    case .nothing: parent?.onlyAnswer(to: type, on: thread, isInherited: true)
-    case .several: nil
+    let finding = index.find(type, on: thread) { !(isInherited && $0.makesOptional) && take($0) }
+    switch finding {
+    case .one(let entry):
+      return isInherited && entry.makesOptional ? .unknown : .one(Answer(entry: entry, fit: .exact, owner: self))
+    case .taken: return .taken
+    case .nothing: return parent?.onlyAnswer(to: type, on: thread, isInherited: true, take: take) ?? .unknown
+    case .several: return .unknown
     }
   }
 

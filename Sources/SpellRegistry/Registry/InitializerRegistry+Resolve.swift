@@ -12,46 +12,48 @@ extension InitializerRegistry {
   @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, for container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
-    if let value = publishedValue(type) { return value }
-    return try resolveAnew(type, named: name, for: container)
-  }
-
-  /// What the one registration of a type keeps for everybody, if it is there: whatever the name and the container, that
-  /// is the answer.
-  @inlinable func publishedValue<Value>(_ type: Value.Type) -> Value? {
+    // What the one registration of a type keeps for everybody is the answer, whatever the name and the container.
     var value: Value?
-    readPublished(type) { value = $0.assumingMemoryBound(to: Value.self).pointee }
-    return value
+    let answer = findPublished(type) { value = $0.assumingMemoryBound(to: Value.self).pointee }
+    if let value { return value }
+    return try resolveAnew(type, named: name, for: container, known: answer)
   }
 
-  /// Hands the address of a published value, if there is one and nobody wants to hear that it was asked for.
-  @usableFromInline func readPublished(_ type: any Any.Type, _ read: (UnsafeRawPointer) -> Void) {
-    if hooks.areUsed { return }
+  /// Hands the address of the value that the one registration of a type keeps, if it is there and nobody wants to hear
+  /// that it was asked for; else returns that registration, if there is just one.
+  @usableFromInline func findPublished(_ type: any Any.Type, _ read: (UnsafeRawPointer) -> Void) -> Answer? {
     let thread = CreationThread.current
-    if readPublished(type, on: thread, read) { thread.pointee.innermost?.pointee.entry?.observeDependency(on: type) }
-  }
-
-  private func readPublished(
-    _ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, isInherited: Bool = false,
-    _ read: (UnsafeRawPointer) -> Void
-  ) -> Bool {
-    switch index.readPublished(type, on: thread, isInherited: isInherited, read) {
-    case .read: true
-    case .nothing: parent?.readPublished(type, on: thread, isInherited: true, read) ?? false
-    case .unread: false
+    let isHeard = hooks.areUsed
+    let answer = onlyAnswer(to: type, on: thread) { record in
+      if isHeard || record.hooks.areUsed { return false }
+      guard let value = record.shared.published.current else { return false }
+      read(value)
+      return true
     }
+    switch answer {
+    case .taken: thread.pointee.innermost?.pointee.entry?.observeDependency(on: type)
+    case .one(let answer): return answer
+    case .unknown: break
+    }
+    return nil
   }
 
-  /// Finds the registration and asks it for the value.
+  /// Asks the registration for the value.
   ///
   /// Code that does not know `Value` when it is compiled begins here: an Optional would cost it a look at the type.
+  ///
+  /// - Parameters:
+  ///   - type: The type asked for.
+  ///   - name: The name to ask with.
+  ///   - container: The object to ask for.
+  ///   - known: The registration, where it has been found.
   @usableFromInline func resolveAnew<Value>(
-    _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil
+    _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil, known: Answer? = nil
   ) throws(InjectionError) -> Value {
     func point() -> InjectionPoint { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
     let asked = CreationFrame.Asked(container: container.map { ObjectIdentifier($0) }, property: nil, name: name)
     return try CreationFrame.push(type, asked: asked) { frame throws(InjectionError) in
-      guard let answer = answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point()) }
+      guard let answer = known ?? answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point()) }
       return try notifying(of: value(of: answer, at: point, as: frame), from: answer.entry, at: point)
     }
   }
