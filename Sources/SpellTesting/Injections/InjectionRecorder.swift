@@ -38,8 +38,8 @@ public final class InjectionRecorder: Sendable {
   ///   - registry: The registry to listen to; the test's own, where left out.
   ///   - includingParents: Whether to listen to its parents too. What one of them is asked for by somebody else is then
   ///     recorded as well.
-  ///   - keepingValues: Whether to keep the values, for ``values(of:)``, until ``reset()`` or the recorder's end; with
-  ///     them lives whatever they hold, which may be their container.
+  ///   - keepingValues: Whether to keep the values, for ``values(of:sourceLocation:)``, until ``reset()`` or the
+  ///     recorder's end; with them lives whatever they hold, which may be their container.
   public init(
     _ registry: InitializerRegistry = .current, includingParents: Bool = false, keepingValues: Bool = false
   ) {
