@@ -38,34 +38,81 @@ enum TestingArticle {
   }
 
   final class Network: Sendable {
-    init(tracker: any Tracker) {}
+    let tracker: any Tracker
+    init(tracker: any Tracker) { self.tracker = tracker }
   }
+  final class Session: Sendable {}
 
-  static func makeRegistry() -> InitializerRegistry {
-    let registry = InitializerRegistry()
+  static func registerServices(in registry: InitializerRegistry) {
     registry.register((any Tracker).self, scope: .singleton) { FakeTracker(name: "real") }
-    registry.register(Network.self, autowire: Network.init)
-    return registry
+    registry.register(Network.self, scope: .singleton, autowire: Network.init)
+    registry.register(Session.self, scope: .singleton.expiring(after: .seconds(3600))) { Session() }
   }
 
-  @Suite struct RegistrationTests {
+  @Suite(.registry { registerServices(in: $0) }) struct ProgramTests {
     @Test func everythingIsRegistered() {
-      #expect(makeRegistry().validate().isEmpty)
+      #expect(InitializerRegistry.current.validate().isEmpty)
+    }
+
+    @Test(.registry { $0.register((any Tracker).self) { FakeTracker(name: "fake") } })
+    func theNetworkUsesTheTracker() throws {
+      let network = try InitializerRegistry.current.resolve(Network.self)
+      #expect(network.tracker.name == "fake")
+    }
+  }
+
+  static func newFile() -> URL { URL.temporaryDirectory.appending(path: "\(UUID().uuidString)/visits.preferences") }
+
+  @Suite(.preferences(["visits": 41])) struct VisitTests {
+    @Test func goOn() {
+      let page = Page()
+      page.visits += 1
+      #expect(page.visits == 42)
+    }
+
+    @Test(.preferences(try FilePreferenceStore(url: newFile())))
+    func areKeptInAFile() throws {
+      Page().visits += 1
+      #expect(Page().visits == 1)
+    }
+  }
+
+  @Suite(.registry(clock: TestClock()) { registerServices(in: $0) }) struct SessionTests {
+    let clock: TestClock
+    init() throws { clock = try InitializerRegistry.current.resolve() }
+
+    @Test func endsAfterAnHour() throws {
+      let session = try InitializerRegistry.current.resolve(Session.self)
+      clock.advance(by: .seconds(3599))
+      #expect(try InitializerRegistry.current.resolve(Session.self) === session)
+      clock.advance(by: .seconds(1))
+      #expect(try InitializerRegistry.current.resolve(Session.self) !== session)
+    }
+  }
+
+  @Suite("A store of one's own") struct DictionaryStoreTests {
+    @Test(arguments: PreferenceStoreSuite.checks)
+    func keepsTheContract(check: PreferenceStoreSuite.Check) async {
+      await check.run { DictionaryStore() }
     }
   }
 
   @Suite("Testing", .registry) struct Article {
-    @Test("a child registry overrides a program's registrations for one test")
-    func child() throws {
-      let registry = InitializerRegistry(parent: makeRegistry())
-      registry.register((any Tracker).self) { FakeTracker(name: "fake") }
-      let page = registry.run { Page() }
+    @Test("what was injected is recorded")
+    func recording() {
+      InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
 
-      #expect(page.tracker.name == "fake")
+      let recorder = InjectionRecorder()
+      let page = Page()
+      _ = (page.tracker, page.tracker)
+
+      #expect(recorder.count(of: (any Tracker).self) == 1)
+      #expect(recorder.injections(into: Page.self, named: "tracker").count == 1)
+      #expect(recorder.description == "1. FakeTracker into Page.tracker: any Tracker")
     }
 
-    @Test("what was injected is recorded by a hook")
-    func recording() async {
+    @Test("what is injected is heard by a hook")
+    func hook() async {
       InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
 
       await confirmation { injected in
@@ -74,6 +121,19 @@ enum TestingArticle {
         }
         _ = Page().tracker
       }
+    }
+
+    @Test("a sleep ends when the test says so")
+    func time() async throws {
+      let clock = TestClock()
+      let reminder = Task {
+        try await clock.sleep(for: .seconds(180))
+        return "tea"
+      }
+
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(180))
+      #expect(try await reminder.value == "tea")
     }
 
     @Test("a missing registration is asserted through $")
