@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellTesting
 import Testing
 
 @Suite("A failing step", .timeLimit(.minutes(1))) struct FailureTests {

@@ -1,5 +1,6 @@
 import Foundation
 import LaunchInitializers
+import SpellTesting
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,5 +1,6 @@
 import Foundation
 import LaunchInitializers
+import SpellTesting
 import Synchronization
 import Testing
 

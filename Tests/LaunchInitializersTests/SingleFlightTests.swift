@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellTesting
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellTesting
 import Testing
 
 @Suite("Running steps", .timeLimit(.minutes(1))) struct StepOrderTests {

@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellTesting
 import Synchronization
 
 struct NoConfiguration: Configurable {

@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellTesting
 import Testing
 
 @Suite("A step that takes too long", .timeLimit(.minutes(1))) struct TimeoutTests {
