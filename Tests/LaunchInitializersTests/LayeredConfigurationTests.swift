@@ -33,6 +33,29 @@ import Testing
     #expect(configuration.value(for: "MyCrash", key: key) == "x")
   }
 
+  @Test("says of a missing value which variable it can be set in")
+  func missingVariable() throws {
+    func message(_ layers: [LayeredConfiguration.Layer]) throws -> String {
+      let configuration = LayeredConfiguration(stage: .test, layers: layers)
+      return try #require(throws: ConfigurationError.self) { try configuration.require("Crash", key: "ApiKey") }
+        .description
+    }
+    let environment = LayeredConfiguration.Layer.environment(prefix: "APP", variables: [:])
+    #expect(
+      try message([environment])
+        == "Crash.ApiKey: no value in stage test. It can be set in the environment as APP_CRASH_API_KEY.")
+    #expect(
+      try message([environment, .memory(["Crash": [.production: ["ApiKey": secret]]])])
+        == """
+        Crash.ApiKey: no value in stage test. It has one in: production. It can be set in the environment as \
+        APP_CRASH_API_KEY.
+        """)
+    #expect(try message([.memory([:])]) == "Crash.ApiKey: no value in stage test. There is no service Crash.")
+    #expect(
+      LayeredConfiguration(stage: .test, layers: [environment]).explain("Crash", key: "ApiKey")
+        .hasSuffix("environment: –  (APP_CRASH_API_KEY)"))
+  }
+
   @Test("reads the process's own environment")
   func process() {
     setenv("SPELLTEST_SERVICE_KEY", "here", 1)
@@ -77,11 +100,27 @@ import Testing
     #expect(error.description.contains("Crash.test.Keys is not what it should be"))
   }
 
-  @Test("refuses a file that can't be read, such as a folder")
-  func unreadableFile() throws {
-    let folder = FileManager.default.temporaryDirectory.path
-    let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(folder) }
+  @Test(
+    "refuses a file that can't be read, such as a folder", arguments: [FileManager.default.temporaryDirectory.path, ""])
+  func unreadableFile(path: String) throws {
+    let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
     #expect(error.code == .unreadableFile)
+    #expect(error.path == path)
+  }
+
+  @Test("gives a number of a file as a number, so that a version has to be text")
+  func versions() throws {
+    let path = try write(#"{"App": {"test": {"Number": 1.10, "Text": "1.10"}}}"#)
+    let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
+    #expect(configuration.value(for: "App", key: "Number") == "1.1")
+    #expect(configuration.value(for: "App", key: "Text") == "1.10")
+  }
+
+  @Test("tells of a file that is not there")
+  func noFile() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
+    let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
+    #expect(configuration.explain("App", key: "Name").hasSuffix("\n  file \(path) (not there): –"))
   }
 
   @Test("shows no secret in its description, mirror or dump, nor in a sequence that has it")

@@ -49,8 +49,15 @@ extension Configurable {
     return "\(service).\(key) = \(value.redacted), from \(Self.self), stage \(stage)"
   }
 
-  /// What a person who finds no value should know: what there is instead.
+  /// What a person who finds no value should know: what there is instead, and where one could be.
   func hint(for service: String, key: String) -> String {
+    let places = (self as? LayeredConfiguration)?.places(of: service, key: key) ?? []
+    guard !places.isEmpty else { return alternatives(for: service, key: key) }
+    let place = "It can be set in the environment as \(places.joined(separator: " or "))."
+    return serviceStorage.isEmpty ? place : "\(alternatives(for: service, key: key)) \(place)"
+  }
+
+  private func alternatives(for service: String, key: String) -> String {
     guard let stages = serviceStorage[service] else {
       let near = NearestName.to(service, among: Array(serviceStorage.keys))
       return "There is no service \(service)\(near.map { "; did you mean \($0)" } ?? "")."

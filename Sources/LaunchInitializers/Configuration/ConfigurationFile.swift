@@ -6,12 +6,13 @@
 
 /// Reads the JSON file of a ``LayeredConfiguration``; the one place of this module that knows Foundation.
 enum ConfigurationFile {
-  static func read(_ path: String) throws(ConfigurationError) -> ServiceStorage {
+  /// The values; nil where there is no file.
+  static func read(_ path: String) throws(ConfigurationError) -> ServiceStorage? {
     let data: Data
     do {
       data = try Data(contentsOf: URL(filePath: path))
     } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-      return [:]
+      return nil
     } catch {
       throw ConfigurationError(
         .unreadableFile, path: path, "the file exists and can't be read. Check that it is a file, and its permissions.")

@@ -43,12 +43,14 @@ extension LayeredConfiguration {
     /// { "Crash": { "production": { "ApiKey": "live", "Limit": 7, "Enabled": true } } }
     /// ```
     ///
-    /// Read once, here. No file is the same as an empty one.
+    /// Read once, here. No file is the same as an empty one; `explain` tells. Write a version as text: as a number,
+    /// `1.10` is the number 1.1, and is given as that.
     ///
     /// - Parameter path: Where the file is.
     /// - Throws: ``ConfigurationError`` of code `.unreadableFile` or `.malformedFile`.
     public static func file(_ path: String) throws(ConfigurationError) -> Layer {
-      Layer(.storage(try ConfigurationFile.read(path)), "file \(path)")
+      let storage = try ConfigurationFile.read(path)
+      return Layer(.storage(storage ?? [:]), "file \(path)\(storage == nil ? " (not there)" : "")")
     }
 
     /// What ``LayeredConfiguration/serviceStorage`` shows of it.

@@ -52,6 +52,9 @@ public struct LayeredConfiguration: Configurable {
     return nil
   }
 
+  /// The names that a value goes by in layers that have names of their own.
+  func places(of service: String, key: String) -> [String] { layers.compactMap { $0.place(of: service, key: key) } }
+
   /// Which layer a value comes from and which layers it hides, without the values.
   ///
   /// ```
