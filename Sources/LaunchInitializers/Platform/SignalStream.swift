@@ -33,11 +33,13 @@ final class SignalStream: Sendable {
       let sources = signals.map { number in
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { arrival.yield(number) }
+        // Only when Dispatch is done with the signal: until then it sets handlers of its own, at a time of its own.
+        source.setCancelHandler { SignalHandlers.restore(number) }
         source.resume()
         return source
       }
-      let restoring = Restoring(signals, sources)
-      arrival.onTermination = { _ in restoring.run() }
+      let listening = Listening(sources)
+      arrival.onTermination = { _ in listening.end() }
     #endif
   }
 
@@ -52,23 +54,15 @@ final class SignalStream: Sendable {
 }
 
 #if canImport(Dispatch) && !os(Windows)
-  /// What brings the signals back to what they did before.
+  /// The sources of a stream.
   ///
-  /// `@unchecked Sendable`: both properties are constants, so no lock is needed here. Dispatch guards its sources itself,
-  /// and the handlers are behind the lock of `SignalHandlers`.
-  private final class Restoring: @unchecked Sendable {
-    private let signals: [Int32]
+  /// `@unchecked Sendable`: its property is a constant, so no lock is needed here; Dispatch guards its sources itself.
+  private final class Listening: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
 
-    init(_ signals: [Int32], _ sources: [any DispatchSourceSignal]) {
-      self.signals = signals
-      self.sources = sources
-    }
+    init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }
 
-    func run() {
-      for source in sources { source.cancel() }
-      for number in signals { SignalHandlers.restore(number) }
-    }
+    func end() { for source in sources { source.cancel() } }
   }
 
   /// The handlers that signals had before somebody waited for them, in the whole process: the first to wait takes a
