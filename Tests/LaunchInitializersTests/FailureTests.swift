@@ -91,6 +91,23 @@ import Testing
     #expect(entry.message == nil)
   }
 
+  private enum Trace {
+    @TaskLocal static var id = "none"
+  }
+
+  @Test("is tried again with the task-local values of who launches it, though a timer has none")
+  func retryContext() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        journal.note(Trace.id)
+        if journal.entries.count == 1 { throw Broken() }
+      }.id("net").onFailure(.retry(1, after: .milliseconds(1)))
+      Do { _ in journal.note(Trace.id) }.id("next")
+    }
+    try await Trace.$id.withValue("mine") { _ = try await launch.launch() }
+    #expect(journal.entries == ["mine", "mine", "mine"])
+  }
+
   @Test("aborts when no attempt is left")
   func retriesUsedUp() async throws {
     let launch = try sequence {
@@ -121,7 +138,8 @@ import Testing
   func race() async throws {
     for _ in 0..<20 {
       let journal = Journal()
-      let launch = try LaunchSequence(configuration: NoConfiguration(), width: 64) {
+      // With a grace that no busy machine uses up.
+      let launch = try LaunchSequence(configuration: NoConfiguration(), width: 64, grace: .seconds(60)) {
         for number in 0..<100 {
           Do(whenShutDown: { journal.note("down") }) { _ in
             if number % 10 == 9 { throw Broken() }

@@ -48,6 +48,38 @@ import Testing
     #expect(journal.entries == ["first", "beside", "after"])
   }
 
+  @Test("does the synchronous ones though as many as the width wait")
+  func width() async throws {
+    let gate = Gate()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1) {
+      Do { _ in await gate.pass() }.after()
+      Do { _ in await gate.pass() }.after()
+      Plain(name: "beside", journal: journal).after()
+    }
+    let task = launch.launchImmediately()
+    #expect(journal.entries == ["beside"])
+    gate.open()
+    #expect(try await task.value.entries.map(\.outcome) == [.completed, .completed, .completed])
+  }
+
+  @Test("keeps to the width after that")
+  func widthAfterwards() async throws {
+    let gate = Gate()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1) {
+      Do { _ in await gate.pass() }.id("0").after()
+      Do { _ in await gate.pass() }.id("1").after()
+      Do { _ in for _ in 0..<100 { await Task.yield() } }.id("late").after("0")
+      Do { _ in }.id("last").after("0")
+    }
+    let task = launch.launchImmediately()
+    gate.open()
+    let report = try await task.value
+    let (late, last) = (try #require(report.entry("late")), try #require(report.entry("last")))
+    #expect(report.entries.prefix(2).allSatisfy { $0.end <= late.start })
+    #expect(last.start >= late.end)
+    #expect(last.tookPlaceOf == "late")
+  }
+
   @Test("does ten thousand synchronous steps without recursion")
   func many() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {

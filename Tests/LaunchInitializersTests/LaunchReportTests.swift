@@ -41,9 +41,69 @@ import Testing
         crash    ○             ·                                       skipped: no "ApiKey" <here>  after log
         database ✓ *           ██████████████████████████████████████  1 s  after log
         flags    ✗             ███████████████████                     failed after 500 ms: Broken(number: 0)  after log
-        cache    ✓             ░░░░░░░░░░░░░░░░░░░███████████████████  500 ms  after log, waited 500 ms for its turn
+        cache    ✓             ░░░░░░░░░░░░░░░░░░░███████████████████  500 ms  after log, waited 500 ms for the place of flags
 
         """)
+  }
+
+  @Test("follows its critical path through those that made room")
+  func criticalPathThroughPlaces() async throws {
+    let clock = TestClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 2, clock: clock) {
+      take(.seconds(4), on: clock).id("long").after()
+      take(.seconds(1), on: clock).id("log").after()
+      take(.seconds(2), on: clock).id("flags").after("log")
+      take(.seconds(3), on: clock).id("cache").after("log")
+      take(.seconds(2), on: clock).id("search").after("log")
+    }
+    let launched = Task { try await launch.launch() }
+    for step in [1, 2, 1, 2] {
+      await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(step))
+    }
+    let report = try await launched.value
+    #expect(report.entries.map(\.id) == ["long", "log", "flags", "cache", "search"])
+    #expect(report.entries.map(\.queued) == [0, 0, 1, 1, 1].map { .seconds($0) })
+    #expect(report.entries.map(\.start) == [0, 0, 1, 3, 4].map { .seconds($0) })
+    #expect(report.entries.map(\.end) == [4, 1, 3, 6, 6].map { .seconds($0) })
+    #expect(report.entries.map(\.tookPlaceOf) == [nil, nil, nil, "flags", "long"])
+    #expect(report.criticalPath == ["log", "flags", "cache"])
+    #expect(
+      report.timeline() == """
+        6 s, 5 completed
+                   0 s                                          6 s
+        long   ✓   ████████████████████████████████                  4 s
+        log    ✓ * ████████                                          1 s
+        flags  ✓ *         ████████████████                          2 s  after log
+        cache  ✓ *         ░░░░░░░░░░░░░░░░████████████████████████  3 s  after log, waited 2 s for the place of flags
+        search ✓           ░░░░░░░░░░░░░░░░░░░░░░░░████████████████  2 s  after log, waited 3 s for the place of long
+
+        """)
+    #expect(report.svg().matches(of: /stroke-dasharray/).count == 2)
+  }
+
+  @Test("follows its critical path to one that made room while it waited to be tried again")
+  func criticalPathThroughPause() async throws {
+    let (clock, journal) = (TestClock(), Journal())
+    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1, clock: clock) {
+      Do { _ in
+        journal.note("try")
+        try await clock.sleep(for: .seconds(1))
+        if journal.entries.count == 1 { throw Broken() }
+      }.id("net").after().onFailure(.retry(1, after: .seconds(1)))
+      take(.seconds(4), on: clock).id("big").after()
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(4))
+    await clock.waitForSleeper(until: .seconds(6))
+    clock.advance(by: .seconds(1))
+    let report = try await launched.value
+    #expect(report.entries.map(\.tookPlaceOf) == [nil, "net"])
+    #expect(report.entries.map(\.end) == [.seconds(6), .seconds(5)])
+    #expect(report.criticalPath == ["net"])
   }
 
   @Test("is JSON that a parser reads, with times in seconds")
@@ -56,6 +116,7 @@ import Testing
         let attempts: Int
         let message: String?
         let waitedFor: [String]
+        let tookPlaceOf: String?
         let wasAbandoned: Bool
       }
       let duration: Double
@@ -68,6 +129,7 @@ import Testing
     #expect(parsed.criticalPath == ["log", "database"])
     #expect(parsed.entries.map(\.id) == ["log", "crash", "database", "flags", "cache"])
     #expect(parsed.entries.map(\.outcome) == ["completed", "skipped", "completed", "failed", "completed"])
+    #expect(parsed.entries.map(\.tookPlaceOf) == [nil, nil, nil, nil, "flags"])
     #expect(parsed.entries[1].message == "no \"ApiKey\" <here>")
     #expect(parsed.entries[4].queued == 0.25 && parsed.entries[4].start == 0.75 && parsed.entries[4].end == 1.25)
   }
@@ -98,6 +160,9 @@ import Testing
     arguments: [
       (Duration.nanoseconds(7), "7 ns"), (.microseconds(850), "850 µs"), (.nanoseconds(12_345_678), "12.3 ms"),
       (.nanoseconds(999_999), "1 ms"), (.milliseconds(1_250), "1.25 s"), (.seconds(1_234), "1234 s"),
+      // The last that there is a number of nanoseconds for, and one more.
+      (.nanoseconds(Int64.max), "9223372036.85 s"), (.nanoseconds(Int64.max) + .nanoseconds(1), "9223372036.85 s"),
+      (.seconds(Int64.max), "9223372036.85 s"),
     ])
   func durations(duration: Duration, text: String) async throws {
     let clock = TestClock()

@@ -56,6 +56,122 @@ import Testing
     #expect(throws: InjectionError.self) { try InitializerRegistry.current.resolve(Database.self) }
   }
 
+  private func registeredPath() -> String? {
+    do { return try InitializerRegistry.current.resolve(Database.self).path } catch { return nil }
+  }
+
+  @Test("withdraws it when the step has been shut down, which can still ask for it")
+  func shutDown() async throws {
+    struct Asking: ServiceInitializer {
+      let journal: Journal
+      func makeService(with configuration: any Configurable) async throws -> Database { Database(path: "/asked") }
+      func shutDown() async {
+        do { journal.note(try InitializerRegistry.current.resolve(Database.self).path) } catch { journal.note("gone") }
+      }
+    }
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: configuration) { Asking(journal: journal) }
+    try await launch.launch()
+    #expect(registeredPath() == "/asked")
+    await launch.shutDown()
+    #expect(journal.entries == ["/asked"])
+    #expect(registeredPath() == nil)
+  }
+
+  @Test("withdraws it when a later step aborts the launch")
+  func abort() async throws {
+    let launch = try LaunchSequence(configuration: configuration) {
+      DatabaseInitializer().id("db")
+      Do { _ in
+        #expect(try InitializerRegistry.current.resolve(Database.self).path == "/data")
+        throw Broken()
+      }.after("db")
+    }
+    await #expect(throws: LaunchError.self) { try await launch.launch() }
+    #expect(registeredPath() == nil)
+  }
+
+  @Test("withdraws the one that was made again at the foreground")
+  func foreground() async throws {
+    struct Again: ServiceInitializer {
+      let journal: Journal
+      func makeService(with configuration: any Configurable) async throws -> Database {
+        journal.note("made")
+        return Database(path: "/\(journal.entries.count)")
+      }
+      func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
+    }
+    let launch = try LaunchSequence(configuration: configuration) { Again(journal: Journal()) }
+    try await launch.launch()
+    await launch.enterBackground()
+    await launch.enterForeground()
+    #expect(registeredPath() == "/2")
+    await launch.shutDown()
+    #expect(registeredPath() == nil)
+  }
+
+  @Test("registers nothing where the step was abandoned, and keeps what has been registered since")
+  func abandoned() async throws {
+    struct Slow: ServiceInitializer {
+      let gate = Gate()
+      let isShutDown = Gate()
+      func makeService(with configuration: any Configurable) async throws -> Database {
+        await gate.pass()
+        return Database(path: "/late")
+      }
+      func shutDown() async { isShutDown.open() }
+    }
+    let (clock, slow) = (TestClock(), Slow())
+    let launch = try LaunchSequence(configuration: configuration, grace: .seconds(2), clock: clock) {
+      slow.id("slow").timeout(.seconds(5)).onFailure(.skip)
+      DatabaseInitializer().id("db")
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    await clock.waitForSleeper(until: .seconds(7))
+    clock.advance(by: .seconds(2))
+    #expect(try await launched.value.entries.map(\.outcome) == [.failed, .completed])
+    slow.gate.open()
+    await slow.isShutDown.pass()
+    #expect(registeredPath() == "/data")
+    await launch.shutDown()
+    #expect(registeredPath() == nil)
+  }
+
+  @Test("withdraws what a step registered before it failed, and what several registered for one")
+  func composed() async throws {
+    struct Both: Initializable {
+      let fails: Bool
+      func perform(with configuration: any Configurable) async throws {
+        try await DatabaseInitializer().perform(with: configuration)
+        try await TrackerInitializer().perform(with: configuration)
+        if fails { throw Broken() }
+      }
+    }
+    func isRegistered() throws -> Bool {
+      let tracker: (any Tracker)? = try InitializerRegistry.current.resolve()
+      return tracker != nil
+    }
+    let failing = try LaunchSequence(configuration: configuration) { Both(fails: true).onFailure(.skip) }
+    try await failing.launch()
+    #expect(registeredPath() == nil)
+    #expect(try !isRegistered())
+    let launch = try LaunchSequence(configuration: configuration) { Both(fails: false) }
+    try await launch.launch()
+    #expect(registeredPath() == "/data")
+    #expect(try isRegistered())
+    await launch.shutDown()
+    #expect(registeredPath() == nil)
+    #expect(try !isRegistered())
+  }
+
+  @Test("registers it without a launch too")
+  func alone() async throws {
+    try await DatabaseInitializer().perform(with: configuration)
+    #expect(registeredPath() == "/data")
+  }
+
   @Test("of two launches at once registers in the registry of each")
   func twoRegistries() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import Synchronization
 import Testing
 
 @Suite("A step that takes too long", .timeLimit(.minutes(1))) struct TimeoutTests {
@@ -131,5 +132,140 @@ import Testing
     #expect(error.id == "bad")
     #expect(error.abandoned == ["stuck"])
     gate.open()
+  }
+
+  @Test("and then fails says so too, with its own error")
+  func ownError() async throws {
+    let launch = try sequence {
+      Do { _ in
+        do { try await clock.sleep(for: .seconds(60)) } catch { throw Broken(number: 7) }
+      }.id("slow").timeout(.seconds(5))
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(5))
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.code == .timedOut)
+    #expect(
+      error.report?.entries.first?.message == "took longer than its timeout of 5 s, then failed: Broken(number: 7)")
+  }
+
+  @Test("and then has nothing to do is skipped, with both reasons")
+  func lateSkip() async throws {
+    let launch = try sequence {
+      Do { _ in
+        do { try await clock.sleep(for: .seconds(60)) } catch { throw SkipInitializer("no key") }
+      }.id("slow").timeout(.seconds(5))
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(5))
+    #expect(try await launched.value.warnings == ["slow (skipped): no key; took longer than its timeout of 5 s"])
+  }
+
+  @Test("is not tried again when it was abandoned, since it may still be at work")
+  func abandonedIsNotRetried() async throws {
+    let gate = Gate()
+    let launch = try sequence {
+      Do { _ in
+        journal.note("try")
+        await gate.pass()
+      }.id("stuck").timeout(.seconds(5)).onFailure(.retry(3, after: .zero))
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    await clock.waitForSleeper(until: .seconds(7))
+    clock.advance(by: .seconds(2))
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.abandoned == ["stuck"])
+    #expect(error.report?.entries.map(\.attempts) == [1])
+    gate.open()
+    #expect(journal.entries == ["try"])
+  }
+
+  @Test("is told by its end where the clock never did: completed with a note, or timed out", arguments: [false, true])
+  func deafClock(fails: Bool) async throws {
+    let clock = DeafClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      Do { _ in
+        clock.advance(by: .seconds(7))
+        if fails { throw Broken() }
+      }.id("slow").timeout(.seconds(5)).onFailure(.skip)
+      Do { _ in clock.advance(by: .seconds(5)) }.id("in time").timeout(.seconds(5))
+    }
+    let report = try await launch.launch()
+    let message = "took longer than its timeout of 5 s" + (fails ? ", then failed: Broken(number: 0)" : "")
+    #expect(report.entries.map(\.message) == [message, nil])
+    #expect(report.entries.map(\.outcome) == [fails ? .failed : .completed, .completed])
+  }
+
+  @Test("to shut down after an abort is named too")
+  func abandonedInRollback() async throws {
+    let gate = Gate()
+    let launch = try sequence {
+      Do(whenShutDown: { await gate.pass() }) { _ in }.id("up").timeout(.seconds(3))
+      Do { _ in
+        clock.advance(by: .seconds(1))
+        throw Broken()
+      }.id("bad")
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleeper(until: .seconds(4))
+    clock.advance(by: .seconds(3))
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.id == "bad")
+    #expect(error.abandoned == ["up"])
+    #expect(error.rollback?.entries.map(\.outcome) == [.failed])
+    gate.open()
+  }
+
+  @Test("may have centuries")
+  func centuries() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .seconds(Int64.max)) {
+      Do { _ in await Task.yield() }.timeout(.seconds(Int64.max))
+    }
+    #expect(try await launch.launch().entries.map(\.outcome) == [.completed])
+  }
+
+  @Test("because it waits for its own launch in a detached task is abandoned")
+  func detachedReentry() async throws {
+    let box = Box<LaunchSequence>()
+    let inner = Box<Task<Void, any Error>>()
+    let launch = try sequence {
+      Do { _ in
+        let launch = try #require(box.value.withLock { $0 })
+        let task = Task.detached { _ = try await launch.launch() }
+        inner.value.withLock { $0 = task }
+        try await task.value
+      }.id("step").timeout(.seconds(5))
+    }
+    box.value.withLock { $0 = launch }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    await clock.waitForSleeper(until: .seconds(7))
+    clock.advance(by: .seconds(2))
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.code == .timedOut)
+    #expect(error.abandoned == ["step"])
+    let task = try #require(inner.value.withLock { $0 })
+    await #expect(throws: LaunchError.self) { try await task.value }
+  }
+}
+
+/// A clock that moves when it is told to, and wakes nobody.
+private final class DeafClock: Clock, Sendable {
+  typealias Instant = TestClock.Instant
+  private let offset = Mutex(Duration.zero)
+  var now: Instant { Instant(offset: offset.withLock { $0 }) }
+  var minimumResolution: Duration { .nanoseconds(1) }
+  func advance(by duration: Duration) { offset.withLock { $0 += duration } }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    let (stream, end) = AsyncStream<Never>.makeStream()
+    defer { end.finish() }
+    for await _ in stream {}
+    try Task.checkCancellation()
   }
 }

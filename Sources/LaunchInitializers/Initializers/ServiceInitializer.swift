@@ -11,7 +11,9 @@ internal import SpellRegistry
 /// ```
 ///
 /// The one instance is registered in the registry that was current when the launch began, for properties of exactly
-/// ``Service``. When it is made again, it takes the former one's place; properties that have theirs keep it.
+/// ``Service``. When it is made again, it takes the former one's place; properties that have theirs keep it. After
+/// ``Initializable/shutDown()``, which can still ask the registry for it, it is withdrawn. Where it comes so late that the
+/// step has been abandoned, it is not registered at all.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service; `any Tracker` is one.
   associatedtype Service: Sendable
@@ -27,6 +29,11 @@ public protocol ServiceInitializer: Initializable {
 extension ServiceInitializer {
   /// Makes the service and registers it in the current registry.
   public func perform(with configuration: any Configurable) async throws {
-    InitializerRegistry.current.register(instance: try await makeService(with: configuration))
+    let service = try await makeService(with: configuration)
+    if let context = StepContext.current {
+      context.register(service)
+    } else {
+      InitializerRegistry.current.register(instance: service)
+    }
   }
 }

@@ -1,9 +1,10 @@
 extension Duration {
-  /// Whole nanoseconds.
+  /// Whole nanoseconds; the most that there are, where it is more.
   var nanoseconds: Int {
     let (seconds, attoseconds) = components
-    let (product, overflows) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflows ? (seconds < 0 ? .min : .max) : product + Int(attoseconds / 1_000_000_000)
+    let (whole, isTooMuch) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooMuchAfterAll) = whole.addingReportingOverflow(Int(attoseconds / 1_000_000_000))
+    return isTooMuch || isTooMuchAfterAll ? (self < .zero ? .min : .max) : sum
   }
 
   /// For a person: three digits that matter, and a unit.

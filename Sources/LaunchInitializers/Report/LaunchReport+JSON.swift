@@ -6,7 +6,7 @@ extension LaunchReport {
           {"id": \(entry.id.json), "outcome": \(entry.outcome.rawValue.json), "queued": \(entry.queued.seconds), \
       "start": \(entry.start.seconds), "end": \(entry.end.seconds), "attempts": \(entry.attempts), \
       "message": \(entry.message?.json ?? "null"), "waitedFor": \(Self.list(entry.waitedFor)), \
-      "wasAbandoned": \(entry.wasAbandoned)}
+      "tookPlaceOf": \(entry.tookPlaceOf?.json ?? "null"), "wasAbandoned": \(entry.wasAbandoned)}
       """
     }
     return """

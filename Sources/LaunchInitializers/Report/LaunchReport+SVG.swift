@@ -1,6 +1,8 @@
 extension LaunchReport {
   /// The report as a picture: a bar for each step over time, arrows to those that waited, the critical path dark.
   ///
+  /// A dashed arrow leads to a step that waited for another's place.
+  ///
   /// Any browser opens it; made without other tools. Point at a bar for its details.
   public func svg() -> String {
     let chart = Chart(self)
@@ -64,12 +66,16 @@ private struct Chart {
 
   func arrows(_ entries: [LaunchReport.Entry]) -> [String] {
     let places = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+    func arrow(from id: String, to index: Int, at time: Duration, _ style: String = "") -> String? {
+      guard let other = places[id], entries[index].outcome != .notRun else { return nil }
+      let (from, to) = (x(entries[other].end), x(time))
+      return
+        "<path d=\"M\(from) \(y(other) + 16) L\(max(from, to)) \(y(index) + (other < index ? 3 : 18))\"\(style)/>"
+    }
     return entries.indices.flatMap { index in
-      entries[index].waitedFor.compactMap { id -> String? in
-        guard let other = places[id], entries[index].outcome != .notRun else { return nil }
-        let (from, to) = (x(entries[other].end), x(entries[index].queued))
-        return "<path d=\"M\(from) \(y(other) + 16) L\(max(from, to)) \(y(index) + (other < index ? 3 : 18))\"/>"
-      }
+      let entry = entries[index]
+      let turn = entry.tookPlaceOf.map { arrow(from: $0, to: index, at: entry.start, " stroke-dasharray=\"3 3\"") }
+      return (entry.waitedFor.map { arrow(from: $0, to: index, at: entry.queued) } + [turn ?? nil]).compactMap(\.self)
     }
   }
 

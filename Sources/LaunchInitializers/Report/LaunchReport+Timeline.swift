@@ -7,10 +7,11 @@ extension LaunchReport {
   /// logging  ✓ * ███                                     100 ms
   /// crash    ○   ·                                       skipped: no ApiKey
   /// database ✓ *    ███████████████████████████████████  1.15 s  after logging
-  /// cache    ✓      ░░░░░███████                         250 ms  after logging, waited 150 ms for its turn
+  /// cache    ✓      ░░░░░███████                         250 ms  after logging, waited 150 ms for the place of flags
   /// ```
   ///
-  /// A star marks the critical path, light bars the wait for a turn.
+  /// A star marks the critical path. Light bars are the wait for a turn, where as many steps were running as the width
+  /// allows, and the step that made room is named.
   public func timeline() -> String {
     guard !entries.isEmpty else { return "Nothing ran.\n" }
     let nameWidth = entries.map(\.id.count).max() ?? 0
@@ -89,7 +90,9 @@ extension LaunchReport.Entry {
       let names = waitedFor.prefix(4).joined(separator: ", ")
       waits.append("after \(names)\(waitedFor.count > 4 ? " and \(waitedFor.count - 4) more" : "")")
     }
-    if start - queued > total / 100 { waits.append("waited \((start - queued).text) for its turn") }
+    if start - queued > total / 100 {
+      waits.append("waited \((start - queued).text) for \(tookPlaceOf.map { "the place of \($0)" } ?? "its turn")")
+    }
     if !waits.isEmpty { parts.append(waits.joined(separator: ", ")) }
     return parts.joined(separator: "  ")
   }

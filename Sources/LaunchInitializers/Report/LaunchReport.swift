@@ -55,6 +55,10 @@ extension LaunchReport {
     public let message: String?
     /// The steps that it waited for.
     public let waitedFor: [String]
+    /// The step whose place it took, where as many as the width allows were running when it could have begun.
+    ///
+    /// It began when that one ended or, where that is tried again later, paused.
+    public let tookPlaceOf: String?
     /// Whether it ignored its cancellation and was left behind.
     public let wasAbandoned: Bool
 
@@ -77,6 +81,7 @@ extension LaunchReport {
           id: ids[place], outcome: record.outcome, queued: record.queued, start: record.start, end: record.end,
           attempts: record.attempt, message: record.message,
           waitedFor: state.plan.dependencies[place].filter { isMentioned[$0] }.map { ids[$0] },
+          tookPlaceOf: record.tookPlaceOf.flatMap { isMentioned[$0] ? ids[$0] : nil },
           wasAbandoned: record.wasAbandoned))
     }
     self.init(entries)

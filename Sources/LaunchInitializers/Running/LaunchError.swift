@@ -8,15 +8,19 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let underlying: (any Error)?
   /// What ran until then; nil where nothing had begun.
   public let report: LaunchReport?
+  /// How what had completed was shut down; nil where nothing had begun.
+  public let rollback: LaunchReport?
   private let message: String
 
   init(
-    _ code: Code, id: String? = nil, underlying: (any Error)? = nil, report: LaunchReport? = nil, _ message: String
+    _ code: Code, id: String? = nil, underlying: (any Error)? = nil, report: LaunchReport? = nil,
+    rollback: LaunchReport? = nil, _ message: String
   ) {
     self.code = code
     self.id = id
     self.underlying = underlying
     self.report = report
+    self.rollback = rollback
     self.message = message
   }
 
@@ -25,8 +29,10 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     (id.map { "Step \"\($0)\" " } ?? "The launch ") + message + (underlying.map { " [\($0)]" } ?? "")
   }
 
-  /// Steps that went on after they had been cancelled, and were left behind.
-  public var abandoned: [String] { report?.entries.filter(\.wasAbandoned).map(\.id) ?? [] }
+  /// Steps that went on after they had been cancelled, or took too long to shut down, and were left behind.
+  public var abandoned: [String] {
+    [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
+  }
 }
 
 extension LaunchError {

@@ -57,7 +57,8 @@ extension LaunchSequence {
     }
     var report = LaunchReport.empty
     if isWanted {
-      let run = StepRun(self, .foreground(completed), in: registry) { run in
+      let run = StepRun(self, .foreground(completed), in: registry) { [self] run in
+        keepServices(of: run)
         ends.continuation.yield(run.state.withLock { LaunchReport($0) })
         ends.continuation.finish()
       }
@@ -66,7 +67,7 @@ extension LaunchSequence {
         return state.shutDown != nil
       }
       if isShutDown { run.stop(.shutDown) }
-      run.pump()
+      run.start()
       for await ended in ends.stream { report = ended }
     }
     state.withLock { state in

@@ -10,20 +10,24 @@ extension LaunchSequence {
   func begin() throws -> (run: StepRun?, caller: Int) {
     let inner = StepContext.step(of: self)
     let registry = InitializerRegistry.current
-    let run = StepRun(self, .launch, in: registry) { [self] in launchEnded($0) }
+    let isNew = state.withLock { state in if case .new = state.phase { true } else { false } }
+    if isNew, Task.isCancelled {
+      throw LaunchError(.cancelled, "was cancelled before it began; it can still be begun.")
+    }
+    // Outside the lock, since it asks the clock; of several callers one's is used.
+    let new = isNew ? StepRun(self, .launch, in: registry) { [self] in launchEnded($0) } : nil
     return try state.withLock { state in
-      switch state.phase {
-      case .new:
-        if Task.isCancelled { throw LaunchError(.cancelled, "was cancelled before it began; it can still be begun.") }
+      switch (state.phase, new) {
+      case (.new, let run?):
         state.phase = .launching(run)
         state.registry = registry
         return (run, state.addCaller())
-      case .launching:
+      case (.launching, _):
         guard let inner else { return (nil, state.addCaller()) }
         throw LaunchError(
           .reentered, id: inner.id,
           "calls for the launch that it is part of, and would wait for itself. Let it do its part and return.")
-      case .launched, .failed: return (nil, state.addCaller())
+      case (.new, nil), (.launched, _), (.failed, _): return (nil, state.addCaller())
       }
     }
   }
@@ -76,12 +80,19 @@ extension LaunchSequence {
 
   private func launchEnded(_ run: StepRun) {
     let (report, stop, completed) = run.state.withLock { (LaunchReport($0), $0.stop, $0.completed) }
+    keepServices(of: run)
     guard let stop else { return settle(.launched(report), completed: completed, rollback: .empty) }
-    let error = LaunchError(stop, report)
+    if completed.isEmpty { return settle(.failed(LaunchError(stop, report, .empty)), completed: [], rollback: .empty) }
     Task {
       let rollback = await shutDown(completed)
-      settle(.failed(error), completed: [], rollback: rollback)
+      settle(.failed(LaunchError(stop, report, rollback)), completed: [], rollback: rollback)
     }
+  }
+
+  /// Remembers what to withdraw when the steps are shut down.
+  func keepServices(of run: StepRun) {
+    let services = run.state.withLock(\.services)
+    if !services.isEmpty { state.withLock { $0.services.merge(services) { _, latest in latest } } }
   }
 
   private func settle(_ phase: LaunchState.Phase, completed: [Int], rollback: LaunchReport) {
@@ -104,20 +115,17 @@ extension LaunchSequence {
 }
 
 extension LaunchError {
-  fileprivate init(_ stop: RunState.Stop, _ report: LaunchReport) {
+  fileprivate init(_ stop: RunState.Stop, _ report: LaunchReport, _ rollback: LaunchReport) {
     switch stop {
     case .failed(let place, let code, let error):
-      self.init(code, report, place, error)
+      self.init(
+        code, id: report.entries[place].id, underlying: error, report: report, rollback: rollback,
+        "failed, so that the launch was aborted and what had completed was shut down.")
     case .cancelled:
-      self.init(.cancelled, report: report, "was cancelled, and what had completed was shut down.")
+      self.init(
+        .cancelled, report: report, rollback: rollback, "was cancelled, and what had completed was shut down.")
     case .shutDown:
-      self.init(.shutDown, report: report, "was shut down before it was done.")
+      self.init(.shutDown, report: report, rollback: rollback, "was shut down before it was done.")
     }
-  }
-
-  private init(_ code: Code, _ report: LaunchReport, _ place: Int, _ error: any Error) {
-    self.init(
-      code, id: report.entries[place].id, underlying: error, report: report,
-      "failed, so that the launch was aborted and what had completed was shut down.")
   }
 }

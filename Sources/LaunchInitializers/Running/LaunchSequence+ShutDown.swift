@@ -6,7 +6,7 @@ extension LaunchSequence {
   ///
   /// A launch under way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. Runs once
   /// however often it is called: all get the same report. A step that has a timeout has as long to shut down, and is left
-  /// behind after that. Called from within one of the sequence's own steps it does not wait, and returns an empty report.
+  /// behind after that. Services are withdrawn from the registry after the step that made them. Called from within one of the sequence's own steps it does not wait, and returns an empty report.
   ///
   /// - Returns: The steps in the order in which they were shut down.
   @discardableResult
@@ -48,7 +48,7 @@ extension LaunchSequence {
 
   /// Shuts steps down, the last first, each when the one before is done.
   func shutDown(_ places: [Int]) async -> LaunchReport {
-    let clock = ElapsedClock(clock)
+    let clock = LaunchClock(clock)
     let registry = state.withLock(\.registry)
     let outer = StepContext.current
     var entries: [LaunchReport.Entry] = []
@@ -65,11 +65,12 @@ extension LaunchSequence {
         }
       }
       let isDone = await task.isDone(by: step.timeout.map { start + $0 }, on: clock)
+      state.withLock { $0.services.removeValue(forKey: place) }?.withdrawServices()
       entries.append(
         LaunchReport.Entry(
           id: step.id, outcome: isDone ? .completed : .failed, queued: start, start: start, end: clock.now, attempts: 1,
           message: isDone ? nil : "took longer than its timeout of \((step.timeout ?? .zero).text) and was abandoned",
-          waitedFor: entries.last.map { [$0.id] } ?? [], wasAbandoned: !isDone))
+          waitedFor: entries.last.map { [$0.id] } ?? [], tookPlaceOf: nil, wasAbandoned: !isDone))
     }
     return LaunchReport(entries)
   }
@@ -77,7 +78,7 @@ extension LaunchSequence {
 
 extension Task where Success == Void, Failure == Never {
   /// Waits for the task until that time, then cancels it and goes on; false where it was still running.
-  fileprivate func isDone(by deadline: Duration?, on clock: ElapsedClock) async -> Bool {
+  fileprivate func isDone(by deadline: Duration?, on clock: LaunchClock) async -> Bool {
     guard let deadline else {
       await value
       return true

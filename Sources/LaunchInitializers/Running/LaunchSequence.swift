@@ -34,7 +34,7 @@ public final class LaunchSequence: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: What every step is given.
-  ///   - width: How many steps may run at once.
+  ///   - width: How many steps may run at once; ``launchImmediately()`` tells its exception.
   ///   - grace: How long a step that was cancelled may go on before it is abandoned.
   ///   - clock: What times, timeouts and pauses go by; a test has its own.
   ///   - fileID: The file that this is written in, for messages.
@@ -63,13 +63,17 @@ public final class LaunchSequence: Sendable {
   /// the registry that is current for the first caller. A caller that is cancelled gets an error of code `.cancelled`;
   /// the launch ends when nobody is left to wait for it.
   ///
+  /// A step that calls for its own launch gets an error, and so does what it awaits or starts with `Task`. A
+  /// `Task.detached` and a callback on a thread of someone else's don't know their step: a step that waits there for its
+  /// own launch waits forever. Give it a `.timeout`, which ends that.
+  ///
   /// - Returns: What happened.
   /// - Throws: ``LaunchError``: a step failed and its policy was to abort, and everything that had completed has been
   ///   shut down, in reverse. At once, with code `.reentered`, where a step calls for its own launch.
   @discardableResult
   public func launch() async throws -> LaunchReport {
     let (run, caller) = try begin()
-    run?.pump()
+    run?.start()
     return try await result(for: caller)
   }
 
@@ -77,7 +81,9 @@ public final class LaunchSequence: Sendable {
   ///
   /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` is not `async`, and those of the
   /// main actor that don't wait, run right here and are done when this returns, as long as all that they come after are.
-  /// The others go on as with ``launch()``.
+  /// The others go on as with ``launch()``. Steps that begin here are as many as there are, whatever the width: which of
+  /// them wait is known when they do. A timeout of a step that keeps the main actor is noted in time, and heard of by the
+  /// step when it waits or returns.
   ///
   /// ```swift
   /// func application(_: UIApplication, didFinishLaunchingWithOptions _: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
@@ -94,7 +100,7 @@ public final class LaunchSequence: Sendable {
   public func launchImmediately() -> Task<LaunchReport, any Error> {
     do {
       let (run, caller) = try begin()
-      run?.pump(isOnMainActor: true)
+      run?.start(isOnMainActor: true)
       return Task { try await self.result(for: caller) }
     } catch {
       return Task { throw error }

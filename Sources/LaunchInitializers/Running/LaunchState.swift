@@ -13,6 +13,8 @@ struct LaunchState {
   var registry = InitializerRegistry.shared
   /// The steps that completed and are not shut down, in that order.
   var completed: [Int] = []
+  /// The attempts that registered services which are not withdrawn, by their steps.
+  var services: [Int: StepContext] = [:]
   /// What an aborted launch shut down.
   var rollback = LaunchReport.empty
 

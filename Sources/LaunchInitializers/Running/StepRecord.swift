@@ -15,32 +15,34 @@ struct StepRecord {
   var attempt = 0
   /// The attempt under way.
   var task: Task<Void, Never>?
+  var context: StepContext?
   /// Ends the attempt at its timeout, or begins the next one.
-  var timer: Task<Void, Never>?
+  var timer: (any Cancellable)?
+  /// When the attempt's turn came, whether or not there was a thread for it.
+  var attemptStart = Duration.zero
+  /// Whether the attempt has had a thread.
+  var hasBegun = false
   var hasTimedOut = false
   var wasAbandoned = false
   /// Whether it had nothing to do, and needs no mention.
   var isUnmentioned = false
 
   var queued = Duration.zero
+  /// The step whose end made room for this one.
+  var tookPlaceOf: Int?
   var start = Duration.zero
   var end = Duration.zero
   var outcome = LaunchReport.Outcome.notRun
   var message: String?
-  var failure: (any Error)?
 
   mutating func finish(_ outcome: LaunchReport.Outcome, at time: Duration, _ message: String? = nil) {
     phase = .done
     self.outcome = outcome
     self.message = message
     end = time
-    task = nil
-    timer = nil
+    (task, context, timer) = (nil, nil, nil)
   }
 
-  /// What has to be cancelled when nobody waits for the step any more.
-  mutating func takeTasks() -> [Task<Void, Never>] {
-    defer { (task, timer) = (nil, nil) }
-    return [task, timer].compactMap(\.self)
-  }
+  /// What has to be cancelled when the step is not wanted any more.
+  var tasks: [any Cancellable] { [task as (any Cancellable)?, timer].compactMap(\.self) }
 }

@@ -8,6 +8,7 @@ public enum FailurePolicy: Sendable, Hashable {
   case skip
   /// The step is tried again, up to that many times, each after that long; then it is as with ``abort``.
   ///
-  /// While it waits, others may take its place.
+  /// While it waits, others may take its place. An attempt that ignores its cancellation and is abandoned is the last:
+  /// it may still be at work, so it is not tried again beside it.
   case retry(Int, after: Duration)
 }

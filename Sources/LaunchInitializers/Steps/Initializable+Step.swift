@@ -44,7 +44,7 @@ extension Initializable {
     LaunchStep(self).onFailure(policy, fileID: fileID, line: line)
   }
 
-  /// Limits how long one attempt may take; then it is cancelled and counts as failed.
+  /// Limits how long one attempt may take; then it is cancelled, and abandoned where it does not heed that.
   ///
   /// - Parameters:
   ///   - duration: How long, on the sequence's clock. The step's shutting down may take as long.

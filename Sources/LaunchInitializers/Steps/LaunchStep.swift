@@ -78,13 +78,17 @@ extension LaunchStep {
     return with(place) { $0.policy = policy }
   }
 
-  /// Limits how long one attempt may take; then it is cancelled and counts as failed.
+  /// Limits how long one attempt may take; then it is cancelled.
   ///
-  /// One that ignores its cancellation is abandoned a while later, which the sequence's `grace` says; it is not retried,
-  /// since it may still be at work. One that ends well within that time counts as completed, with a note.
+  /// When it then throws, it has failed. When it completes nevertheless within the sequence's `grace`, it counts as
+  /// completed, with a note. When it goes on for longer, it is abandoned: it has failed, is named, and is not retried, since
+  /// it may still be at work.
   ///
-  /// The time is kept by a task like the steps' own: where steps block every thread of the pool (a `sleep`, a lock, slow
-  /// files), or one blocks the main actor under `launchImmediately()`, it is told only when a thread is free again.
+  /// The time begins with the step's turn and goes on while steps block every thread of the concurrency pool (a `sleep`,
+  /// a lock, slow files) or the main actor: on the system's clocks a thread of its own keeps it, cancels and abandons.
+  /// What then needs the pool comes when one of its threads is free: steps that are next, shutting down, the caller of
+  /// ``LaunchSequence/launch()``. Other clocks are waited for in the pool. A step that took longer says so in any case,
+  /// since its time is looked at when it ends.
   ///
   /// - Parameters:
   ///   - duration: How long, on the sequence's clock. The step's shutting down may take as long.

@@ -1,0 +1,119 @@
+#if os(macOS) || os(Linux)
+  import Foundation
+  import LaunchInitializers
+  import Synchronization
+  import Testing
+
+  /// Each in a process of its own, since it blocks what the other tests run on.
+  @Suite("Steps that block", .timeLimit(.minutes(2))) struct BlockingTests {
+    /// After so many seconds a signal ends a process that hangs.
+    private static let limit: UInt32 = 60
+    /// More than there are threads for.
+    private static let many = 8 * ProcessInfo.processInfo.activeProcessorCount
+
+    @Test("every thread are cancelled at their timeout, and those that found no thread never run")
+    func cancelled() async {
+      await #expect(processExitsWith: .success) {
+        alarm(Self.limit)
+        let journal = Journal()
+        let launch = try LaunchSequence(configuration: NoConfiguration(), width: Self.many, grace: .seconds(600)) {
+          for number in 0..<Self.many {
+            Do { _ in
+              journal.note("began")
+              let isCancelled = DispatchSemaphore(value: 0)
+              await withTaskCancellationHandler {
+                block(on: isCancelled)
+              } onCancel: {
+                isCancelled.signal()
+              }
+              throw CancellationError()
+            }.id("\(number)").after().timeout(.milliseconds(50)).onFailure(.skip)
+          }
+        }
+        let report = try await launch.launch()
+        let messages = report.entries.map { $0.message ?? "" }
+        #expect(report.entries.allSatisfy { $0.outcome == .failed && !$0.wasAbandoned })
+        #expect(messages.count { $0 == "took longer than its timeout of 50 ms" } == journal.entries.count)
+        let rest = "did not begin within its timeout of 50 ms: other steps block every thread"
+        #expect(messages.count { $0 == rest } == Self.many - journal.entries.count)
+        #expect(!journal.entries.isEmpty)
+      }
+    }
+
+    @Test("every thread and heed nothing are abandoned and named, while they block")
+    func abandoned() async {
+      await #expect(processExitsWith: .success) {
+        alarm(Self.limit)
+        let journal = Journal()
+        let release = DispatchSemaphore(value: 0)
+        let launch = try LaunchSequence(configuration: NoConfiguration(), width: Self.many, grace: .milliseconds(50)) {
+          for number in 0..<Self.many {
+            Do { _ in
+              journal.note("\(number)")
+              block(on: release)
+            }.id("\(number)").after().timeout(.milliseconds(50))
+          }
+        }
+        launch.noteBackground()
+        Thread.detachNewThread {
+          while journal.entries.isEmpty { sched_yield() }
+          // A return to the foreground is due for as long as the launch has not failed.
+          while launch.noteForeground() != nil { sched_yield() }
+          for _ in 0..<Self.many { release.signal() }
+        }
+        let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
+        #expect(error?.code == .timedOut)
+        #expect(error?.abandoned.sorted() == journal.entries.sorted())
+        #expect(journal.entries.count < Self.many)
+      }
+    }
+
+    @Test("the main actor that launches them at once are abandoned and named meanwhile")
+    func mainActor() async {
+      await #expect(processExitsWith: .success) {
+        alarm(Self.limit)
+        let (isRunning, release) = (Gate(), DispatchSemaphore(value: 0))
+        let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .milliseconds(50)) {
+          Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50))
+        }
+        let waiting = Task.detached {
+          await isRunning.pass()
+          let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
+          #expect(error?.code == .timedOut)
+          #expect(error?.abandoned == ["stuck"])
+          release.signal()
+        }
+        let launched = await MainActor.run { launch.launchImmediately() }
+        await waiting.value
+        await #expect(throws: LaunchError.self) { try await launched.value }
+      }
+    }
+
+    @Test("the main actor that launches them at once don't hold up others when they are abandoned")
+    func mainActorAndSkipped() async {
+      await #expect(processExitsWith: .success) {
+        alarm(Self.limit)
+        let (isRunning, release) = (Gate(), DispatchSemaphore(value: 0))
+        let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .milliseconds(50)) {
+          Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50)).onFailure(.skip)
+          Do { _ in release.signal() }.id("next").after("stuck")
+        }
+        let report = try await MainActor.run { launch.launchImmediately() }.value
+        #expect(report.entries.map(\.outcome) == [.failed, .completed])
+        #expect(report.entries.map(\.wasAbandoned) == [true, false])
+      }
+    }
+
+    private struct Blocking: Initializable {
+      let isRunning: Gate
+      let release: DispatchSemaphore
+      func perform(with configuration: any Configurable) {
+        isRunning.open()
+        release.wait()
+      }
+    }
+  }
+
+  /// Blocks the thread, as a slow file or a lock does.
+  private func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
+#endif
