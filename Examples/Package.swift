@@ -12,9 +12,10 @@ let settings: [SwiftSetting] = [
 let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 
-/// Each example, and the library that holds what of it is tested.
-let examples: [(name: String, library: String?)] = [
-  ("Habits", "HabitsCore"), ("CustomSpell", "CustomSpells"), ("GettingStarted", nil), ("LaunchTour", nil),
+/// Each example, the library that holds what of it is tested, and whether the program itself is.
+let examples: [(name: String, library: String?, isTested: Bool)] = [
+  ("Habits", "HabitsCore", true), ("CustomSpell", "CustomSpells", true), ("GettingStarted", nil, false),
+  ("LaunchTour", nil, true),
 ]
 
 let package = Package(
@@ -23,17 +24,15 @@ let package = Package(
   products: examples.map { .executable(name: $0.name, targets: [$0.name]) },
   dependencies: [.package(name: "Spellbook", path: "..")],
   targets: examples.flatMap { example -> [Target] in
+    let library = example.library.map { [Target.Dependency.byName(name: $0)] } ?? []
     let program = Target.executableTarget(
-      name: example.name, dependencies: [spellbook] + (example.library.map { [.byName(name: $0)] } ?? []),
+      name: example.name, dependencies: [spellbook] + library, swiftSettings: settings)
+    let libraries = example.library.map {
+      Target.target(name: $0, dependencies: [spellbook], swiftSettings: settings)
+    }
+    let tests = Target.testTarget(
+      name: "\(example.name)Tests", dependencies: [.byName(name: example.name), spellbook, spellTesting] + library,
       swiftSettings: settings)
-    guard let library = example.library else { return [program] }
-    return [
-      program,
-      .target(name: library, dependencies: [spellbook], swiftSettings: settings),
-      .testTarget(
-        name: "\(example.name)Tests",
-        dependencies: [.byName(name: example.name), .byName(name: library), spellbook, spellTesting],
-        swiftSettings: settings),
-    ]
+    return [program] + (libraries.map { [$0] } ?? []) + (example.isTested ? [tests] : [])
   }
 )

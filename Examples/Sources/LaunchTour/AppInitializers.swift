@@ -3,7 +3,7 @@ import Spellbook
 // One small type for each thing that has to be set up. The pauses stand for the work of a real one.
 
 /// Does some work of that long.
-func work(_ milliseconds: Int) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
+func work(_ milliseconds: Int) async throws { try await TourClock.shared.sleep(for: .milliseconds(milliseconds)) }
 
 struct LoggingInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(20) }

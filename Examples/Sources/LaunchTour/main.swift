@@ -16,7 +16,7 @@ let configuration = LayeredConfiguration(
     ]),
   ])
 
-let launch = try LaunchSequence(configuration: configuration, width: 4) {
+let launch = try LaunchSequence(configuration: configuration, width: 4, clock: TourClock.shared) {
   LoggingInitializer().id("logging")
   CrashReporterInitializer().id("crash reporter")
 

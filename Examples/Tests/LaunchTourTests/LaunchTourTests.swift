@@ -1,0 +1,42 @@
+#if os(macOS) || os(Linux)
+  import Foundation
+  import Testing
+
+  @Suite struct LaunchTourTests {
+    private static let readme = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../README.md")
+
+    @Test func printsTheTimelineThatTheReadmeShows() throws {
+      let output = try run()
+      let text = try String(contentsOf: Self.readme, encoding: .utf8)
+      let command = "swift run --package-path Examples LaunchTour"
+      let shown = try #require(text.firstRange(of: "```\n\(command)\n```\n\n```\n"))
+      let excerpt = text[shown.upperBound...].prefix { $0 != "…" }
+      #expect(excerpt.split(separator: "\n").count >= 10)
+      #expect(output.contains(excerpt), "\(output)")
+    }
+
+    /// The program is built beside the tests.
+    private func run() throws -> String {
+      let process = Process()
+      let pipe = Pipe()
+      #if os(macOS)
+        final class Here {}
+        let folder = Bundle(for: Here.self).bundleURL.deletingLastPathComponent()
+      #else
+        let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+      #endif
+      let picture = FileManager.default.temporaryDirectory.appending(path: "LaunchTour-\(UUID().uuidString).svg")
+      defer { try? FileManager.default.removeItem(at: picture) }
+      process.executableURL = folder.appending(path: "LaunchTour")
+      process.arguments = [picture.path]
+      process.standardOutput = pipe
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+      #expect(try String(contentsOf: picture, encoding: .utf8).hasPrefix("<svg"))
+      return String(decoding: output, as: UTF8.self)
+    }
+  }
+#endif
