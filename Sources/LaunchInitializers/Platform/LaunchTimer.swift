@@ -12,16 +12,17 @@ extension Task: Cancellable {}
 #if canImport(Dispatch)
   /// Calls a closure once, after some time, on a thread that steps can't block.
   ///
-  /// It has a queue of its own, and so a thread when it needs one: a closure that cancels a step runs the step's
-  /// cancellation handlers, which may take long. Time goes on while the process is stopped, not while the machine sleeps.
+  /// All timers are kept on one queue. Each closure has another of its own, and so a thread: one that cancels a step runs
+  /// the step's cancellation handlers, which may take long. The time stands still while the machine sleeps.
   ///
   /// `@unchecked Sendable`: its property is a constant, so no lock is needed here; Dispatch guards its sources itself.
   final class LaunchTimer: Cancellable, @unchecked Sendable {
+    private static let queue = DispatchQueue(label: "LaunchInitializers.timers")
     private let source: any DispatchSourceTimer
 
     init(after pause: Duration, _ body: @escaping @Sendable () -> Void) {
-      source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "LaunchInitializers.timer"))
-      source.setEventHandler(handler: body)
+      source = DispatchSource.makeTimerSource(queue: Self.queue)
+      source.setEventHandler { DispatchQueue(label: "LaunchInitializers.timer").async(execute: body) }
       // Dispatch takes what is beyond its range for never.
       source.schedule(deadline: .now() + .nanoseconds(pause.nanoseconds), leeway: .milliseconds(1))
       source.resume()
