@@ -116,10 +116,12 @@ final class StepRun: Sendable {
     let timer = step.timeout.map { timeout in
       clock.timer(at: clock.now + timeout) { [self] in timeOut(place, attempt) }
     }
-    state.withLock { state in
-      guard state.isRunning(place, attempt) else { return }
-      state.records[place].context = context
-      if !state.records[place].hasTimedOut { state.records[place].timer = timer }
+    if let timer {
+      state.withLock { state in
+        guard state.isRunning(place, attempt) else { return }
+        state.records[place].context = context
+        if !state.records[place].hasTimedOut { state.records[place].timer = timer }
+      }
     }
     let task = StepContext.$current.withValue(context) {
       registry.run {
@@ -131,7 +133,7 @@ final class StepRun: Sendable {
     }
     let isStopped = state.withLock { state in
       guard state.isRunning(place, attempt) else { return true }
-      state.records[place].task = task
+      (state.records[place].task, state.records[place].context) = (task, context)
       return state.stop != nil || state.records[place].hasTimedOut
     }
     // It is over, or was to be stopped before its task was known.
