@@ -29,7 +29,7 @@ final class RegistrationEntry<Value>: RegistrationRecord, AnyRegistrationEntry, 
     self.initializer = initializer
     super.init(
       key: key, shared: SharedValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place,
-      dependencies: dependencies, makesOptional: Value.self is any OptionalValue.Type)
+      dependencies: dependencies)
   }
 
   var type: any Any.Type { Value.self }

@@ -11,8 +11,6 @@ class RegistrationRecord: @unchecked Sendable {
   let hooks = Hooks()
   let key: RegistrationKey
   let place: SourcePlace
-  /// Whether the value is an Optional.
-  let makesOptional: Bool
   /// What an autowired initializer takes, known before it runs.
   let dependencies: [any Any.Type]
   /// Counts up with each registration in the process: the larger, the newer.
@@ -20,11 +18,9 @@ class RegistrationRecord: @unchecked Sendable {
   private let observed = Lock<[any Any.Type]>([])
 
   init(
-    key: RegistrationKey, shared: consuming SharedValue, place: SourcePlace, dependencies: [any Any.Type],
-    makesOptional: Bool
+    key: RegistrationKey, shared: consuming SharedValue, place: SourcePlace, dependencies: [any Any.Type]
   ) {
     self.key = key
-    self.makesOptional = makesOptional
     self.place = place
     self.dependencies = dependencies
     self.shared = shared
@@ -40,6 +36,22 @@ class RegistrationRecord: @unchecked Sendable {
   var expiry: Duration? { shared.expiry }
   /// What the initializer has asked for besides its dependencies.
   var observedDependencies: [any Any.Type] { observed.withLock(\.self) }
+
+  /// Whether the value is an Optional; kept, since the runtime takes its time to say that a type is none.
+  ///
+  /// Relaxed: whatever is read is true.
+  private let optionality = Atomic(Optionality.unknown.rawValue)
+  private enum Optionality: UInt8 { case unknown, none, optional }
+
+  var isKnownToBeNoOptional: Bool { optionality.load(ordering: .relaxed) == Optionality.none.rawValue }
+
+  /// - Parameter type: The type of the value, which the registration does not hold.
+  func makesOptional(_ type: any Any.Type) -> Bool {
+    if isKnownToBeNoOptional { return false }
+    let isOptional = type is any OptionalValue.Type
+    optionality.store((isOptional ? Optionality.optional : .none).rawValue, ordering: .relaxed)
+    return isOptional
+  }
 
   func observeDependency(on type: any Any.Type) {
     func isSame(_ other: any Any.Type) -> Bool { other == type }

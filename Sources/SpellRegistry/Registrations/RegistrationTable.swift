@@ -51,9 +51,8 @@ struct RegistrationTable: Sendable {
       universal.append(entry)
       index.update(universal: universal)
     } else {
-      let entries = byType[entry.key.type, default: []] + [entry]
-      byType[entry.key.type] = entries
-      index.update(entry.key.type, to: entries)
+      byType[entry.key.type, default: []].append(entry)
+      index.update(entry.key.type, to: byType[entry.key.type, default: []])
     }
   }
 

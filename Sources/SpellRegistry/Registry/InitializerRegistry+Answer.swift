@@ -72,10 +72,10 @@ extension InitializerRegistry {
     take: (RegistrationRecord) -> Bool = { _ in false }
   ) -> OnlyAnswer {
     // What makes an Optional comes after what makes its wrapped type in a registry further in.
-    let finding = index.find(type, on: thread) { !(isInherited && $0.makesOptional) && take($0) }
+    let finding = index.find(type, on: thread) { (!isInherited || $0.isKnownToBeNoOptional) && take($0) }
     switch finding {
     case .one(let entry):
-      return isInherited && entry.makesOptional ? .unknown : .one(Answer(entry: entry, fit: .exact, owner: self))
+      return isInherited && entry.makesOptional(type) ? .unknown : .one(Answer(entry: entry, fit: .exact, owner: self))
     case .taken: return .taken
     case .nothing: return parent?.onlyAnswer(to: type, on: thread, isInherited: true, take: take) ?? .unknown
     case .several: return .unknown
