@@ -4,8 +4,9 @@ internal import Synchronization
 enum Observers {
   private static let count = 512
 
-  /// One word for each of some classes: the class's address, and whether it observes in the lowest bit, which an
-  /// address leaves free. Two classes may want the same place; the later has it then.
+  /// One word for each of some classes: its address and, in the lowest bit, which that leaves free, whether it observes.
+  ///
+  /// Two classes may want the same place; the later has it then.
   ///
   /// Relaxed: a word says all there is to know, and is true whenever it is read.
   private static let words: Words = Words()

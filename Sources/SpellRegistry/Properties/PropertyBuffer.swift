@@ -13,7 +13,9 @@
     }
   }
 
-  /// What memory is counted in. Of a coarser alignment than `malloc` gives, it would cost an aligned allocation.
+  /// What memory is counted in.
+  ///
+  /// Of a coarser alignment than `malloc` gives, it would cost an aligned allocation.
   @usableFromInline typealias Unit = UInt64
 
   // By pointer, as nobody else has access any more; the check that the language makes else costs more than the rest.

@@ -20,8 +20,9 @@ final class RegistrationIndex: Sendable {
   private let words = TypeTable()
   private static let several: UInt = 1
 
-  /// The rawest of the instances that serve any supertype; relaxed, as a thread that knows of a registration has
-  /// synchronised with it.
+  /// The most special of the instances that serve any supertype.
+  ///
+  /// Relaxed: a thread that knows of a registration has synchronised with it.
   private let universal = Atomic(Universal.none.rawValue)
   private enum Universal: UInt8 {
     case none
@@ -31,7 +32,9 @@ final class RegistrationIndex: Sendable {
     case limited
   }
 
-  /// How many registrations are limited to a class of containers; relaxed, for the same reason.
+  /// How many registrations are limited to a class of containers.
+  ///
+  /// Relaxed, for the same reason.
   private let limits = Atomic(0)
 
   var hasLimits: Bool { limits.load(ordering: .relaxed) != 0 }

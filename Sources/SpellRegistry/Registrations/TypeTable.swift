@@ -54,7 +54,7 @@ final class TypeTable: Sendable {
     }
 
     /// Types' addresses are multiples of eight or more, and near each other; Fibonacci hashing spreads them (Knuth).
-    private static func spread(_ key: UInt) -> UInt { (key &* 0x9E37_79B9_7F4A_7C15) >> 32 }
+    private static func spread(_ key: UInt) -> UInt64 { (UInt64(key) &* 0x9E37_79B9_7F4A_7C15) >> 32 }
   }
 
   private let slots = PublishedPointer()

@@ -33,7 +33,8 @@ extension InitializerRegistry {
 
   /// The registration that wins here or, where there is none, in the parent; nil where none has any.
   func answer(
-    to type: any Any.Type, at point: () -> InjectionPoint, reach: Reach = .any, as frame: UnsafeMutablePointer<CreationFrame>
+    to type: any Any.Type, at point: () -> InjectionPoint, reach: Reach = .any,
+    as frame: UnsafeMutablePointer<CreationFrame>
   ) -> Answer? {
     if reach == .any, case .one(let only) = onlyAnswer(to: type, on: frame.pointee.thread) { return only }
     let point = point()

@@ -136,7 +136,9 @@ extension InitializerRegistry {
   }
 
   /// Calls the hooks of the registration, then the registry's; returns the value that they hear of.
-  private func notifying<Value>(of value: Value, from entry: RegistrationRecord, at point: () -> InjectionPoint) -> Value {
+  private func notifying<Value>(
+    of value: Value, from entry: RegistrationRecord, at point: () -> InjectionPoint
+  ) -> Value {
     entry.hooks.callAll(value, at: point())
     hooks.callAll(value, at: point())
     return value

@@ -47,8 +47,10 @@ struct SharedValue: ~Copyable, Sendable {
   /// The value that is kept, if it is still alive and not too old.
   func current<Value>(as type: Value.Type = Value.self) -> Value? { try? kept(as: type) }
 
-  /// The value that is kept. Throwing says that there is none at less cost than an Optional would, as the runtime would
-  /// have to look up that type.
+  /// The value that is kept.
+  ///
+  /// Throwing says that there is none at less cost than an Optional would, as the runtime would have to look up that
+  /// type.
   private func kept<Value>(as: Value.Type) throws(NoValue) -> Value {
     // The clock may be anybody's, so it is asked with no lock held.
     let now = clock?.now
