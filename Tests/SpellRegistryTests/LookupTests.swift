@@ -1,0 +1,145 @@
+import SpellRegistry
+import Testing
+
+/// A type for each type, and so as many as a test wants.
+private final class Box<Content: Sendable>: Sendable {}
+
+@Suite("Looking a type up", .timeLimit(.minutes(2))) struct LookupTests {
+  let registry = InitializerRegistry()
+
+  /// Calls `body` with `count` types, each another one.
+  private func forEachType(_ count: Int, _ body: (any Sendable.Type) -> Void) {
+    func grow<Content: Sendable>(_ content: Content.Type, _ left: Int) {
+      guard left > 0 else { return }
+      body(Box<Content>.self)
+      grow(Box<Content>.self, left - 1)
+    }
+    grow(Int.self, count)
+  }
+
+  @Test("each of many types is found, and none after it is withdrawn")
+  func manyTypes() {
+    var registrations: [() -> Void] = []
+    func register<Value: Sendable>(_ type: Value.Type) {
+      let registration = registry.register([Value].self, scope: .singleton) { [] }
+      registrations.append { registration.unregister() }
+    }
+    func count<Value: Sendable>(_ type: Value.Type) -> Int { (try? registry.resolve([Value].self)) == nil ? 0 : 1 }
+    var types: [any Sendable.Type] = []
+    forEachType(60) { types.append($0) }
+    for type in types { register(type) }
+    #expect(types.reduce(0) { $0 + count($1) } == 60)
+    #expect(types.reduce(0) { $0 + count($1) } == 60)
+    for unregister in registrations { unregister() }
+    #expect(types.reduce(0) { $0 + count($1) } == 0)
+  }
+
+  @Test("a type is found while others come and go on other threads")
+  func whileOthersComeAndGo() async {
+    let registry = registry
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    let results = await onThreads(8) { number -> Int in
+      if number < 3 {
+        for _ in 0..<40 {
+          self.forEachType(20) { type in
+            func pass<Value: Sendable>(_ type: Value.Type) { registry.register([Value].self) { [] }.unregister() }
+            pass(type)
+          }
+        }
+        return 0
+      }
+      return (0..<4000).count { _ in (try? registry.resolve(Clock.self)) == nil }
+    }
+    #expect(results == Array(repeating: 0, count: 8))
+  }
+
+  @Test("a value is copied whole while its registration is replaced, reset and withdrawn")
+  func whileValuesGo() async {
+    let registry = registry
+    let cache = ScopeCache("cache")
+    let mark = "whole: long enough to lie on the heap"
+    registry.register(String.self, scope: .cached(in: cache)) { mark + "!" }
+    let torn = await onThreads(6) { number -> Int in
+      switch number {
+      case 0: for _ in 0..<1500 { cache.reset() }
+      case 1:
+        for _ in 0..<1500 {
+          registry.register(String.self, scope: .cached(in: cache)) { mark + "!" }
+        }
+      case 2: for _ in 0..<1500 { registry.register(String.self, named: "other") { "" }.unregister() }
+      default: return (0..<3000).count { _ in (try? registry.resolve(String.self)) != mark + "!" }
+      }
+      return 0
+    }
+    #expect(torn == [0, 0, 0, 0, 0, 0])
+  }
+
+  @Test("what replaces a registration is answered at once, though a value of the older one was kept")
+  func replacedAtOnce() throws {
+    for number in 1...100 {
+      registry.register(Int.self, scope: .singleton) { number }
+      #expect(try registry.resolve(Int.self) == number)
+      #expect(try registry.resolve(Int.self) == number)
+    }
+  }
+
+  @Test("a second registration of a type is asked, too, though a value of the first was kept")
+  func secondRegistration() throws {
+    registry.register(Int.self, scope: .singleton) { 1 }
+    #expect(try registry.resolve(Int.self) == 1)
+    let named = registry.register(Int.self, named: "two", scope: .singleton) { 2 }
+    #expect(try registry.resolve(Int.self, named: "two") == 2)
+    #expect(try registry.resolve(Int.self) == 1)
+    named.unregister()
+    #expect(try registry.resolve(Int.self, named: "two") == 1)
+    registry.register(instance: 3, as: .anySupertype, named: "three")
+    #expect(try registry.resolve(Int.self, named: "three") == 3)
+    #expect(try registry.resolve(Int.self) == 1)
+  }
+
+  @Test("a hook that is added after a value was kept hears of the next to ask")
+  func laterHooks() throws {
+    let (ofRegistration, ofRegistry) = (Counter(), Counter())
+    let registration = registry.register(Int.self, scope: .singleton) { 1 }
+    _ = try (registry.resolve(Int.self), registry.resolve(Int.self))
+    registration.onInjection { _, _ in ofRegistration.increment() }
+    _ = try registry.resolve(Int.self)
+    registry.onInjection { _, _ in ofRegistry.increment() }
+    _ = try registry.resolve(Int.self)
+    #expect(ofRegistration.value == 2)
+    #expect(ofRegistry.value == 1)
+  }
+
+  @Test("a parent's kept value is found from a child, until the child has its own")
+  func inherited() throws {
+    let child = InitializerRegistry(parent: registry)
+    registry.register(Int.self, scope: .singleton) { 1 }
+    #expect(try child.resolve(Int.self) == 1)
+    #expect(try child.resolve(Int.self) == 1)
+    child.register(Int.self, scope: .singleton) { 2 }
+    #expect(try child.resolve(Int.self) == 2)
+    #expect(try registry.resolve(Int.self) == 1)
+  }
+
+  @Test("a parent's kept Optional comes after what makes its wrapped type in the child")
+  func inheritedOptional() throws {
+    let child = InitializerRegistry(parent: registry)
+    registry.register(Int?.self, scope: .singleton) { 1 }
+    #expect(try child.resolve(Int?.self) == 1)
+    #expect(try child.resolve(Int?.self) == 1)
+    child.register(Int.self, scope: .singleton) { 2 }
+    #expect(try child.resolve(Int?.self) == 2)
+  }
+
+  @Test("a kept value that an initializer asks for is in the graph")
+  func observed() throws {
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    _ = try registry.resolve(Clock.self)
+    registry.register(Int.self) { resolver in
+      _ = try resolver.resolve(Clock.self)
+      return 1
+    }
+    _ = try registry.resolve(Int.self)
+    #expect(registry.graph().edges.contains { $0.from == "Int" && $0.to == "Clock" })
+  }
+}
