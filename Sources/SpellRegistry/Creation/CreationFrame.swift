@@ -22,6 +22,11 @@ struct CreationFrame {
     /// The address of the property's storage.
     var property: UnsafeRawPointer?
     var name: String?
+
+    /// A call of `resolve`.
+    static func directly(named name: String?, for container: AnyObject?) -> Asked {
+      Asked(container: container.map { ObjectIdentifier($0) }, property: nil, name: name)
+    }
   }
 
   /// How many frames of one registration may be open at once before it counts as a circle.

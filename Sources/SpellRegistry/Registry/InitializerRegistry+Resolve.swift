@@ -16,7 +16,8 @@ extension InitializerRegistry {
     var value: Value?
     let answer = findPublished(type) { value = $0.assumingMemoryBound(to: Value.self).pointee }
     if let value { return value }
-    return try resolveAnew(type, named: name, for: container, known: answer)
+    if let answer { return try resolve(type, named: name, for: container, from: answer) }
+    return try resolveAnew(type, named: name, for: container)
   }
 
   /// Hands the address of the value that the one registration of a type keeps, if it is there and nobody wants to hear
@@ -38,24 +39,37 @@ extension InitializerRegistry {
     return nil
   }
 
-  /// Asks the registration for the value.
+  /// Asks a registration that was found for the value.
+  @usableFromInline func resolve<Value>(
+    _ type: Value.Type, named name: String?, for container: AnyObject?, from answer: Answer
+  ) throws(InjectionError) -> Value {
+    try CreationFrame.push(type, asked: .directly(named: name, for: container)) { frame throws(InjectionError) in
+      try deliver(answer, as: frame) { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
+    }
+  }
+
+  /// Finds the registration and asks it for the value.
   ///
   /// Code that does not know `Value` when it is compiled begins here: an Optional would cost it a look at the type.
-  ///
-  /// - Parameters:
-  ///   - type: The type asked for.
-  ///   - name: The name to ask with.
-  ///   - container: The object to ask for.
-  ///   - known: The registration, where it has been found.
   @usableFromInline func resolveAnew<Value>(
-    _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil, known: Answer? = nil
+    _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     func point() -> InjectionPoint { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
-    let asked = CreationFrame.Asked(container: container.map { ObjectIdentifier($0) }, property: nil, name: name)
+    let asked = CreationFrame.Asked.directly(named: name, for: container)
     return try CreationFrame.push(type, asked: asked) { frame throws(InjectionError) in
-      guard let answer = known ?? answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point()) }
-      return try notifying(of: value(of: answer, at: point, as: frame), from: answer.entry, at: point)
+      guard let answer = answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point()) }
+      return try deliver(answer, as: frame, at: point)
     }
+  }
+
+  /// Gets the value of a registration and calls its hooks, then the registry's.
+  private func deliver<Value>(
+    _ answer: Answer, as frame: UnsafeMutablePointer<CreationFrame>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    let value: Value = try value(of: answer, at: point, as: frame)
+    answer.entry.hooks.callAll(value, at: point())
+    hooks.callAll(value, at: point())
+    return value
   }
 
   /// Makes a value from run-time arguments.
@@ -82,7 +96,9 @@ extension InitializerRegistry {
         do { value = try initializer(Resolver(point: point, registry: self), arguments) } catch {
           throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
         }
-        return notifying(of: value, from: entry) { point }
+        entry.hooks.callAll(value, at: point)
+        hooks.callAll(value, at: point)
+        return value
       }
       throw missing(
         type, at: point,
@@ -105,9 +121,9 @@ extension InitializerRegistry {
       var values: [Value] = []
       for answer in answers(to: type) {
         let value = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) -> Value in
-          try self.value(of: answer, at: { point }, as: frame)
+          try deliver(answer, as: frame) { point }
         }
-        values.append(notifying(of: value, from: answer.entry) { point })
+        values.append(value)
       }
       return values
     }
@@ -133,14 +149,5 @@ extension InitializerRegistry {
       return none
     }
     throw missing(Value.self, at: point)
-  }
-
-  /// Calls the hooks of the registration, then the registry's; returns the value that they hear of.
-  private func notifying<Value>(
-    of value: Value, from entry: RegistrationRecord, at point: () -> InjectionPoint
-  ) -> Value {
-    entry.hooks.callAll(value, at: point())
-    hooks.callAll(value, at: point())
-    return value
   }
 }
