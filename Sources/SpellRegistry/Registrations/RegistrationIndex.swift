@@ -62,12 +62,16 @@ final class RegistrationIndex: Sendable {
     }
   }
 
-  /// - Precondition: The caller holds the table's lock, and lets no entry go that was in the list before without
+  /// Says what is registered for a type.
+  ///
+  /// - Precondition: The caller holds the table's lock, and lets no registration go that was the one before without
   ///   ``CreationThread/awaitReaders()``.
-  func update(_ type: ObjectIdentifier, to entries: [any AnyRegistrationEntry]) {
-    guard let first = entries.first else { return words.set(TypeTable.nothing, for: type) }
-    let isPlain = entries.count == 1 && first.key.container == nil && first.key.name == nil
-    words.set(isPlain ? Self.address(of: first) : Self.several, for: type)
+  func update(_ type: ObjectIdentifier, to finding: Finding) {
+    switch finding {
+    case .nothing: words.set(TypeTable.nothing, for: type)
+    case .one(let record): words.set(Self.address(of: record), for: type)
+    case .several, .taken: words.set(Self.several, for: type)
+    }
   }
 
   func update(universal entries: [any AnyRegistrationEntry]) {

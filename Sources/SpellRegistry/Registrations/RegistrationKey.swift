@@ -8,6 +8,9 @@ struct RegistrationKey: Hashable, Sendable {
   let servesSupertypes: Bool
   let arguments: ObjectIdentifier?
 
+  /// Whether it is for any container and any name, so that there is nothing to it but the type.
+  var isPlain: Bool { container == nil && name == nil && !servesSupertypes && arguments == nil }
+
   static func == (left: Self, right: Self) -> Bool {
     left.type == right.type && left.container?.key == right.container?.key && left.name == right.name
       && left.servesSupertypes == right.servesSupertypes && left.arguments == right.arguments

@@ -1,11 +1,13 @@
 /// The registrations of one registry; the registry's lock guards them.
 ///
-/// Beside the lists of all there is an index for what most questions are about: a type that is registered once, for any
-/// container and name. It is read without the lock.
+/// Most types are registered once, for any container and name: such a plain registration has the type for its key. Beside
+/// the table there is an index of them, which is read without the lock.
 struct RegistrationTable: Sendable {
-  private var byKey: [RegistrationKey: any AnyRegistrationEntry] = [:]
-  /// What type alone can find, by property type, in the order of registration.
-  private var byType: [ObjectIdentifier: [any AnyRegistrationEntry]] = [:]
+  private var plain: [ObjectIdentifier: any AnyRegistrationEntry] = [:]
+  /// Those with a container, a name or arguments, and those that serve supertypes.
+  private var special: [RegistrationKey: any AnyRegistrationEntry] = [:]
+  /// The special ones that type alone can find, by property type.
+  private var specialByType: [ObjectIdentifier: [any AnyRegistrationEntry]] = [:]
   /// Instances that serve any supertype.
   private(set) var universal: [any AnyRegistrationEntry] = []
   let index: RegistrationIndex
@@ -14,7 +16,12 @@ struct RegistrationTable: Sendable {
 
   /// Adds an entry; returns the one with the same key that it replaces.
   mutating func insert(_ entry: any AnyRegistrationEntry) -> (any AnyRegistrationEntry)? {
-    let replaced = byKey.updateValue(entry, forKey: entry.key)
+    if entry.key.isPlain {
+      let replaced = plain.updateValue(entry, forKey: entry.key.type)
+      updateIndex(entry.key.type)
+      return replaced
+    }
+    let replaced = special.updateValue(entry, forKey: entry.key)
     if let replaced { unlist(replaced) }
     list(entry)
     return replaced
@@ -23,9 +30,14 @@ struct RegistrationTable: Sendable {
   /// Removes just this entry; false where it was replaced or removed before.
   @discardableResult
   mutating func remove(_ entry: any AnyRegistrationEntry) -> Bool {
-    guard byKey[entry.key] === entry else { return false }
-    byKey[entry.key] = nil
-    unlist(entry)
+    guard self[entry.key] === entry else { return false }
+    if entry.key.isPlain {
+      plain[entry.key.type] = nil
+      updateIndex(entry.key.type)
+    } else {
+      special[entry.key] = nil
+      unlist(entry)
+    }
     return true
   }
 
@@ -36,13 +48,16 @@ struct RegistrationTable: Sendable {
     return removed
   }
 
-  subscript(key: RegistrationKey) -> (any AnyRegistrationEntry)? { byKey[key] }
+  subscript(key: RegistrationKey) -> (any AnyRegistrationEntry)? { key.isPlain ? plain[key.type] : special[key] }
 
-  /// The entries that make exactly this type.
-  func entries(for type: any Any.Type) -> [any AnyRegistrationEntry] { byType[ObjectIdentifier(type)] ?? [] }
+  /// The entries that make exactly this type, in no particular order.
+  func entries(for type: any Any.Type) -> [any AnyRegistrationEntry] {
+    let special = specialByType[ObjectIdentifier(type), default: []]
+    return plain[ObjectIdentifier(type)].map { special + [$0] } ?? special
+  }
 
   /// Every entry, in the order of registration.
-  var all: [any AnyRegistrationEntry] { byKey.values.sorted { $0.age < $1.age } }
+  var all: [any AnyRegistrationEntry] { (Array(plain.values) + special.values).sorted { $0.age < $1.age } }
 
   private mutating func list(_ entry: any AnyRegistrationEntry) {
     if entry.key.arguments != nil { return }
@@ -51,8 +66,8 @@ struct RegistrationTable: Sendable {
       universal.append(entry)
       index.update(universal: universal)
     } else {
-      byType[entry.key.type, default: []].append(entry)
-      index.update(entry.key.type, to: byType[entry.key.type, default: []])
+      specialByType[entry.key.type, default: []].append(entry)
+      updateIndex(entry.key.type)
     }
   }
 
@@ -63,9 +78,14 @@ struct RegistrationTable: Sendable {
       universal.removeAll { $0 === entry }
       index.update(universal: universal)
     } else {
-      let entries = byType[entry.key.type, default: []].filter { $0 !== entry }
-      byType[entry.key.type] = entries.isEmpty ? nil : entries
-      index.update(entry.key.type, to: entries)
+      specialByType[entry.key.type, default: []].removeAll { $0 === entry }
+      if specialByType[entry.key.type]?.isEmpty == true { specialByType[entry.key.type] = nil }
+      updateIndex(entry.key.type)
     }
+  }
+
+  private func updateIndex(_ type: ObjectIdentifier) {
+    let isAlone = specialByType.isEmpty || specialByType[type] == nil
+    index.update(type, to: isAlone ? plain[type].map { .one($0) } ?? .nothing : .several)
   }
 }
