@@ -15,7 +15,9 @@ extension InitializerRegistry {
 extension InitializerRegistry {
   /// The word that values of the latest generation have, under the registry that took the shared one's place, if any.
   @usableFromInline static func currentWord(where override: InitializerRegistry?) -> UnsafePointer<Atomic<UInt>> {
-    (override ?? shared).generations.current
+    // Apart, since one of the two as a value would be retained.
+    if let override { return override.generations.current }
+    return shared.generations.current
   }
 }
 
