@@ -20,7 +20,10 @@ final class TypeTable: Sendable {
     let first: UnsafeMutablePointer<Slot>
     /// One less than their number, which is a power of two.
     let mask: Int
-    var used = 0
+    /// How many have a key; for whoever may change the table.
+    ///
+    /// Atomic nevertheless: to change a plain property is to modify the whole struct, which others are reading.
+    let used = Atomic(0)
 
     init(count: Int) {
       mask = count - 1
@@ -45,12 +48,12 @@ final class TypeTable: Sendable {
     }
 
     /// Gives a word to a key that has no slot yet; the caller has seen that there is room.
-    mutating func add(_ word: UInt, for key: UInt) {
+    func add(_ word: UInt, for key: UInt) {
       var index = Int(truncatingIfNeeded: Self.spread(key)) & mask
       while first[index].key.load(ordering: .relaxed) != 0 { index = (index + 1) & mask }
       first[index].word.store(word, ordering: .releasing)
       first[index].key.store(key, ordering: .releasing)
-      used += 1
+      used.add(1, ordering: .relaxed)
     }
 
     /// Types' addresses are multiples of eight or more, and near each other; Fibonacci hashing spreads them (Knuth).
@@ -86,7 +89,7 @@ final class TypeTable: Sendable {
   /// The slots, with room for one more key: half of them stay free, so that looks are short.
   private func roomySlots() -> UnsafeMutablePointer<Slots> {
     let old = slots.current?.assumingMemoryBound(to: Slots.self)
-    if let old, old.pointee.used * 2 <= old.pointee.mask { return old }
+    if let old, old.pointee.used.load(ordering: .relaxed) * 2 <= old.pointee.mask { return old }
     let new = UnsafeMutablePointer<Slots>.allocate(capacity: 1)
     new.initialize(to: Slots(count: old.map { ($0.pointee.mask + 1) * 2 } ?? 16))
     if let old {
