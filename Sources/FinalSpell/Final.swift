@@ -26,7 +26,7 @@ public import SpellRegistry
 /// A struct's copies that share no value yet are assigned apart with `=`. In a class that is checked `Sendable`, use it
 /// as a plain constant: `let id = Final<Int>()`, assigned with `try id.projectedValue.assign(7)`. A property of a struct
 /// whose `Codable` conformance is synthesised can't be one, as the wrapper is not `Codable`.
-@propertyWrapper public struct Final<Value> {
+@frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }

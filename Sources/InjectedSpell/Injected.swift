@@ -28,7 +28,7 @@ public import SpellRegistry
 ///
 /// In a class that is checked `Sendable`, and as a static, use it as a plain constant: `let clock = Injected<Clock>()`,
 /// read through ``value``.
-@propertyWrapper public struct Injected<Value> {
+@frozen @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   @usableFromInline let policy: Policy
 

@@ -27,7 +27,7 @@ public import SpellRegistry
 ///
 /// A struct's copies share the value until one of them is assigned. In a class that is checked `Sendable`, and as a
 /// static, use it as a plain constant: `let cache = Lazy { ImageCache() }`, read through ``value``.
-@propertyWrapper public struct Lazy<Value> {
+@frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }

@@ -5,7 +5,7 @@ public import Synchronization
 /// A contended `Mutex` is handed over by the kernel (a futex, on Linux), which the sanitizer does not watch, so it
 /// reports races where there are none. The flag beside it is stored with releasing order by whoever leaves and loaded
 /// with acquiring order by whoever enters: the order that the mutex gives anyway, said once more. It costs two moves.
-@usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
+@frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)
 

@@ -29,7 +29,7 @@ public import SpellRegistry
 ///
 /// A struct's copies share the value. In a class that is checked `Sendable`, and as a static, use it as a plain constant:
 /// `let theme = Partial<Theme>()`, read through ``value``.
-@propertyWrapper public struct Partial<Value> {
+@frozen @propertyWrapper public struct Partial<Value> {
   @usableFromInline let storage: PropertyStorage<Value>
   /// The name that the declaration gives.
   let givenName: String?

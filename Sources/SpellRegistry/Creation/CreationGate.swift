@@ -19,7 +19,7 @@ public import Synchronization
 /// with acquiring order sees the value whole). The monitor is taken only when somebody else arrives in between. A frame
 /// that the word names with tag 1 stays valid for as long as the monitor is held, because its owner needs the monitor
 /// to settle.
-@usableFromInline struct CreationGate: ~Copyable, Sendable {
+@frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let word: Atomic<UInt>
 
   @inlinable static var vacant: UInt { 0 }

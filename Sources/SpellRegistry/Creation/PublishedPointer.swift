@@ -10,7 +10,7 @@ public import Synchronization
 /// to tell when all of them have passed a point between reads; McKenney and Slingwine, 1998.)
 ///
 /// `@unchecked Sendable`: the pointer is atomic, and only values that may change threads are published.
-@usableFromInline struct PublishedPointer: ~Copyable, @unchecked Sendable {
+@frozen @usableFromInline struct PublishedPointer: ~Copyable, @unchecked Sendable {
   /// Releasing and acquiring: whoever sees the pointer sees what it points to.
   @usableFromInline let pointer: Atomic<UnsafeMutableRawPointer?>
 

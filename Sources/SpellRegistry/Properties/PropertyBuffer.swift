@@ -3,7 +3,7 @@
 /// It is not generic, and knows how to empty its slot by a function that whoever makes it hands over: so neither making
 /// nor freeing one looks for a generic type at run time, which would cost more than the allocation.
 @usableFromInline final class PropertyBuffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit> {
-  @usableFromInline struct Header {
+  @frozen @usableFromInline struct Header {
     @usableFromInline let slot: UnsafeMutableRawPointer
     @usableFromInline let deinitialize: (UnsafeMutableRawPointer) -> Void
 

@@ -1,5 +1,5 @@
 /// What a wrapped property's declaration says, and the registry that was current when its object was made.
-public struct PropertyDeclaration<Value> {
+@frozen public struct PropertyDeclaration<Value> {
   /// Where the property is declared.
   public let place: SourcePlace
   /// The property's own expression, as in `@Lazy var clock = Clock()`.

@@ -7,7 +7,7 @@ public import Synchronization
 /// `$x.reset()`, from the container's isolation) changes it. Changes that may come from elsewhere, such as re-injection
 /// or resetting a constant that threads share, leave it as it is and publish the new value beside it, since a reader may
 /// be half-way through copying the old one; the old one is then kept until the property goes.
-public struct PropertySlot<Value> {
+@frozen public struct PropertySlot<Value> {
   @usableFromInline let record: UnsafeMutablePointer<PropertyRecord<Value>>
 
   @inlinable init(_ record: UnsafeMutablePointer<PropertyRecord<Value>>) { self.record = record }
@@ -60,7 +60,7 @@ public struct PropertySlot<Value> {
 ///
 /// The layout is the same whatever `Value` is: so code that is compiled once for all types finds its fields with no look
 /// at the type.
-@usableFromInline struct PropertyRecord<Value>: ~Copyable {
+@frozen @usableFromInline struct PropertyRecord<Value>: ~Copyable {
   @usableFromInline let gate: CreationGate
   /// The word that a current value has; see ``InitializerRegistry/reinject(_:)``.
   @usableFromInline let current: UnsafePointer<Atomic<UInt>>

@@ -22,7 +22,7 @@
 /// path, which costs more than all the rest.
 ///
 /// Copies share the value. Any number of threads may read at once, the first read included.
-public struct PropertyStorage<Value> {
+@frozen public struct PropertyStorage<Value> {
   @usableFromInline var buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>
   /// Where the value lies; valid for as long as this storage, or a copy of it, lives.
   public let slot: PropertySlot<Value>
