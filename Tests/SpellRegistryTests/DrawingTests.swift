@@ -61,6 +61,23 @@ import Testing
     #expect(graph.svg.contains("(missing)"))
   }
 
+  @Test("SVG's leads a dependency over several layers beside the boxes between")
+  func bends() throws {
+    registry.register(Int.self, autowire: { (_: String, _: Bool) in 1 })
+    registry.register(String.self, autowire: { (_: Bool) in "" })
+    registry.register { true }
+    let svg = registry.graph().svg
+    let ways = svg.matches(of: /<path d="M([0-9]+) 52 [^"]*"\/>/).map { String($0.output.0) }
+    #expect(ways.count == 2)
+    // The one to the layer below is one curve, the other one two with a line between.
+    #expect(ways.map { $0.count { $0 == "C" } }.sorted() == [1, 2])
+    let long = try #require(ways.first { $0.contains("L") })
+    let bend = try #require(long.firstMatch(of: /L([0-9]+) 136/)).output.1
+    let box = try #require(svg.firstMatch(of: /<rect x="([0-9]+)" y="104" width="([0-9]+)"/)).output
+    let (x, left, width) = (try #require(Int(bend)), try #require(Int(box.1)), try #require(Int(box.2)))
+    #expect(!(left...left + width).contains(x))
+  }
+
   @Test("an empty registry's are whole, too")
   func empty() throws {
     let graph = registry.graph()

@@ -2,7 +2,7 @@ extension DependencyGraph {
   /// The graph as a picture: who needs something above what is needed, observed dependencies dashed, missing types red.
   ///
   /// A plain layered drawing (Sugiyama's method: layers by the longest way, order by the neighbours' middle), made
-  /// without other tools. Any browser opens it.
+  /// without other tools. Any browser opens it, and draws it light or dark as the reader's system is.
   public var svg: String {
     let layout = GraphLayout(self)
     let boxes = nodes.indices.map { layout.box(of: $0) }
@@ -10,23 +10,26 @@ extension DependencyGraph {
     let lines = edges.compactMap { edge -> String? in
       guard let from = ids[edge.from], let to = ids[edge.to] else { return nil }
       let style = edge.isObserved ? " stroke-dasharray=\"5 4\"" : ""
-      return "<path d=\"\(path(from: boxes[from], to: boxes[to]))\"\(style)/>"
+      let stops = [from] + layout.bends(from: from, to: to) + [to]
+      let way = zip(stops, stops.dropFirst()).map { path(from: layout.box(of: $0), to: layout.box(of: $1)) }
+      return "<path d=\"M\(way.joined(separator: " L"))\"\(style)/>"
     }
     let shapes = zip(nodes, boxes).map { node, box in
       """
       <g><title>\((node.place ?? "not registered").xml)</title>\
-      <rect x="\(box.x)" y="\(box.y)" width="\(box.width)" height="\(box.height)" rx="6" \
-      fill="\(node.scope == nil ? "#fde8e8" : "#eef3fb")" stroke="\(node.scope == nil ? "#c0392b" : "#4a6fa5")"/>\
+      <rect x="\(box.x)" y="\(box.y)" width="\(box.width)" height="\(box.height)" rx="8" \
+      class="\(node.scope == nil ? "missing" : "type")"/>\
       <text x="\(box.x + box.width / 2)" y="\(box.y + 20)" text-anchor="middle">\(node.label.xml)</text></g>
       """
     }
     return """
       <svg xmlns="http://www.w3.org/2000/svg" width="\(layout.width)" height="\(layout.height)" \
       viewBox="0 0 \(layout.width) \(layout.height)" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
+      \(Self.style)
       <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">\
-      <path d="M0 0 L8 4 L0 8 z" fill="#667"/></marker></defs>
-      <rect width="100%" height="100%" fill="#ffffff"/>
-      <g fill="none" stroke="#667" marker-end="url(#arrow)">
+      <path d="M0 0 L8 4 L0 8 z" class="tip"/></marker></defs>
+      <rect width="100%" height="100%" rx="12" class="paper"/>
+      <g class="line" marker-end="url(#arrow)">
       \(lines.joined(separator: "\n"))
       </g>
       \(shapes.joined(separator: "\n"))
@@ -35,16 +38,28 @@ extension DependencyGraph {
       """
   }
 
+  private static let style = """
+    <style>
+    .paper { fill: #ffffff } .type { fill: #eef3fb; stroke: #4a6fa5 } .missing { fill: #fde8e8; stroke: #c0392b }
+    .line { fill: none; stroke: #666677 } .tip { fill: #666677 } text { fill: #1f2328 }
+    @media (prefers-color-scheme: dark) {
+    .paper { fill: #161b22 } .type { fill: #1f2d44; stroke: #7aa2dd } .missing { fill: #4a1f1f; stroke: #f0857a }
+    .line { stroke: #9aa4b2 } .tip { fill: #9aa4b2 } text { fill: #e6edf3 }
+    }
+    </style>
+    """
+
+  /// A curve from the one box to the other, to be begun with a move or a line.
   private func path(from: GraphLayout.Box, to: GraphLayout.Box) -> String {
     let (x1, x2) = (from.x + from.width / 2, to.x + to.width / 2)
     let isUp = to.y <= from.y
     let (y1, y2) = isUp ? (from.y, to.y + to.height) : (from.y + from.height, to.y)
     // A dependency on oneself, or within a layer, goes round the outside.
     if from.y == to.y {
-      return "M\(x1) \(from.y) C\(x1) \(from.y - 36) \(x2 + 8) \(to.y - 36) \(x2 + 8) \(to.y)"
+      return "\(x1) \(from.y) C\(x1) \(from.y - 36) \(x2 + 8) \(to.y - 36) \(x2 + 8) \(to.y)"
     }
     let middle = (y1 + y2) / 2
-    return "M\(x1) \(y1) C\(x1) \(middle) \(x2) \(middle) \(x2) \(y2)"
+    return "\(x1) \(y1) C\(x1) \(middle) \(x2) \(middle) \(x2) \(y2)"
   }
 }
 
@@ -64,8 +79,13 @@ private struct GraphLayout {
     var width: Int
     let height = 32
   }
+  private struct Line: Hashable {
+    let from: Int
+    let to: Int
+  }
 
   private var boxes: [Box] = []
+  private var bends: [Line: [Int]] = [:]
   private(set) var width = 40
   private(set) var height = 40
 
@@ -75,8 +95,23 @@ private struct GraphLayout {
     for edge in graph.edges {
       if let from = ids[edge.from], let to = ids[edge.to], from != to { needs[from].append(to) }
     }
-    let layers = Self.ordered(Self.layers(needs), needs)
+    var depths = Self.depths(needs)
     boxes = graph.nodes.map { Box(x: 0, y: 0, width: 24 + 8 * $0.label.count) }
+    // A line over several layers has a place in each of those between, so that it goes beside their boxes.
+    var links = needs.map { _ in [Int]() }
+    for from in needs.indices {
+      for to in needs[from] where bends[Line(from: from, to: to)] == nil {
+        let between = (depths[from] + 1..<max(depths[from] + 1, depths[to])).map { depth in
+          depths.append(depth)
+          links.append([])
+          boxes.append(Box(x: 0, y: 0, width: 0))
+          return boxes.count - 1
+        }
+        bends[Line(from: from, to: to)] = between
+        for (stop, next) in zip([from] + between, between + [to]) { links[stop].append(next) }
+      }
+    }
+    let layers = Self.ordered(Self.layers(depths), links)
     let widths = layers.map { layer in layer.reduce(-24) { $0 + boxes[$1].width + 24 } }
     width = (widths.max() ?? 0) + 40
     for (depth, layer) in layers.enumerated() {
@@ -90,10 +125,14 @@ private struct GraphLayout {
     height = max(1, layers.count) * 84 - 12
   }
 
+  /// A node's box, or a bend's.
   func box(of node: Int) -> Box { boxes[node] }
 
-  /// The nodes by how far below a node that nobody needs they are; a cycle is cut where nothing else is left to take.
-  private static func layers(_ needs: [[Int]]) -> [[Int]] {
+  /// What a line goes through on its way.
+  func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
+
+  /// How far below a node that nobody needs each one is; a cycle is cut where nothing else is left to take.
+  private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
     var depth = needs.map { _ in 0 }
@@ -113,8 +152,12 @@ private struct GraphLayout {
         if open[needed] == 0 { ready.append(needed) }
       }
     }
-    var layers: [[Int]] = Array(repeating: [], count: (depth.max() ?? -1) + 1)
-    for node in needs.indices { layers[depth[node]].append(node) }
+    return depth
+  }
+
+  private static func layers(_ depths: [Int]) -> [[Int]] {
+    var layers: [[Int]] = Array(repeating: [], count: (depths.max() ?? -1) + 1)
+    for (node, depth) in depths.enumerated() { layers[depth].append(node) }
     return layers
   }
 
