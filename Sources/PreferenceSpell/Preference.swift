@@ -92,6 +92,10 @@ public import SpellRegistry
       PreferenceDeclaration(place: place, key: key, defaultValue: nil, store: store, formerKeys: formerKeys))
   }
 
+  /// Not there: what is neither set nor nil needs a default.
+  @available(*, unavailable, message: "A preference that is not Optional needs a default: '@Preference var name = 5'.")
+  public init(_ key: String? = nil, store: (any PreferenceStore)? = nil) { fatalError() }
+
   /// A plain constant, read and set through ``value``.
   ///
   /// ```swift
