@@ -1,3 +1,4 @@
+import Foundation
 import SpellTesting
 import Spellbook
 import Testing
@@ -31,7 +32,32 @@ enum GettingStarted {
     }
   }
 
+  struct Theme: Codable, Sendable { var name: String }
+
+  final class Desk {
+    @Partial var theme: Theme
+    @Final var number: Int
+  }
+
   @Suite("Getting started", .registry) struct Article {
+    @Test("a resource is loaded from the registered loader's folder, and a final property keeps its value")
+    func loadedAndAssigned() throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "getting-started-\(UUID())")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      try Data(#"{"name": "dark"}"#.utf8).write(to: folder.appending(path: "Theme.json"))
+      var printed = ""
+      func print(_ theme: String, _ number: Int) { printed = "\(theme) \(number)" }
+
+      let registry = InitializerRegistry.current
+      registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
+      let desk = Desk()
+      desk.number = 3
+      print(desk.theme.name, desk.number)
+
+      #expect(printed == "dark 3")
+    }
+
     @Test("a property for which nothing is registered says so")
     func missing() {
       var printed = ""
