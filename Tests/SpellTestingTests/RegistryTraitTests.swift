@@ -1,13 +1,13 @@
+import Locking
 import SpellRegistry
 import SpellTesting
-import Synchronization
 import Testing
 
 private struct Clock: Sendable { var name = "clock" }
 
 /// Every registry that a test here had, by identity, for as long as the process runs.
 private enum Seen {
-  private static let registries = Mutex<[InitializerRegistry]>([])
+  private static let registries = Lock<[InitializerRegistry]>([])
 
   /// Keeps the registry, so that no other can have its address; false where it was seen before.
   static func insert(_ registry: InitializerRegistry) -> Bool {
