@@ -1,11 +1,16 @@
-internal import SpellRegistry
+public import SpellRegistry
 
 extension Lazy {
   /// The value of a plain constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
   /// The first read; never inlined, so that it costs the later ones nothing.
-  @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
+  @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
+    if storage.makeAlone(in: container) { return storage.slot.readyValue }
+    return resolveOrStop(in: container)
+  }
+
+  @usableFromInline func resolveOrStop(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch {
       error.stop(at: storage.declaration.place)
     }
