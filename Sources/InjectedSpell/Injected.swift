@@ -89,8 +89,8 @@ public import SpellRegistry
 }
 
 // What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready with
-// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind the slot's
-// lock, and a weak one behind the lock of `WeakValue`. A value goes to other threads only where it is Sendable.
+// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
+// the slot's `PublishedPointer`, and a weak one behind the lock of `WeakValue`. A value goes to other threads only where it is Sendable.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty {

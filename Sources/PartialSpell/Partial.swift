@@ -84,8 +84,8 @@ public import SpellRegistry
 }
 
 // What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready with
-// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind the slot's
-// lock. A value goes to other threads only where it is Sendable; the hook runs where the container is.
+// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
+// the slot's `PublishedPointer`. A value goes to other threads only where it is Sendable; the hook runs where the container is.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty {

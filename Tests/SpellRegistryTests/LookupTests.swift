@@ -74,6 +74,41 @@ private final class Box<Content: Sendable>: Sendable {}
     #expect(torn == [0, 0, 0, 0, 0, 0])
   }
 
+  @Test("a registration for a name is found at every moment while another replaces it")
+  func replacedByName() async {
+    let registry = registry
+    registry.register(Int.self) { 1 }
+    registry.register(Int.self, named: "backup") { 2 }
+    registry.register(instance: "text", as: .anySupertype, named: "note")
+    registry.register(String.self) { "" }
+    let wrong = await onThreads(4) { number -> Int in
+      if number == 0 {
+        for _ in 0..<1500 {
+          registry.register(Int.self, named: "backup") { 2 }
+          registry.register(instance: "text", as: .anySupertype, named: "note")
+        }
+        return 0
+      }
+      return (0..<3000).count { _ in
+        (try? registry.resolve(Int.self, named: "backup")) != 2
+          || (try? registry.resolve(String.self, named: "note")) != "text"
+      }
+    }
+    #expect(wrong == [0, 0, 0, 0])
+  }
+
+  @Test("what is asked for is the type that the caller's code has, not that of the metatype it hands over")
+  func subclassMetatype() throws {
+    class Service { var name: String { "service" } }
+    final class Special: Service { override var name: String { "special" } }
+    registry.register(Special.self) { Special() }
+    let type: Service.Type = Special.self
+    #expect(throws: InjectionError.self) { try registry.resolve(type) }
+    registry.register(Service.self) { Service() }
+    #expect(try registry.resolve(type).name == "service")
+    #expect(try registry.resolveAll(type).map(\.name) == ["service"])
+  }
+
   @Test("what replaces a registration is answered at once, though a value of the older one was kept")
   func replacedAtOnce() throws {
     for number in 1...100 {

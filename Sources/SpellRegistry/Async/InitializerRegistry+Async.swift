@@ -38,9 +38,9 @@ extension InitializerRegistry {
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
-    let point = InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed)
+    let point = InjectionPoint(Value.self, in: nil, name.map { .named($0) } ?? .unnamed)
     for owner in lineage {
-      guard let entry = owner.winner(for: type, at: point) else { continue }
+      guard let entry = owner.winner(for: Value.self, at: point) else { continue }
       guard let exact = entry as? RegistrationEntry<Value> else { break }
       switch exact.initializer {
       case .async(let initializer):

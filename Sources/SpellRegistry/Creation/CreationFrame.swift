@@ -11,7 +11,7 @@ struct CreationFrame {
   ///
   /// Two frames alike in all of them are a circle.
   ///
-  /// Whoever runs it holds it.
+  /// Whoever pushed the frame holds it, until its hooks have run.
   unowned(unsafe) var entry: RegistrationRecord?
   let asked: Asked
   /// The values that are shared within this resolution; only the outermost frame has any.

@@ -44,8 +44,8 @@ struct CreationThread: ~Copyable {
 
   /// Waits until every read that is under way on any thread has ended.
   ///
-  /// Reads are short and run no code but the registry's own, so nobody waits for long, and a reader never waits for
-  /// more than this call's look at its lock.
+  /// Reads find and copy a value and run nobody's initializer or hook, so nobody waits for long. A reader waits for no
+  /// more than this call's look at its lock, and a thread that begins or ends for the call.
   static func awaitReaders() {
     all.withLock { threads in
       for thread in threads { thread.record.pointee.reading.withLock { _ in } }

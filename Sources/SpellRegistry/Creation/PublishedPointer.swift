@@ -3,13 +3,14 @@ public import Synchronization
 /// A pointer that any number of threads follow while another may exchange it and free what it pointed to.
 ///
 /// Each thread reads under a lock of its own, ``CreationThread/reading``, that no other reader ever takes: so readers
-/// never wait for each other, and write to no memory that they share. Whoever exchanges the pointer then takes and
+/// never wait for each other, and write to no memory that they share but the reference counts of what they copy. Whoever exchanges the pointer then takes and
 /// leaves each thread's lock in turn before it frees anything. That is enough: a read that began before its thread's
 /// lock was taken has ended, and let go of the old pointer; one that begins after it sees the new pointer, since the
 /// exchange came before the lock was left, and the lock orders the two. (Read-copy-update, with a lock for each thread
 /// to tell when all of them have passed a point between reads; McKenney and Slingwine, 1998.)
 ///
-/// `@unchecked Sendable`: the pointer is atomic, and only values that may change threads are published.
+/// `@unchecked Sendable`: the pointer is atomic. What it points to changes threads where its owner does: with a wrapper,
+/// where the value is Sendable; with a registration, whose shared scopes exist for Sendable values only.
 @frozen @usableFromInline struct PublishedPointer: ~Copyable, @unchecked Sendable {
   /// Releasing and acquiring: whoever sees the pointer sees what it points to.
   @usableFromInline let pointer: Atomic<UnsafeMutableRawPointer?>

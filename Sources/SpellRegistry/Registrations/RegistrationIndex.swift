@@ -22,7 +22,8 @@ final class RegistrationIndex: Sendable {
 
   /// The most special of the instances that serve any supertype.
   ///
-  /// Relaxed: a thread that knows of a registration has synchronised with it.
+  /// It and a type's word are two things, so it is looked at before and after the word: where it has changed in between,
+  /// the table is asked. Releasing and acquiring, so that they are seen to change in the order in which they do.
   private let universal = Atomic(Universal.none.rawValue)
   private enum Universal: UInt8 {
     case none
@@ -34,7 +35,7 @@ final class RegistrationIndex: Sendable {
 
   /// How many registrations are limited to a class of containers.
   ///
-  /// Relaxed, for the same reason.
+  /// Relaxed: a thread that knows of a registration has synchronised with it.
   private let limits = Atomic(0)
 
   var hasLimits: Bool { limits.load(ordering: .relaxed) != 0 }
@@ -49,11 +50,12 @@ final class RegistrationIndex: Sendable {
   func find(
     _ type: any Any.Type, on thread: UnsafeMutablePointer<CreationThread>, take: (RegistrationRecord) -> Bool
   ) -> Finding {
-    let universal = universal.load(ordering: .relaxed)
-    if universal == Universal.limited.rawValue { return .several }
+    let before = universal.load(ordering: .acquiring)
+    if before == Universal.limited.rawValue { return .several }
     return thread.pointee.reading.withLock { _ in
       let word = words.word(for: ObjectIdentifier(type))
-      if word == TypeTable.nothing { return universal == Universal.none.rawValue ? .nothing : .several }
+      if universal.load(ordering: .acquiring) != before { return .several }
+      if word == TypeTable.nothing { return before == Universal.none.rawValue ? .nothing : .several }
       if word == Self.several { return .several }
       let record = Self.record(at: word)
       if record._withUnsafeGuaranteedRef(take) { return .taken }
@@ -77,8 +79,11 @@ final class RegistrationIndex: Sendable {
   func update(universal entries: [any AnyRegistrationEntry]) {
     let isLimited = entries.contains { $0.key.container != nil || $0.key.name != nil }
     let state: Universal = isLimited ? .limited : entries.isEmpty ? .none : .plain
-    universal.store(state.rawValue, ordering: .relaxed)
+    universal.store(state.rawValue, ordering: .releasing)
   }
+
+  /// Sends everybody to the table, until the instances that serve any supertype are told anew.
+  func close() { universal.store(Universal.limited.rawValue, ordering: .releasing) }
 
   func addLimits(_ count: Int) { limits.add(count, ordering: .relaxed) }
 

@@ -22,8 +22,7 @@ struct RegistrationTable: Sendable {
       return replaced
     }
     let replaced = special.updateValue(entry, forKey: entry.key)
-    if let replaced { unlist(replaced) }
-    list(entry)
+    list(entry, inPlaceOf: replaced)
     return replaced
   }
 
@@ -44,7 +43,10 @@ struct RegistrationTable: Sendable {
   /// Empties the table; returns what was in it.
   mutating func removeAll() -> [any AnyRegistrationEntry] {
     let removed = all
+    // Nobody finds one entry where another has gone already: they wait for the lock.
+    index.close()
     for entry in removed { remove(entry) }
+    index.update(universal: universal)
     return removed
   }
 
@@ -59,13 +61,16 @@ struct RegistrationTable: Sendable {
   /// Every entry, in the order of registration.
   var all: [any AnyRegistrationEntry] { (Array(plain.values) + special.values).sorted { $0.age < $1.age } }
 
-  private mutating func list(_ entry: any AnyRegistrationEntry) {
+  /// Makes an entry one that type alone can find; one with the same key goes in the same moment.
+  private mutating func list(_ entry: any AnyRegistrationEntry, inPlaceOf replaced: (any AnyRegistrationEntry)?) {
     if entry.key.arguments != nil { return }
-    if entry.key.container != nil { index.addLimits(1) }
+    if entry.key.container != nil && replaced == nil { index.addLimits(1) }
     if entry.key.servesSupertypes {
+      universal.removeAll { $0 === replaced }
       universal.append(entry)
       index.update(universal: universal)
     } else {
+      specialByType[entry.key.type]?.removeAll { $0 === replaced }
       specialByType[entry.key.type, default: []].append(entry)
       updateIndex(entry.key.type)
     }
@@ -78,7 +83,7 @@ struct RegistrationTable: Sendable {
       universal.removeAll { $0 === entry }
       index.update(universal: universal)
     } else {
-      specialByType[entry.key.type, default: []].removeAll { $0 === entry }
+      specialByType[entry.key.type]?.removeAll { $0 === entry }
       if specialByType[entry.key.type]?.isEmpty == true { specialByType[entry.key.type] = nil }
       updateIndex(entry.key.type)
     }

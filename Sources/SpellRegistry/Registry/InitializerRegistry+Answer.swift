@@ -108,7 +108,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Value {
     frame.pointee.asker?.pointee.entry?.observeDependency(on: Value.self)
     if answer.fit != .exact { return try convertedValue(of: answer, at: point, as: frame) }
-    // The table has it under this type.
+    // The table has it under `Value`, which is what every question is asked with.
     let entry = unsafeDowncast(answer.entry, to: RegistrationEntry<Value>.self)
     switch entry.lifetime {
     case .unique: return try run(entry, at: point, from: self, as: frame)

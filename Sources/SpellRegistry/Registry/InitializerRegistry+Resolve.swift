@@ -14,7 +14,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Value {
     // What the one registration of a type keeps for everybody is the answer, whatever the name and the container.
     var value: Value?
-    let answer = findPublished(type) { value = $0.assumingMemoryBound(to: Value.self).pointee }
+    let answer = findPublished(Value.self) { value = $0.assumingMemoryBound(to: Value.self).pointee }
     if let value { return value }
     if let answer { return try resolve(type, named: name, for: container, from: answer) }
     return try resolveAnew(type, named: name, for: container)
@@ -43,8 +43,8 @@ extension InitializerRegistry {
   @usableFromInline func resolve<Value>(
     _ type: Value.Type, named name: String?, for container: AnyObject?, from answer: Answer
   ) throws(InjectionError) -> Value {
-    try CreationFrame.push(type, asked: .directly(named: name, for: container)) { frame throws(InjectionError) in
-      try deliver(answer, as: frame) { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
+    try CreationFrame.push(Value.self, asked: .directly(named: name, for: container)) { frame throws(InjectionError) in
+      try deliver(answer, as: frame) { InjectionPoint(Value.self, in: container, name.map { .named($0) } ?? .unnamed) }
     }
   }
 
@@ -54,10 +54,10 @@ extension InitializerRegistry {
   @usableFromInline func resolveAnew<Value>(
     _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
-    func point() -> InjectionPoint { InjectionPoint(type, in: container, name.map { .named($0) } ?? .unnamed) }
+    func point() -> InjectionPoint { InjectionPoint(Value.self, in: container, name.map { .named($0) } ?? .unnamed) }
     let asked = CreationFrame.Asked.directly(named: name, for: container)
-    return try CreationFrame.push(type, asked: asked) { frame throws(InjectionError) in
-      guard let answer = answer(to: type, at: point, as: frame) else { return try nilOrThrow(at: point()) }
+    return try CreationFrame.push(Value.self, asked: asked) { frame throws(InjectionError) in
+      guard let answer = answer(to: Value.self, at: point, as: frame) else { return try nilOrThrow(at: point()) }
       return try deliver(answer, as: frame, at: point)
     }
   }
@@ -67,9 +67,12 @@ extension InitializerRegistry {
     _ answer: Answer, as frame: UnsafeMutablePointer<CreationFrame>, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     let value: Value = try value(of: answer, at: point, as: frame)
-    answer.entry.hooks.callAll(value, at: point())
-    hooks.callAll(value, at: point())
-    return value
+    // Its frame goes on naming the registration, which a hook may withdraw.
+    return withExtendedLifetime(answer) {
+      answer.entry.hooks.callAll(value, at: point())
+      hooks.callAll(value, at: point())
+      return value
+    }
   }
 
   /// Makes a value from run-time arguments.
@@ -83,10 +86,10 @@ extension InitializerRegistry {
     _ type: Value.Type = Value.self, arguments: Arguments
   ) throws(InjectionError) -> Value {
     let key = RegistrationKey(
-      type: ObjectIdentifier(type), container: nil, name: nil, servesSupertypes: false,
+      type: ObjectIdentifier(Value.self), container: nil, name: nil, servesSupertypes: false,
       arguments: ObjectIdentifier(Arguments.self))
-    let point = InjectionPoint(type, in: nil, .unnamed)
-    return try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) in
+    let point = InjectionPoint(Value.self, in: nil, .unnamed)
+    return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
       for registry in lineage {
         guard let entry = registry.table.withLock({ $0[key] }) as? RegistrationEntry<Value>,
           case .withArguments(let initializer) = entry.initializer
@@ -96,14 +99,17 @@ extension InitializerRegistry {
         do { value = try initializer(Resolver(point: point, registry: self), arguments) } catch {
           throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
         }
-        entry.hooks.callAll(value, at: point)
-        hooks.callAll(value, at: point)
-        return value
+        // Its frame goes on naming the registration, which a hook may withdraw.
+        return withExtendedLifetime(entry) {
+          entry.hooks.callAll(value, at: point)
+          hooks.callAll(value, at: point)
+          return value
+        }
       }
       throw missing(
-        type, at: point,
+        Value.self, at: point,
         notes: [
-          "Register it: registry.register(\(TypeName.of(type)).self, arguments: \(TypeName.of(Arguments.self)).self) { resolver, arguments in … }"
+          "Register it: registry.register(\(TypeName.of(Value.self)).self, arguments: \(TypeName.of(Arguments.self)).self) { resolver, arguments in … }"
         ])
     }
   }
@@ -115,12 +121,12 @@ extension InitializerRegistry {
   ///
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:for:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    let point = InjectionPoint(type, in: nil, .unnamed)
+    let point = InjectionPoint(Value.self, in: nil, .unnamed)
     // A frame for all of them, so that they share the values of this resolution.
     return try CreationFrame.push([Value].self, asked: point.asked) { _ throws(InjectionError) in
       var values: [Value] = []
-      for answer in answers(to: type) {
-        let value = try CreationFrame.push(type, asked: point.asked) { frame throws(InjectionError) -> Value in
+      for answer in answers(to: Value.self) {
+        let value = try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) -> Value in
           try deliver(answer, as: frame) { point }
         }
         values.append(value)
