@@ -135,12 +135,11 @@ extension PropertyStorage {
   private func notify(
     _ value: Value, of answer: Answer?, from registry: InitializerRegistry, in container: AnyObject?
   ) {
-    // Its frame goes on naming the registration, which a hook may withdraw.
-    withExtendedLifetime(answer) {
-      if let answer { answer.entry.hooks.callAll(value, at: point(in: container)) }
-      if let hook = record.pointee.declaration.options?.hook, let container { hook(container, value) }
-      registry.announce(value, to: container) { point(in: container) }
-    }
+    if let answer { answer.entry.hooks.callAll(value, at: point(in: container)) }
+    if let hook = record.pointee.declaration.options?.hook, let container { hook(container, value) }
+    registry.announce(value, to: container) { point(in: container) }
+    // Its frame has gone on naming the registration, which a hook may have withdrawn.
+    withExtendedLifetime(answer) {}
   }
 }
 

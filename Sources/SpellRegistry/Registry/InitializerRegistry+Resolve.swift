@@ -67,12 +67,11 @@ extension InitializerRegistry {
     _ answer: Answer, as frame: UnsafeMutablePointer<CreationFrame>, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     let value: Value = try value(of: answer, at: point, as: frame)
-    // Its frame goes on naming the registration, which a hook may withdraw.
-    return withExtendedLifetime(answer) {
-      answer.entry.hooks.callAll(value, at: point())
-      hooks.callAll(value, at: point())
-      return value
-    }
+    answer.entry.hooks.callAll(value, at: point())
+    hooks.callAll(value, at: point())
+    // Its frame has gone on naming the registration, which a hook may have withdrawn.
+    withExtendedLifetime(answer) {}
+    return value
   }
 
   /// Makes a value from run-time arguments.
@@ -99,12 +98,11 @@ extension InitializerRegistry {
         do { value = try initializer(Resolver(point: point, registry: self), arguments) } catch {
           throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
         }
-        // Its frame goes on naming the registration, which a hook may withdraw.
-        return withExtendedLifetime(entry) {
-          entry.hooks.callAll(value, at: point)
-          hooks.callAll(value, at: point)
-          return value
-        }
+        entry.hooks.callAll(value, at: point)
+        hooks.callAll(value, at: point)
+        // Its frame has gone on naming the registration, which a hook may have withdrawn.
+        withExtendedLifetime(entry) {}
+        return value
       }
       throw missing(
         Value.self, at: point,
