@@ -26,8 +26,10 @@ final class Descriptor: Sendable {
 
   /// The bytes from one offset to another, or to where the file ends.
   func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
+    // The empty array is one that all threads share, and filling it would write its count.
+    guard start < end else { return [] }
     var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: max(0, end - start)) { buffer, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: end - start) { buffer, count in
       while count < buffer.count {
         let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
         do throws(SystemError) {
