@@ -88,9 +88,10 @@ public import SpellRegistry
   public var projectedValue: Projection { Projection(injected: self, container: nil) }
 }
 
-// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready with
-// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
-// the slot's `PublishedPointer`, and a weak one behind the lock of `WeakValue`. A value goes to other threads only where it is Sendable.
+// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready
+// with releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
+// the slot's `PublishedPointer`, an atomic too, and a weak one behind the lock of `WeakValue`. A value goes to other
+// threads only where it is Sendable.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty {

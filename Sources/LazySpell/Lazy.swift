@@ -87,10 +87,10 @@ public import SpellRegistry
   public var projectedValue: Projection { Projection(lazy: self, container: nil) }
 }
 
-// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready with
-// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
-// the slot's `PublishedPointer`. A value goes to other threads only where it is Sendable. The closures of a property run where its container is;
-// those of a plain constant are @Sendable.
+// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready
+// with releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
+// the slot's `PublishedPointer`, an atomic too. A value goes to other threads only where it is Sendable. The closures
+// of a property run where its container is; those of a plain constant are @Sendable.
 extension Lazy: @unchecked Sendable where Value: Sendable {}
 
 extension Lazy: NamedProperty {

@@ -83,9 +83,10 @@ public import SpellRegistry
   public var projectedValue: Projection { Projection(partial: self, container: nil) }
 }
 
-// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready with
-// releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
-// the slot's `PublishedPointer`. A value goes to other threads only where it is Sendable; the hook runs where the container is.
+// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready
+// with releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
+// the slot's `PublishedPointer`, an atomic too. A value goes to other threads only where it is Sendable. The hook
+// runs where the container is.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty {

@@ -55,14 +55,14 @@ final class SignalStream: Sendable {
 
 #if canImport(Dispatch) && !os(Windows)
   /// The sources of a stream.
-  ///
-  /// `@unchecked Sendable`: its property is a constant, so no lock is needed here; Dispatch guards its sources itself.
-  private final class Listening: @unchecked Sendable {
-    private let sources: [any DispatchSourceSignal]
+  private final class Listening: Sendable {
+    private let sources: Lock<[any DispatchSourceSignal]>
 
-    init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }
+    init(_ sources: sending [any DispatchSourceSignal]) { self.sources = Lock(sources) }
 
-    func end() { for source in sources { source.cancel() } }
+    func end() {
+      sources.withLock { for source in $0 { source.cancel() } }
+    }
   }
 
   /// The handlers that signals had before somebody waited for them, in the whole process: the first to wait takes a
@@ -70,8 +70,7 @@ final class SignalStream: Sendable {
   private enum SignalHandlers {
     typealias Handler = @convention(c) (Int32) -> Void
 
-    /// `@unchecked Sendable`: it lies in the lock `former` and nowhere else; its pointer is to a C function.
-    private struct Former: @unchecked Sendable {
+    private struct Former {
       let handler: Handler?
       var waiting = 1
     }

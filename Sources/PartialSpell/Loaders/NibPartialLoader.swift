@@ -45,7 +45,8 @@
 
   /// What a nib has outside any other object.
   ///
-  /// `@unchecked Sendable`: no lock is needed, as it is made and read within one call, on the main thread.
+  /// `@unchecked Sendable`: the main actor stands for the lock. It is made there, read within the same call, which has the
+  /// main thread, and never changed.
   private struct TopLevelObjects: @unchecked Sendable {
     let content: [Any]
 

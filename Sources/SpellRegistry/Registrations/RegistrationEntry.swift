@@ -8,6 +8,9 @@ protocol AnyRegistrationEntry: RegistrationRecord {
 }
 
 /// One registration: what it is for, what makes the value, how long that is kept, and who wants to hear of it.
+///
+/// `@unchecked Sendable`: it adds one constant of a `Sendable` type to ``RegistrationRecord``; what changes there is behind
+/// the locks of `hooks`, `observed` and `shared`, or atomic.
 final class RegistrationEntry<Value>: RegistrationRecord, AnyRegistrationEntry, @unchecked Sendable {
   enum Initializer: Sendable {
     /// Needs nothing but itself.

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// All of a registration but what makes its value, which alone depends on the value's type.
 ///
-/// `@unchecked Sendable`: every stored property is a constant of a `Sendable` type, here and in the one subclass; a class
-/// that is not final can't be checked.
+/// `@unchecked Sendable`: every stored property is a constant of a `Sendable` type, here and in the one subclass, and a
+/// class that is not final can't be checked. What changes is behind the locks of `hooks`, `observed` and `shared`, or is
+/// atomic, as `optionality` and the published address are.
 class RegistrationRecord: @unchecked Sendable {
   /// What the registration keeps for everybody, where its scope says so.
   let shared: SharedValue

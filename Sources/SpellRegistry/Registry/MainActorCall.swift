@@ -5,6 +5,7 @@ struct MainActorCall<Value>: @unchecked Sendable {
   let initializer: @MainActor (Resolver) throws -> Value
   let resolver: Resolver
 
+  /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
   private struct Made: @unchecked Sendable { let value: Value }
 
   func run() throws -> Value {
