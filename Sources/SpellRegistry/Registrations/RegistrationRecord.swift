@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: every stored property is a constant of a `Sendable` type, here and in the one subclass, and a
 /// class that is not final can't be checked. What changes is behind the locks of `hooks`, `observed` and `shared`, or is
-/// atomic, as `optionality` and the published address are.
+/// atomic, as `isNoOptional` and the published address are.
 class RegistrationRecord: @unchecked Sendable {
   /// What the registration keeps for everybody, where its scope says so.
   let shared: SharedValue
@@ -38,19 +38,17 @@ class RegistrationRecord: @unchecked Sendable {
   /// What the initializer has asked for besides its dependencies.
   var observedDependencies: [any Any.Type] { observed.withLock(\.self) }
 
-  /// Whether the value is an Optional; kept, since the runtime takes its time to say that a type is none.
+  /// Whether the value's type was found to be no Optional; kept, since the runtime takes its time to say so.
   ///
-  /// Relaxed: whatever is read is true.
-  private let optionality = Atomic(Optionality.unknown.rawValue)
-  private enum Optionality: UInt8 { case unknown, none, optional }
-
-  var isKnownToBeNoOptional: Bool { optionality.load(ordering: .relaxed) == Optionality.none.rawValue }
+  /// Relaxed: it is set for good, and who does not see it asks once more.
+  private let isNoOptional = Atomic(false)
+  var isKnownToBeNoOptional: Bool { isNoOptional.load(ordering: .relaxed) }
 
   /// - Parameter type: The type of the value, which the registration does not hold.
   func makesOptional(_ type: any Any.Type) -> Bool {
     if isKnownToBeNoOptional { return false }
     let isOptional = type is any OptionalValue.Type
-    optionality.store((isOptional ? Optionality.optional : .none).rawValue, ordering: .relaxed)
+    if !isOptional { isNoOptional.store(true, ordering: .relaxed) }
     return isOptional
   }
 
