@@ -45,7 +45,7 @@ public final class TestClock: Clock, Sendable {
 
   /// Moves the time on and wakes those whose time has come, in the order of their deadlines.
   ///
-  /// Those of one actor that sleep on the clock itself, not on `any Clock`, go on in this order. Who falls asleep again
+  /// Which of those woken at once runs first, the runtime decides: move the time on step by step where that counts. Who falls asleep again
   /// does so at the new time.
   ///
   /// - Precondition: The duration isn't negative.
