@@ -12,36 +12,36 @@ public import SpellRegistry
 /// try document.$id.assign(8)      // throws FinalError instead
 /// ```
 ///
-/// Where it is read before it is assigned, the registration for it fills it, if there is one; an Optional property reads
+/// If it is read before it is assigned, the registration for it fills it, if there is one; an Optional property reads
 /// nil, and may still be assigned.
 ///
-/// *When*: nothing happens at declaration but one allocation. An assignment takes one atomic exchange; a read costs one
-/// atomic load.
+/// *When*: declaring the property costs one allocation. An assignment takes one atomic exchange; a read costs one atomic
+/// load.
 ///
 /// *Threads*: any number may read and assign at once. One assignment wins, and every reader sees its value whole.
 ///
 /// *Traps*: a second assignment, and a read before the first with nothing registered, stop the program with the
 /// property's name. Through `$property` they throw ``FinalError`` or `InjectionError` instead.
 ///
-/// A struct's copies that share no value yet are assigned apart with `=`. In a class that is checked `Sendable`, use it
-/// as a plain constant: `let id = Final<Int>()`, assigned with `try id.projectedValue.assign(7)`. A property of a struct
-/// whose `Codable` conformance is synthesised can't be one, as the wrapper is not `Codable`.
+/// Copies of a struct are assigned apart with `=`. In a class that is checked `Sendable`, use it as a constant, which has
+/// the operations itself: `let id = Final<Int>()`, assigned with `try id.assign(7)`. A property of a struct whose `Codable`
+/// conformance is synthesized can't be one, as the wrapper isn't `Codable`.
 @frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
-  /// A property to be assigned later.
+  /// Creates a property to be assigned later.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// A property whose value is known already.
+  /// Creates a property whose value is known already.
   @inlinable public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
-    self.init(fileID: fileID, line: line, column: column)
-    assign(value, in: nil)
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    storage = PropertyStorage(PropertyDeclaration(place: place)).replaced(with: value)
   }
 
   /// The value of a property of a class or an actor.
@@ -52,21 +52,104 @@ public import SpellRegistry
   ) -> Value {
     @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
-      if slot.isReady { return withExtendedLifetime(container) { slot.readyValue } }
+      if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set { container[keyPath: path].assign(newValue, in: container) }
+    set { container[keyPath: path].assignOrStop(newValue, in: container) }
   }
 
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.isReady {
-        return withExtendedLifetime(self) { storage.slot.readyValue }
-      }
+      if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
       return makeValue(in: nil)
     }
     set { assignApart(newValue) }
+  }
+
+  /// The value of a constant; the same as ``wrappedValue``, for reading.
+  @inlinable public var value: Value { wrappedValue }
+
+  /// A read before the first assignment; never inlined, so that it costs the other reads nothing.
+  @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
+    do throws(InjectionError) { return try storage.resolve(in: container) } catch {
+      if error.code != .notRegistered { error.stop(at: storage.declaration.place) }
+      trap(
+        """
+        \(name(in: container)), of type \(TypeName.of(Value.self)), was read before it was assigned, and no initializer is \
+        registered for it. Assign it first, or read $property.value, which is nil until then.
+        """, at: storage.declaration.place)
+    }
+  }
+
+  /// Assigns, or stops the program if there is a value already.
+  @usableFromInline func assignOrStop(_ value: Value, in container: AnyObject?) {
+    do throws(FinalError) { try assign(value, in: container) } catch {
+      trap(error.description, at: storage.declaration.place)
+    }
+  }
+
+  fileprivate func assign(_ value: Value, in container: AnyObject?) throws(FinalError) {
+    let isAssigned: Bool
+    do throws(InjectionError) { isAssigned = try storage.assignIfVacant(value) } catch {
+      throw FinalError(.beingMade, property: name(in: container), of: Value.self)
+    }
+    if !isAssigned { throw FinalError(.alreadyAssigned, property: name(in: container), of: Value.self) }
+  }
+
+  /// Assigns a struct's property, apart from its copies.
+  @usableFromInline mutating func assignApart(_ value: Value) {
+    if storage.hasValue { return assignOrStop(value, in: nil) }
+    storage = storage.replaced(with: value)
+  }
+
+  /// `Container.property` as far as it is known.
+  private func name(in container: AnyObject?) -> String {
+    storage.point(in: container).step(Value.self).property
+      ?? "The @Final property declared at \(storage.identity.place)"
+  }
+}
+
+// The one assignment is made by the thread that begins the storage's gate, an atomic, and the value is read after the gate
+// is loaded as ready with acquiring order. There is no expression and no hook.
+extension Final: @unchecked Sendable where Value: Sendable {}
+
+extension Final: NamedProperty {
+  /// Which property this wrapper stores.
+  public var identity: PropertyIdentity { storage.identity }
+}
+
+// MARK: The operations of a constant, and the projection
+
+extension Final {
+  /// Whether there is a value.
+  public var isAssigned: Bool { storage.hasValue }
+
+  /// Assigns the value of a constant.
+  ///
+  /// - Throws: ``FinalError`` if there is a value already, which stays.
+  public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
+
+  /// What `$property` offers.
+  public struct Projection {
+    fileprivate let final: Final
+    /// The object that holds the property, if one does.
+    fileprivate let container: AnyObject?
+
+    /// Whether the property has its value.
+    public var isAssigned: Bool { final.isAssigned }
+
+    /// The value, or nil until there is one.
+    ///
+    /// Asks no registration.
+    public var value: Value? { final.storage.value }
+
+    /// Assigns the value.
+    ///
+    /// In a struct this assigns for every copy that shares the storage; `=` assigns one copy apart.
+    ///
+    /// - Throws: ``FinalError`` if there is a value already, which stays.
+    public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
 
   /// What `$property` offers, in a class or an actor.
@@ -77,16 +160,6 @@ public import SpellRegistry
     Projection(final: container[keyPath: path], container: container)
   }
 
-  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
+  /// What `$property` offers, in a struct.
   public var projectedValue: Projection { Projection(final: self, container: nil) }
-}
-
-// What makes it true is the storage's gate, one atomic word: the one assignment is made by whoever exchanges it, and the
-// value is read after the word is loaded as ready with acquiring order (see `CreationGate`). It goes to other threads only
-// where it is Sendable.
-extension Final: @unchecked Sendable where Value: Sendable {}
-
-extension Final: NamedProperty {
-  /// Which property this wrapper stores.
-  public var identity: PropertyIdentity { storage.identity }
 }

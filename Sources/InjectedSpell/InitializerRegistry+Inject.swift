@@ -3,17 +3,34 @@ public import SpellRegistry
 extension InitializerRegistry {
   /// Fills all of an object's `@Injected` properties at once, or none.
   ///
-  /// Every value is made first, with this registry, and stored only when all are there; then the hooks are called, and
-  /// ``PostInjectable/postInject()``, where the object has it. Properties that have a value keep it, Optional ones with
+  /// Every value is made first, from this registry, and stored only when all are there; then the hooks are called, and
+  /// ``PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
   /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
   ///
-  /// Finds the properties by reflection, a microsecond each, so call it where the object may be read: for an actor, on
-  /// the actor.
+  /// Finds the properties by reflection, a microsecond each, which reads every stored property of the object: the object
+  /// must be the caller's own. A main-actor object is filled on the main actor, and an actor by itself; both have a form
+  /// of this method that the compiler chooses.
   ///
-  /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` where
+  /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` if
   ///   reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
-  public func inject(into object: AnyObject) throws(InjectionError) {
-    (object as? any Actor)?.preconditionIsolated()
+  public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
+    try injectUnchecked(into: object)
+  }
+
+  /// Fills a `Sendable` object on the main actor, as ``inject(into:)-(Object)`` does.
+  ///
+  /// Wrapped properties make a class `Sendable` by being isolated to the main actor, or by `@unchecked Sendable`, whose
+  /// objects can be filled here too.
+  @MainActor public func inject<Object: AnyObject & Sendable>(into object: Object) throws(InjectionError) {
+    try injectUnchecked(into: object)
+  }
+
+  /// Fills an actor, on the actor, as ``inject(into:)-(Object)`` does.
+  public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
+    try injectUnchecked(into: object)
+  }
+
+  private func injectUnchecked(into object: AnyObject) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     var prepared: [() throws(InjectionError) -> () -> Void] = []
@@ -32,11 +49,9 @@ extension InjectionError {
     let name = TypeName.of(type(of: object))
     return InjectionError(
       .noInjectableProperties, through: [InjectionStep(type(of: object))],
-      notes: [
-        """
+      advice: """
         Reflection shows no @Injected property in \(name): it has none, has a custom mirror, or was built with \
         -disable-reflection-metadata. Read its properties one by one instead.
-        """
-      ])
+        """)
   }
 }

@@ -1,13 +1,35 @@
 public import SpellRegistry
 
+/// How often an `@Injected` property asks the registry.
+public enum InjectionPolicy: Sendable {
+  /// At the first read; the value is kept. The default.
+  case once
+  /// At every read; nothing is kept. It asks the registry that is current at the read, if one was set, as in a request of
+  /// a server; else the one that was current when the object was made.
+  case everyRead
+}
+
+/// The policy of an `@Injected` property that doesn't keep its value alive.
+public enum WeakInjectionPolicy: Sendable {
+  /// The property asks at the first read and holds the value weakly. It reads nil when the value is gone, as a `weak var`
+  /// does, until it is assigned or reset.
+  case weak
+}
+
+// `fileID`, `line` and `column` tell where the property is declared, for messages.
 extension Injected {
-  /// A property that asks with a name instead of its own.
-  @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, alias: name), .once)
+  /// Creates a property that takes what is registered for it.
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// A property that asks as often as `policy` says.
+  /// Creates a property that asks with a name instead of its own.
+  @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, alias: name))
+  }
+
+  /// Creates a property that asks as often as `policy` says.
   @inlinable public init(
     _ policy: InjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -15,8 +37,7 @@ extension Injected {
     self.init(PropertyDeclaration(place: place), policy == .once ? .once : .everyRead)
   }
 
-  /// A property that holds its value weakly: it reads nil once nobody else holds one and nothing is registered that
-  /// does.
+  /// Creates a property that holds its value weakly.
   ///
   /// - Precondition: `Object` is a class, or a protocol that only classes conform to.
   @inlinable public init<Object>(
@@ -26,36 +47,51 @@ extension Injected {
     self.init(PropertyDeclaration(place: place), .weak(WeakValue()))
   }
 
-  /// A property that takes what is registered for it, then tells a closure.
+  /// Creates a property that takes what is registered for it, then calls a closure.
   ///
-  /// A closure that names wrapped properties of the container is a "circular reference" to the compiler: give such a
-  /// hook as a method.
+  /// A closure that names wrapped properties of the enclosing class is a "circular reference" to the compiler, and one in
+  /// a main-actor class can't be `@Sendable`: give such hooks as methods.
   ///
   /// - Parameters:
-  ///   - onInjection: Called once for each injection, with the container and the value, after it is stored.
+  ///   - onInjection: Called once for each injection, with the enclosing object and the value, after it is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   @inlinable public init<Container: AnyObject>(
-    onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    onInjection: @escaping @Sendable (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)), .once)
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)))
   }
 
-  /// A property that takes what is registered for it, then tells a method of its container.
+  /// Creates a property that takes what is registered for it, then calls a method of the enclosing object.
   ///
   /// - Parameters:
-  ///   - method: Such as `Page.didGet`; called once for each injection, after the value is stored.
+  ///   - onInjection: A method such as `Page.didGet`; called once for each injection, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   @inlinable public init<Container: AnyObject>(
-    injected method: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    column: UInt = #column
+    onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
   ) {
-    self.init(onInjection: { method($0)($1) }, fileID: fileID, line: line, column: column)
+    self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// Creates a property of a main-actor class that takes what is registered for it, then calls a method of the enclosing
+  /// object.
+  ///
+  /// - Parameters:
+  ///   - onInjection: A method such as `Screen.didGet`; called once for each injection, after the value is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init<Container: AnyObject & Sendable>(
+    onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.mainActorHook(at: place, onInjection)))
   }
 }

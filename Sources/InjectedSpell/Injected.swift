@@ -6,31 +6,31 @@ public import SpellRegistry
 /// final class Page {
 ///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
 ///   @Injected("backup") var second: any Tracker    // the one named "backup", else as above
-///   @Injected var clock: Clock?                    // nil where nothing is registered; asks again next time
+///   @Injected var clock: Clock?                    // nil if nothing is registered; asks again next time
 ///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
-///   @Injected(.weak) var session: Session?         // held by others
+///   @Injected(.weak) var session: Session?         // held by others; nil when it is gone
 /// }
 /// ```
 ///
 /// The registry is the one that was current when the object was made, whatever thread reads. The property's own name
 /// counts as its name, unless the declaration gives another.
 ///
-/// *When*: nothing happens at declaration but one allocation; the first read asks the registry; each read after it
-/// costs two atomic loads, about as much as the language's own `lazy var`.
+/// *When*: declaring the property costs one allocation. The first read asks the registry; each read after it costs two
+/// atomic loads, about as much as the language's own `lazy var`.
 ///
 /// *Threads*: any number may read at once, the first read included: one asks, with no lock held, and the others wait for
-/// it; with `.everyRead` and `.weak`, each asks for itself. Assigning and resetting are writes: like a write to any
-/// stored property, they need the isolation that the container has. An assigned value wins over what is registered.
+/// it; with `.everyRead` each asks for itself. Assigning and resetting are writes: like a write to any stored property,
+/// they need the isolation that the enclosing object has. An assigned value wins over what is registered.
 ///
 /// *Traps*: a read for which nothing is registered, or whose initializer throws or needs the property itself, stops the
 /// program with the property's name, the path, what is registered nearby and what to write.
 /// `try $property.resolve()` throws the same instead.
 ///
-/// In a class that is checked `Sendable`, and as a static, use it as a plain constant: `let clock = Injected<Clock>()`,
-/// read through ``value``.
+/// In a class that is checked `Sendable`, and as a static, use it as a constant, which has the operations of `$property`
+/// itself: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
 @frozen @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
-  @usableFromInline let policy: Policy
+  @usableFromInline var policy: Policy
 
   @usableFromInline enum Policy {
     case once
@@ -38,14 +38,9 @@ public import SpellRegistry
     case weak(WeakValue)
   }
 
-  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>, _ policy: Policy) {
+  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>, _ policy: Policy = .once) {
     storage = PropertyStorage(declaration)
     self.policy = policy
-  }
-
-  /// A property that takes what is registered for it.
-  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)), .once)
   }
 
   /// The value of a property of a class or an actor.
@@ -56,42 +51,62 @@ public import SpellRegistry
   ) -> Value {
     @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
-      if slot.isCurrent { return withExtendedLifetime(container) { slot.readyValue } }
+      if slot.isCurrent { return withExtendedLifetime(container) { slot.unsafeValue } }
+      if let value = slot.newerValue(inEpoch: true) { return withExtendedLifetime(container) { value } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set {
-      let isUnique = container[keyPath: path].storage.isUniquelyReferenced()
-      container[keyPath: path].assign(newValue, in: container, exclusively: isUnique)
-    }
+    set { container[keyPath: path].assign(newValue) }
   }
 
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.isCurrent {
-        return withExtendedLifetime(self) { storage.slot.readyValue }
-      }
+      if storage.slot.isCurrent { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
+      if let value = storage.slot.newerValue(inEpoch: true) { return withExtendedLifetime(self) { value } }
       return makeValue(in: nil)
     }
-    set { assignApart(newValue) }
+    set { assign(newValue) }
   }
 
-  /// What `$property` offers, in a class or an actor.
-  public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
-    storage path: ReferenceWritableKeyPath<Container, Self>
-  ) -> Projection {
-    Projection(injected: container[keyPath: path], container: container)
+  /// The value of a constant; the same as ``wrappedValue``.
+  @inlinable public var value: Value { wrappedValue }
+
+  /// A read that finds no value that is current; never inlined, so that it costs the other reads nothing.
+  @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
+    do throws(InjectionError) { return try resolve(in: container) } catch {
+      error.stop(at: storage.declaration.place)
+    }
   }
 
-  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
-  public var projectedValue: Projection { Projection(injected: self, container: nil) }
+  fileprivate func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+    switch policy {
+    case .once: return try storage.resolve(in: container, followsReinjection: true)
+    case .everyRead:
+      if let assigned = storage.value { return assigned }
+      return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested ?? storage.declaration.registry)
+    case .weak(let weakValue):
+      if weakValue.isResolved { return weakValue.value() }
+      let value = try storage.makeValue(in: container, keptBy: { weakValue.hold($0) })
+      // A thread that waited for another to resolve gets nothing out of the storage.
+      return (value as? any OptionalValue)?.content == nil ? weakValue.value() : value
+    }
+  }
+
+  /// Puts other storage with a value in place; what was there is released after that.
+  @usableFromInline mutating func assign(_ value: Value) {
+    let old = self
+    if case .weak = policy {
+      policy = .weak(WeakValue(holding: value))
+    } else {
+      storage = old.storage.replaced(with: value)
+    }
+    withExtendedLifetime(old) {}
+  }
 }
 
-// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready
-// with releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
-// the slot's `PublishedPointer`, an atomic too, and a weak one behind the lock of `WeakValue`. A value goes to other
-// threads only where it is Sendable.
+// A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
+// gate as ready; newer values are behind an atomic link and the readers' lock, a weak one behind the lock of `WeakValue`.
+// There is no expression, and a hook is `@Sendable` or runs only after a check that it is on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty {
@@ -99,16 +114,82 @@ extension Injected: NamedProperty {
   public var identity: PropertyIdentity { storage.identity }
 }
 
-/// How often an `@Injected` property asks the registry.
-public enum InjectionPolicy: Sendable {
-  /// At the first read; the value is kept. What a property does where nothing is said.
-  case once
-  /// At every read; nothing is kept.
-  case everyRead
-}
+// MARK: The operations of a constant, and the projection
 
-/// The policy of an `@Injected` property that does not keep its value alive.
-public enum WeakInjectionPolicy: Sendable {
-  /// The property holds its value weakly, and asks again when that is gone.
-  case weak
+extension Injected {
+  /// Whether there is a value now: it was injected or assigned, and is still alive if it is held weakly.
+  public var isResolved: Bool {
+    if case .weak(let weakValue) = policy { return weakValue.isAlive }
+    return storage.hasValue
+  }
+
+  /// The value, as a read gives it, but with an error for what would stop the program there.
+  ///
+  /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+  @discardableResult
+  public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
+
+  /// Forgets the value of a constant; the next read asks the registry.
+  ///
+  /// Safe while other threads read. The first two values are therefore kept, unseen, for as long as the constant is. For
+  /// a property use `$property.reset()`.
+  public func reset() {
+    if case .weak(let weakValue) = policy { weakValue.reset() }
+    storage.forget()
+  }
+
+  /// The registry that is asked for the value.
+  public var registry: InitializerRegistry { storage.declaration.registry }
+
+  /// What `$property` offers.
+  public struct Projection {
+    fileprivate var injected: Injected
+    /// The object that holds the property, if one does.
+    fileprivate let container: AnyObject?
+
+    /// Whether the property has a value now: it was injected or assigned, and is still alive if it is held weakly.
+    public var isResolved: Bool { injected.isResolved }
+
+    /// The value, as a read of the property gives it, but with an error for what would stop the program there.
+    ///
+    /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+    @discardableResult
+    public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
+
+    /// Forgets the value, an assigned one too; the next read asks the registry. Copies of a struct keep theirs.
+    ///
+    /// A value that is being made goes to those who wait for it.
+    public mutating func reset() {
+      if case .weak = injected.policy { injected.policy = .weak(WeakValue()) }
+      injected.storage = injected.storage.replacedWithNothing()
+    }
+
+    /// The registry that the property asks: the one that was current when its object was made.
+    ///
+    /// An object makes another in its own registry with it: `$service.registry.run { Child() }`.
+    public var registry: InitializerRegistry { injected.registry }
+  }
+
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    get { Projection(injected: container[keyPath: path], container: container) }
+    set {
+      let old = container[keyPath: path]
+      container[keyPath: path] = newValue.injected
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection {
+    get { Projection(injected: self, container: nil) }
+    set {
+      let old = self
+      self = newValue.injected
+      withExtendedLifetime(old) {}
+    }
+  }
 }

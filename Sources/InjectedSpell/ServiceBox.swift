@@ -5,7 +5,7 @@ public import SpellRegistry
 /// other.
 ///
 /// ```swift
-/// ServiceBox.default.register(Analytics(), as: "analytics")
+/// ServiceBox.default.register(Analytics(), named: "analytics")
 ///
 /// final class Controller: ServiceBoxClient {
 ///   @Injected var analytics: Analytics     // the service named "analytics"
@@ -30,7 +30,9 @@ public final class ServiceBox: Sendable {
     let service: any Sendable
     /// Counts up with each service in the box.
     let age: Int
-    let unregister: @Sendable () -> Void
+    /// Whether it was put into the box on the main actor, and so may live there.
+    let isOnMainActor: Bool
+    let registration: @Sendable () -> Void
   }
   private struct Entries: Sendable {
     var byName: [String: Entry] = [:]
@@ -38,20 +40,26 @@ public final class ServiceBox: Sendable {
   }
   private let entries = Lock(Entries())
 
-  /// An empty box.
+  /// Creates an empty box.
   public init(registry: InitializerRegistry = InitializerRegistry()) { self.registry = registry }
 
   /// Puts a service into the box, in place of one with the same name.
-  public func register<Service: Sendable>(_ service: Service, as name: String) {
-    // Both under the lock, so that box and registry agree on the last of a name. The replaced entry holds what it
-    // registered, so that no service's deinitializer runs here.
+  ///
+  /// Put a service that lives on the main actor into the box there: it is then filled on the main actor only.
+  public func register<Service: Sendable>(
+    _ service: Service, named name: String, isolation: isolated (any Actor)? = #isolation
+  ) {
+    // Both under the lock, so that box and registry agree on the last of a name. What they replace is released after it:
+    // a deinitializer may do anything.
     let replaced = entries.withLock { entries in
-      let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
+      let (registration, replaced) = registry.replace(with: service, as: .anySupertype, named: .equal(to: name))
       entries.age += 1
-      let entry = Entry(service: service, age: entries.age) { registration.unregister() }
-      return entries.byName.updateValue(entry, forKey: name)
+      let entry = Entry(service: service, age: entries.age, isOnMainActor: isolation === MainActor.shared) {
+        registration.unregister()
+      }
+      return (entries.byName.updateValue(entry, forKey: name), replaced)
     }
-    replaced?.unregister()
+    withExtendedLifetime(replaced) {}
   }
 
   /// Forgets the services; objects that were filled keep them, and the box itself stays in the box.
@@ -60,25 +68,40 @@ public final class ServiceBox: Sendable {
       defer { entries.byName = [:] }
       return entries.byName
     }
-    for entry in dropped.values { entry.unregister() }
+    for entry in dropped.values { entry.registration() }
   }
 
   /// Gives an object's `@Injected` properties the services that have their names, and the services each other.
   ///
   /// A property that has another value gets the service in its place, with hooks and all; one that has the service
-  /// already is left alone. Finds the properties by reflection, so call it where the object may be read: for an actor,
-  /// on the actor. The services are read on the calling thread, too, but for actors, which fill themselves: a service
-  /// with `@Injected` properties that lives on the main actor is filled from there.
+  /// already is left alone. Finds the properties by reflection, which reads every stored property of the object: the
+  /// object must be the caller's own. A main-actor object is filled on the main actor, and an actor by itself; both have
+  /// a form of this method that the compiler chooses. Of the services, those that were put into the box on the main actor
+  /// are filled by calls on the main actor only, and actors fill themselves.
   ///
   /// - Returns: Which properties were filled, which have no service of their name, and which have one that is of
   ///   another type.
   @discardableResult
-  public func fill(_ target: AnyObject) -> FillReport {
-    (target as? any Actor)?.preconditionIsolated()
+  public func fill<Target: AnyObject>(_ target: Target) -> FillReport { fillUnchecked(target, isOnMainActor: false) }
+
+  /// Fills a `Sendable` object on the main actor, as ``fill(_:)-(Target)`` does.
+  @discardableResult
+  @MainActor public func fill<Target: AnyObject & Sendable>(_ target: Target) -> FillReport {
+    fillUnchecked(target, isOnMainActor: true)
+  }
+
+  /// Fills an actor, on the actor, as ``fill(_:)-(Target)`` does.
+  @discardableResult
+  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport {
+    fillUnchecked(target, isOnMainActor: false)
+  }
+
+  private func fillUnchecked(_ target: AnyObject, isOnMainActor: Bool) -> FillReport {
     let report = fillAlone(target)
     if let note = report.note { Warnings.warnOnce(of: type(of: target), note) }
     for entry in entries.withLock(\.byName).values.sorted(by: { $0.age < $1.age }) {
       guard type(of: entry.service) is any AnyObject.Type, !(entry.service is any Actor) else { continue }
+      if entry.isOnMainActor && !isOnMainActor { continue }
       _ = fillAlone(entry.service as AnyObject)
     }
     return report
@@ -123,11 +146,17 @@ public struct FillReport: Sendable, Equatable {
   public var note: String?
 }
 
-/// An object that fills itself from a ``ServiceBox``, mostly in its initializer.
+/// An object that fills itself from a ``ServiceBox``, usually in its initializer.
 public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {
-  /// Fills this object's `@Injected` properties; see ``ServiceBox/fill(_:)``.
+  /// Fills this object's `@Injected` properties; see ``ServiceBox/fill(_:)-(Target)``.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
+}
+
+extension ServiceBoxClient where Self: Sendable {
+  /// Fills this object's `@Injected` properties, on the main actor; see ``ServiceBox/fill(_:)-(Target)``.
+  @discardableResult
+  @MainActor public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }

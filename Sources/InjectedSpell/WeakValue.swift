@@ -1,30 +1,37 @@
 internal import Locking
 internal import SpellRegistry
 
-/// The value of a property that does not keep it alive.
+/// The value of a property that doesn't keep it alive.
 @usableFromInline final class WeakValue: Sendable {
-  private let reference = Lock<WeakReference?>(nil)
+  private struct State: Sendable {
+    /// Whether the registry was asked, or a value assigned.
+    var isResolved = false
+    var reference: WeakReference?
+  }
+  private let state = Lock(State())
 
   @usableFromInline init() {}
 
-  /// The object as the property's Optional type, while there is one.
-  func value<Value>(as: Value.Type = Value.self) -> Value? {
-    guard let object = reference.withLock(\.self)?.object else { return nil }
-    return object as? Value
+  init<Value>(holding value: Value) { hold(value) }
+
+  var isResolved: Bool { state.withLock(\.isResolved) }
+  var isAlive: Bool { state.withLock(\.reference)?.object != nil }
+
+  /// The object as the property's Optional type; its nil if the object is gone.
+  func value<Value>(as: Value.Type = Value.self) -> Value {
+    if let object = state.withLock(\.reference)?.object, let value = object as? Value { return value }
+    guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
+      trap("@Injected(.weak) of \(TypeName.of(Value.self)), which isn't an Optional, can't read nil.")
+    }
+    return none
   }
 
   /// Holds the object in an Optional, or nothing.
   func hold<Value>(_ value: Value) {
     let object = (value as? any OptionalValue)?.content
     let held = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
-    reference.withLock { $0 = held }
+    state.withLock { $0 = State(isResolved: true, reference: held) }
   }
 
-  /// The nil of the property's Optional type.
-  func nothing<Value>(as: Value.Type = Value.self) -> Value {
-    guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
-      trap("@Injected(.weak) of \(TypeName.of(Value.self)), which is no Optional, cannot read nil.")
-    }
-    return none
-  }
+  func reset() { state.withLock { $0 = State() } }
 }

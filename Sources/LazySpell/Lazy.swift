@@ -6,45 +6,111 @@ public import SpellRegistry
 /// final class Screen {
 ///   @Lazy var cache = ImageCache()            // its own expression
 ///   @Lazy var network: Network                // the registered initializer of Network
-///   @Lazy var tags: [String]                  // empty, where nothing is registered
-///   @Lazy(injected: Screen.didMake) var player = Player()
+///   @Lazy var tags: [String]                  // empty, if nothing is registered
+///   @Lazy(onInjection: Screen.didMake) var player = Player()
 ///   func didMake(_ player: Player) { player.volume = 0.5 }
 /// }
 /// ```
 ///
-/// What makes the value is the registration for this container's class, else the expression, else the registration for
-/// the type, else the type's empty initializer. It is asked of the registry that was current when the object was made.
+/// What makes the value is the registration for the enclosing object's class, else the expression, else the registration
+/// for the type, else the type's empty initializer. The registry is the one that was current when the object was made.
 ///
-/// *When*: nothing happens at declaration but one allocation; the first read makes the value; each read after it costs
-/// one atomic load, as much as the language's own `lazy var`.
+/// *When*: declaring the property costs one allocation. The first read makes the value; each read after it costs one
+/// atomic load, as much as the language's own `lazy var`.
 ///
 /// *Threads*: any number may read at once, the first read included: one makes the value, with no lock held, and the
 /// others wait for it. Assigning and resetting are writes: like a write to any stored property, they need the isolation
-/// that the container has.
+/// that the enclosing object has. The expression runs where the property is first read, so a `Lazy` is not `Sendable`;
+/// for a constant that is, use ``LazyConstant``.
 ///
 /// *Traps*: a read for which there is no initializer, or whose initializer throws or needs the property itself, stops
 /// the program with the property's name, the path and what to do. `try $property.resolve()` throws the same instead.
 ///
-/// A struct's copies share the value until one of them is assigned. In a class that is checked `Sendable`, and as a
-/// static, use it as a plain constant: `let cache = Lazy { ImageCache() }`, read through ``value``.
+/// Copies of a struct share the value until one of them is assigned or reset; the others keep it.
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
-  /// A property that takes what is registered for it, or its type's empty value.
+  /// Creates a property that takes what is registered for it, or its type's empty value.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// A property with an expression, which runs at the first read.
+  /// Creates a property with an expression, which runs at the first read.
   @inlinable public init(
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    column: UInt = #column
+    line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(PropertyDeclaration(place: place, expression: expression))
+  }
+
+  /// Creates a property that takes what is registered for it, then calls a closure.
+  ///
+  /// A closure that names wrapped properties of the enclosing class is a "circular reference" to the compiler: give such
+  /// a hook as a method.
+  ///
+  /// - Parameters:
+  ///   - onInjection: Called once for each value made, with the enclosing object and the value, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init<Container: AnyObject>(
+    onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)))
+  }
+
+  /// Creates a property with an expression that calls a closure with its value.
+  ///
+  /// - Parameters:
+  ///   - expression: Runs at the first read.
+  ///   - onInjection: Called once for each value made, with the enclosing object and the value, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init<Container: AnyObject>(
+    wrappedValue expression: @autoclosure @escaping () -> Value,
+    onInjection: @escaping (Container, Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PropertyDeclaration(place: place, expression: expression, hook: PropertyDeclaration.hook(at: place, onInjection)))
+  }
+
+  /// Creates a property that takes what is registered for it, then calls a method of the enclosing object.
+  ///
+  /// - Parameters:
+  ///   - onInjection: A method such as `Screen.didMake`; called once for each value made, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init<Container: AnyObject>(
+    onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// Creates a property with an expression that calls a method of the enclosing object with its value.
+  ///
+  /// - Parameters:
+  ///   - expression: Runs at the first read.
+  ///   - onInjection: A method such as `Screen.didMake`; called once for each value made, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init<Container: AnyObject>(
+    wrappedValue expression: @autoclosure @escaping () -> Value,
+    onInjection: @escaping (Container) -> (Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(
+      wrappedValue: expression(), onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
   /// The value of a property of a class or an actor.
@@ -55,43 +121,97 @@ public import SpellRegistry
   ) -> Value {
     @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
-      if slot.isReady { return withExtendedLifetime(container) { slot.readyValue } }
+      if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set {
-      let isUnique = container[keyPath: path].storage.isUniquelyReferenced()
-      container[keyPath: path].assign(newValue, in: container, exclusively: isUnique)
-    }
+    set { container[keyPath: path].assign(newValue) }
   }
 
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.isReady {
-        return withExtendedLifetime(self) { storage.slot.readyValue }
-      }
+      if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
       return makeValue(in: nil)
     }
-    set { assignApart(newValue) }
+    set { assign(newValue) }
+  }
+
+  /// The first read; never inlined, so that it costs the later ones nothing.
+  @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
+    if storage.makeFromExpression(in: container) { return storage.slot.unsafeValue }
+    return resolveOrStop(in: container)
+  }
+
+  @usableFromInline func resolveOrStop(in container: AnyObject?) -> Value {
+    do throws(InjectionError) { return try resolve(in: container) } catch {
+      error.stop(at: storage.declaration.place)
+    }
+  }
+
+  func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+    try storage.makeValue(in: container) { _ in
+      guard let type = Value.self as? any DefaultInitializable.Type else { return nil }
+      return type.init() as? Value
+    }
+  }
+
+  /// Puts other storage with a value in place; what was there is released after that.
+  @usableFromInline mutating func assign(_ value: Value) {
+    let old = storage
+    storage = old.replaced(with: value)
+    withExtendedLifetime(old) {}
+  }
+}
+
+// MARK: The projection
+
+extension Lazy {
+  /// What `$property` offers.
+  public struct Projection {
+    fileprivate var lazy: Lazy
+    /// The object that holds the property, if one does.
+    fileprivate let container: AnyObject?
+
+    /// Whether the value has been made or assigned.
+    ///
+    /// Never makes it.
+    public var isInitialized: Bool { lazy.storage.hasValue }
+
+    /// The value, as a read of the property gives it, but with an error for what would stop the program there.
+    ///
+    /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+    @discardableResult
+    public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
+
+    /// Forgets the value; the next read makes another. Copies of a struct keep theirs.
+    ///
+    /// A value that is being made goes to those who wait for it.
+    public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 
   /// What `$property` offers, in a class or an actor.
   public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
-    Projection(lazy: container[keyPath: path], container: container)
+    get { Projection(lazy: container[keyPath: path], container: container) }
+    set {
+      let old = container[keyPath: path]
+      container[keyPath: path] = newValue.lazy
+      withExtendedLifetime(old) {}
+    }
   }
 
-  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
-  public var projectedValue: Projection { Projection(lazy: self, container: nil) }
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection {
+    get { Projection(lazy: self, container: nil) }
+    set {
+      let old = self
+      self = newValue.lazy
+      withExtendedLifetime(old) {}
+    }
+  }
 }
-
-// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready
-// with releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
-// the slot's `PublishedPointer`, an atomic too. A value goes to other threads only where it is Sendable. The closures
-// of a property run where its container is; those of a plain constant are @Sendable.
-extension Lazy: @unchecked Sendable where Value: Sendable {}
 
 extension Lazy: NamedProperty {
   /// Which property this wrapper stores.

@@ -6,48 +6,102 @@ public import SpellRegistry
 /// final class Menu {
 ///   @Partial var theme: Theme                       // the resource "Theme"
 ///   @Partial("SmallTheme") var small: Theme         // the resource "SmallTheme"
-///   @Partial var draft: Draft?                      // nil where there is no resource "Draft"; looks again next time
-///   @Partial(injected: Menu.didLoad) var texts: Texts
+///   @Partial var draft: Draft?                      // nil if there is no resource "Draft"; looks again next time
+///   @Partial(onInjection: Menu.didLoad) var texts: Texts
 ///   func didLoad(_ texts: Texts) { print(texts.title) }
 /// }
 /// InitializerRegistry.current.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
 /// ```
 ///
-/// The registered initializer of the type itself comes first, where there is one. Else a ``PartialLoader`` loads the
-/// value: the one that is registered, for the container's class and the property's name if so, in the registry that was
+/// The registered initializer of the type itself comes first, if there is one. Else a ``PartialLoader`` loads the
+/// value: the one that is registered, for the enclosing object's class and the property's name, in the registry that was
 /// current when the object was made. The resource is named after the type, without its module and with the brackets of
 /// an Optional left out, unless the declaration gives a name.
 ///
-/// *When*: nothing happens at declaration but one allocation; the first read loads; each read after it costs one atomic
-/// load.
+/// *When*: declaring the property costs one allocation. The first read loads the value; each read after it costs one
+/// atomic load.
 ///
 /// *Threads*: any number may read at once, the first read included: one loads, with no lock held, and the others wait for
-/// it. Resetting is a write: like a write to any stored property, it needs the isolation that the container has.
+/// it. Resetting is a write: like a write to any stored property, it needs the isolation that the enclosing object has.
 ///
 /// *Traps*: a read whose value can't be loaded stops the program with the property's name, its type, the resource and
 /// the places that were searched. `try $property.load()` throws ``PartialError`` instead. Nothing is kept of a failure.
 ///
-/// A struct's copies share the value. In a class that is checked `Sendable`, and as a static, use it as a plain constant:
-/// `let theme = Partial<Theme>()`, read through ``value``.
+/// Copies of a struct share the value until one of them is reset. In a class that is checked `Sendable`, and as a static,
+/// use it as a constant, which has the operations of `$property` itself: `let theme = Partial<Theme>()`, `theme.value`,
+/// `theme.reset()`.
 @frozen @propertyWrapper public struct Partial<Value> {
-  @usableFromInline let storage: PropertyStorage<Value>
+  @usableFromInline var storage: PropertyStorage<Value>
   /// The name that the declaration gives.
   let givenName: String?
 
-  init(_ declaration: PropertyDeclaration<Value>, resource: String? = nil) {
+  private init(_ declaration: PropertyDeclaration<Value>, resource: String? = nil) {
     storage = PropertyStorage(declaration)
     givenName = resource
   }
 
-  /// A property that is loaded from the resource that is named after its type.
+  /// Creates a property that is loaded from the resource that is named after its type.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// A property that is loaded from the resource of this name.
+  /// Creates a property that is loaded from the resource of this name.
   public init(_ resource: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(PropertyDeclaration(place: place), resource: resource)
+  }
+
+  /// Creates a property that is loaded, then calls a closure.
+  ///
+  /// A closure that names wrapped properties of the enclosing class is a "circular reference" to the compiler, and one in
+  /// a main-actor class can't be `@Sendable`: give such hooks as methods.
+  ///
+  /// - Parameters:
+  ///   - resource: The resource's name; the type's if it is left out.
+  ///   - onInjection: Called once for each value loaded, with the enclosing object and the value, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  public init<Container: AnyObject>(
+    _ resource: String? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)), resource: resource)
+  }
+
+  /// Creates a property that is loaded, then calls a method of the enclosing object.
+  ///
+  /// - Parameters:
+  ///   - resource: The resource's name; the type's if it is left out.
+  ///   - onInjection: A method such as `Menu.didLoad`; called once for each value loaded, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  public init<Container: AnyObject>(
+    _ resource: String? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(resource, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// Creates a property of a main-actor class that is loaded, then calls a method of the enclosing object.
+  ///
+  /// - Parameters:
+  ///   - resource: The resource's name; the type's if it is left out.
+  ///   - onInjection: A method such as `Menu.didLoad`; called once for each value loaded, after it is stored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  public init<Container: AnyObject & Sendable>(
+    _ resource: String? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PropertyDeclaration(place: place, hook: PropertyDeclaration.mainActorHook(at: place, onInjection)),
+      resource: resource)
   }
 
   /// The value of a property of a class or an actor.
@@ -58,38 +112,170 @@ public import SpellRegistry
   ) -> Value {
     @inline(__always) get {
       let slot = container[keyPath: path].storage.slot
-      if slot.isReady { return withExtendedLifetime(container) { slot.readyValue } }
+      if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
       return container[keyPath: path].makeValue(in: container)
     }
   }
 
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
-    if storage.slot.isReady {
-      return withExtendedLifetime(self) { storage.slot.readyValue }
-    }
+    if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
     return makeValue(in: nil)
   }
 
-  /// What `$property` offers, in a class or an actor.
-  public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
-    storage path: ReferenceWritableKeyPath<Container, Self>
-  ) -> Projection {
-    Projection(partial: container[keyPath: path], container: container)
-  }
+  /// The value of a constant; the same as ``wrappedValue``.
+  @inlinable public var value: Value { wrappedValue }
 
-  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
-  public var projectedValue: Projection { Projection(partial: self, container: nil) }
+  /// The first read; never inlined, so that it costs the later ones nothing.
+  @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
+    do throws(PartialError) { return try load(in: container) } catch {
+      trap(
+        "\(error.description)\n  A property cannot throw; `try $property.load()` can, and throws this error.",
+        at: storage.declaration.place)
+    }
+  }
 }
 
-// What makes it true is the storage's gate, one atomic word: a value is written before the word is stored as ready
-// with releasing order and read after it is loaded with acquiring order (see `CreationGate`); a later one is behind
-// the slot's `PublishedPointer`, an atomic too. A value goes to other threads only where it is Sendable. The hook
-// runs where the container is.
+// A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
+// gate as ready; newer values are behind an atomic link and the readers' lock. There is no expression, and a hook is
+// `@Sendable` or runs only after a check that it is on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
+}
+
+// MARK: Loading
+
+extension Partial {
+  fileprivate func load(in container: AnyObject?) throws(PartialError) -> Value {
+    do throws(InjectionError) {
+      return try storage.makeValue(in: container) { point throws(InjectionError) in
+        do throws(PartialError) { return try load(at: point) } catch {
+          throw InjectionError(.initializerFailed, through: [point.step(Value.self)], underlying: error)
+        }
+      }
+    } catch {
+      // The error of the property's own loader has one step, in which no registration ran.
+      if error.steps.count == 1, error.steps[0].registration == nil, let error = error.underlying as? PartialError {
+        throw error
+      }
+      throw PartialError(.notMade, of: Value.self, resource: resource, underlying: error)
+        .located(at: storage.point(in: container))
+    }
+  }
+
+  /// The resource's name: the one given, else the type's.
+  private var resource: String {
+    if let givenName { return givenName }
+    let type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
+    let name = TypeName.of(type)
+    return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
+  }
+
+  /// What the registered loader makes of the resource; nil for an Optional whose resource does not exist.
+  private func load(at point: InjectionPoint) throws(PartialError) -> Value? {
+    let loader: any PartialLoader
+    do throws(InjectionError) {
+      loader = try storage.declaration.registry.resolve(
+        (any PartialLoader).self, named: point.propertyName, in: point.container)
+    } catch {
+      let isMissing = error.code == .notRegistered && error.path.count == 1
+      throw PartialError(
+        isMissing ? .noLoader : .loaderFailed, of: Value.self, resource: resource,
+        underlying: isMissing ? nil : error
+      ).located(at: point)
+    }
+    do {
+      if let optional = Value.self as? any OptionalPartial.Type {
+        return try optional.load(named: resource, with: loader) as? Value
+      }
+      return try loader.load(Value.self, named: resource)
+    } catch let error as PartialError where error.declaration == nil {
+      if error.code == .notFound && Value.self is any OptionalValue.Type { return nil }
+      throw error.located(at: point)
+    } catch {
+      throw PartialError(.loaderFailed, of: Value.self, resource: resource, underlying: error)
+        .located(at: point)
+    }
+  }
+}
+
+/// Lets an Optional be loaded as what it wraps.
+private protocol OptionalPartial {
+  static func load(named resource: String, with loader: any PartialLoader) throws -> Self
+}
+
+extension Optional: OptionalPartial {
+  fileprivate static func load(named resource: String, with loader: any PartialLoader) throws -> Self {
+    try loader.load(Wrapped.self, named: resource)
+  }
+}
+
+// MARK: The operations of a constant, and the projection
+
+extension Partial {
+  /// Whether the value has been loaded.
+  ///
+  /// Never loads it.
+  public var isLoaded: Bool { storage.hasValue }
+
+  /// The value, as a read gives it, but with an error for what would stop the program there.
+  ///
+  /// - Throws: ``PartialError``; nothing is stored then, and the next read tries again.
+  @discardableResult
+  public func load() throws(PartialError) -> Value { try load(in: nil) }
+
+  /// Forgets the value of a constant; the next read loads it again.
+  ///
+  /// Safe while other threads read. The first two values are therefore kept, unseen, for as long as the constant is. For
+  /// a property use `$property.reset()`.
+  public func reset() { storage.forget() }
+
+  /// What `$property` offers.
+  public struct Projection {
+    fileprivate var partial: Partial
+    /// The object that holds the property, if one does.
+    fileprivate let container: AnyObject?
+
+    /// Whether the value has been loaded.
+    ///
+    /// Never loads it.
+    public var isLoaded: Bool { partial.isLoaded }
+
+    /// The value, as a read of the property gives it, but with an error for what would stop the program there.
+    ///
+    /// - Throws: ``PartialError``; nothing is stored then, and the next read tries again.
+    @discardableResult
+    public func load() throws(PartialError) -> Value { try partial.load(in: container) }
+
+    /// Forgets the value; the next read loads it again. Copies of a struct keep theirs.
+    ///
+    /// A value that is being loaded goes to those who wait for it.
+    public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
+  }
+
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    get { Projection(partial: container[keyPath: path], container: container) }
+    set {
+      let old = container[keyPath: path]
+      container[keyPath: path] = newValue.partial
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection {
+    get { Projection(partial: self, container: nil) }
+    set {
+      let old = self
+      self = newValue.partial
+      withExtendedLifetime(old) {}
+    }
+  }
 }

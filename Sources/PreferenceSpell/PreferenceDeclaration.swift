@@ -46,7 +46,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   ) -> any PreferenceStore {
     if let store { return store }
     do throws(InjectionError) {
-      return try registry.resolve((any PreferenceStore).self, named: key, for: container)
+      return try registry.resolve((any PreferenceStore).self, named: key, in: container)
     } catch {
       if error.code == .notRegistered && error.path.count == 1 { return standardStore(unlessIn: registry) }
       return UnavailablePreferenceStore(

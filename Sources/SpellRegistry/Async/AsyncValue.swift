@@ -1,48 +1,67 @@
 internal import Locking
 
-/// An async initializer, seen by those who cannot wait.
+/// An async initializer, as code sees it that can't await.
 protocol AsyncInitializer<Value>: AnyObject, Sendable {
   associatedtype Value
 }
 
-/// What an async initializer makes: one run at a time, however many await it.
+/// What an async initializer makes: for a value that is kept, by one run at a time, however many await it.
 final class AsyncValue<Value: Sendable>: AsyncInitializer {
   private let initializer: @Sendable (Resolver) async throws -> Value
-  private let running = Lock<Run?>(nil)
+  private let running = Lock<Running?>(nil)
 
-  private struct Run: Sendable {
-    let generation: Int
+  private struct Running: Sendable {
+    let resetCount: Int
+    let run: AsyncRun
     let task: Task<Value, any Error>
   }
 
   init(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) { self.initializer = initializer }
 
   /// Runs the initializer for this caller alone.
-  func makeUnique(for question: AsyncQuestion) async throws -> Value {
-    try await question.isAsking { try await initializer(question.resolver) }
+  func makeUnique(
+    of registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
+  ) async throws -> Value {
+    let run = try AsyncRun.begin(registration, named: name)
+    return try await run.awaited { try await perform(run, for: registry, keepsValue: false) }
   }
 
   /// The value that the registration keeps, else that of the run under way, else that of a run begun now.
   ///
-  /// The run is a task of its own, so cancelling one that awaits it cancels it for nobody. A failure reaches all who
+  /// The run is a task of its own, so cancelling one that awaits it cancels it for no other. A failure reaches all who
   /// await that run; the next to ask begins another.
-  func value(keptBy entry: RegistrationRecord, for question: AsyncQuestion) async throws -> Value {
-    if let value = entry.shared.current(as: Value.self) { return value }
-    let task = running.withLock { running in
+  func value(
+    keptBy registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
+  ) async throws -> Value {
+    if let value = registration.kept.current(as: Value.self) { return value }
+    let begun = Result { () throws(InjectionError) in try AsyncRun.begin(registration, named: name) }
+    let running = try running.withLock { running throws(InjectionError) -> Running? in
       // A run begun before a reset is for those who asked before it.
-      let generation = entry.shared.generation
-      if let running, running.generation == generation { return running.task }
-      // A run may have ended between the look and the lock; it is kept before it is forgotten.
-      if let value = entry.shared.current(as: Value.self) { return Task { value } }
+      let resetCount = registration.kept.resetCount
+      if let running, running.resetCount == resetCount { return running }
+      // A run may have ended between the look and the lock; its value is kept before it is forgotten.
+      if registration.kept.current(as: Value.self) != nil { return nil }
+      let run = try begun.get()
       let task = Task {
-        defer { self.running.withLock { if $0?.generation == generation { $0 = nil } } }
-        let value = try await makeUnique(for: question)
-        entry.shared.keep(value, madeIn: generation)
+        defer { self.running.withLock { if $0?.resetCount == resetCount { $0 = nil } } }
+        let value = try await perform(run, for: registry, keepsValue: true)
+        registration.kept.keep(value, since: resetCount)
         return value
       }
-      running = Run(generation: generation, task: task)
-      return task
+      running = Running(resetCount: resetCount, run: run, task: task)
+      return running
     }
-    return try await task.value
+    guard let running else {
+      return try await value(keptBy: registration, named: name, for: registry)
+    }
+    return try await running.run.awaited { try await running.task.value }
+  }
+
+  private func perform(_ run: AsyncRun, for registry: InitializerRegistry, keepsValue: Bool) async throws -> Value {
+    try await run.perform {
+      try await registry.runInitializer(keepsValue: keepsValue) {
+        try await initializer(Resolver(point: run.point, registry: registry))
+      }
+    }
   }
 }

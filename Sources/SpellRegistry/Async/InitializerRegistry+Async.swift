@@ -1,19 +1,19 @@
 extension InitializerRegistry {
-  /// Registers what makes a value asynchronously.
+  /// Registers an async closure that creates values of a type.
   ///
   /// ```swift
   /// registry.registerAsync(Database.self, scope: .singleton) { _ in try await Database.open() }
   /// let database = try await registry.resolveAsync(Database.self)
   /// ```
   ///
-  /// A synchronous read is an error of code `.notReady` until ``resolveAsync(_:named:)`` has returned, and gets the
+  /// A synchronous read throws an error of code `.notReady` until ``resolveAsync(_:named:)`` has returned, and gets the
   /// value after that, for as long as the scope keeps it: with ``Scope/unique`` or ``Scope/graph`` nothing is kept.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Makes the value.
+  ///   - initializer: Creates the value.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -26,50 +26,40 @@ extension InitializerRegistry {
     add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .async(AsyncValue(initializer)))
   }
 
-  /// Gets a value, waiting for it where its initializer is async or runs on the main actor.
+  /// Returns a value, and awaits it if its initializer is async or runs on the main actor.
   ///
   /// However many await a value that its scope shares, one run makes it. Its failure reaches all who await that run;
-  /// the next to ask begins another. Cancelling one who awaits ends the run for nobody.
+  /// the next to ask begins another. Cancelling one task that awaits the run ends it for no other.
   ///
   /// - Parameters:
-  ///   - type: The type asked for.
+  ///   - type: The type of the value.
   ///   - name: The name to ask with.
-  /// - Throws: As ``resolve(_:named:for:)``; `.cycle` also where initializers of several tasks await each other.
+  /// - Throws: As ``resolve(_:named:in:)``; `.cycle` also if initializers of several tasks await each other.
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
-    let point = InjectionPoint(Value.self, in: nil, name.map { .named($0) } ?? .unnamed)
-    for owner in lineage {
-      guard let entry = owner.winner(for: Value.self, at: point) else { continue }
-      guard let exact = entry as? RegistrationEntry<Value> else { break }
-      switch exact.initializer {
-      case .async(let initializer):
-        guard let initializer = initializer as? AsyncValue<Value> else { break }
-        let value = try await answer(initializer, of: exact, owner: owner, named: name)
-        exact.hooks.callAll(value, at: InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed))
-        hooks.callAll(value, at: InjectionPoint(type, in: nil, name.map { .named($0) } ?? .unnamed))
-        return value
-      case .onMainActor: return try await resolveOnMainActor(type, named: name)
-      default: break
-      }
-      break
+    func point() -> InjectionPoint { InjectionPoint(Value.self, in: nil, name.map { .named($0) } ?? .unnamed) }
+    let match = match(
+      for: Value.self, named: name.map { .known($0) } ?? .none, inContainer: false, on: ThreadState.current, at: point)
+    guard let match, let registration = match.registration as? TypedRegistration<Value> else {
+      return try resolve(type, named: name)
     }
-    return try resolve(type, named: name)
-  }
-
-  private func answer<Value: Sendable>(
-    _ initializer: AsyncValue<Value>, of entry: RegistrationEntry<Value>, owner: InitializerRegistry,
-    named name: String?
-  ) async throws(InjectionError) -> Value {
-    let question = AsyncQuestion(entry, named: name, of: entry.lifetime.isShared ? owner : self)
-    do {
-      return try await question.awaiting {
-        if entry.lifetime.isShared { return try await initializer.value(keptBy: entry, for: question) }
-        return try await initializer.makeUnique(for: question)
+    switch registration.initializer {
+    case .async(let initializer as AsyncValue<Value>):
+      let value: Value
+      do {
+        value =
+          registration.lifetime.isShared
+          ? try await initializer.value(keptBy: registration, named: name, for: match.owner)
+          : try await initializer.makeUnique(of: registration, named: name, for: self)
+      } catch {
+        throw InjectionError.wrapping(error, thrownBy: point().step(Value.self, registration: registration.place))
       }
-    } catch {
-      throw InjectionError.wrapping(
-        error, thrownBy: question.point.step(Value.self, registration: entry.place))
+      registration.hooks.callAll(value, at: point())
+      hooks.callAll(value, at: point())
+      return value
+    case .onMainActor: return try await resolveOnMainActor(type, named: name)
+    default: return try resolve(type, named: name)
     }
   }
 

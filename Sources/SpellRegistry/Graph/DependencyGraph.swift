@@ -37,21 +37,21 @@ extension InitializerRegistry {
   /// What depends on what: every registration of this registry and its parents, what autowired initializers need, and
   /// what other initializers have asked for so far.
   public func graph() -> DependencyGraph {
-    let providers = reachableProviders
+    let providers = reachableRegistrations
     let byName = Dictionary(grouping: providers, by: \.typeName)
     var nodes: [DependencyGraph.Node] = []
     var named: Set<String> = []
     for provider in providers where named.insert(provider.typeName).inserted {
-      let names = byName[provider.typeName, default: []].compactMap { $0.entry.key.name?.source }
+      let names = byName[provider.typeName, default: []].compactMap { $0.storage.key.name?.source }
       nodes.append(
         DependencyGraph.Node(
-          type: provider.typeName, scope: provider.entry.scopeName, names: names,
-          place: provider.entry.place.description))
+          type: provider.typeName, scope: provider.storage.scopeName, names: names,
+          place: provider.storage.place.description))
     }
     var edges: [DependencyGraph.Edge] = []
     var drawn: Set<DependencyGraph.Edge> = []
     for provider in providers {
-      let (known, observed) = (provider.entry.dependencies, provider.entry.observedDependencies)
+      let (known, observed) = (provider.storage.dependencies, provider.storage.observedDependencies)
       for (type, isObserved) in known.map({ ($0, false) }) + observed.map({ ($0, true) }) {
         let needed = provider.registry.provider(of: type)?.typeName ?? TypeName.of(type)
         if named.insert(needed).inserted {

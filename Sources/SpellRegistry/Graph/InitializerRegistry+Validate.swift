@@ -16,14 +16,14 @@ extension InitializerRegistry {
   /// Only autowired initializers tell what they need; what a closure asks its resolver for is not known before it
   /// runs. Looks at each registration of this registry and its parents; what a child overrides on purpose is no problem.
   public func validate() -> [InjectionError] {
-    let providers = reachableProviders
+    let providers = reachableRegistrations
     return missingDependencies(of: providers) + cycles(among: providers) + scopeCaptures(among: providers)
       + lineage.flatMap { $0.overlaps() }
   }
 
-  private func missingDependencies(of providers: [Provider]) -> [InjectionError] {
+  private func missingDependencies(of providers: [ResolvedRegistration]) -> [InjectionError] {
     providers.flatMap { provider in
-      provider.entry.dependencies.compactMap { type in
+      provider.storage.dependencies.compactMap { type in
         if type is any OptionalValue.Type || provider.registry.provider(of: type) != nil { return nil }
         return provider.registry.missing(type, at: InjectionPoint(type, in: nil, .unnamed))
           .asked(by: provider.step)
@@ -32,9 +32,9 @@ extension InitializerRegistry {
   }
 
   /// The cycles that a walk along all dependencies meets, each as the path from a type back to it.
-  private func cycles(among providers: [Provider]) -> [InjectionError] {
+  private func cycles(among providers: [ResolvedRegistration]) -> [InjectionError] {
     var found: [InjectionError] = []
-    var finished: Set<Provider.ID> = []
+    var finished: Set<ResolvedRegistration.ID> = []
     for provider in providers where !finished.contains(provider.id) {
       // A list for a stack: a chain of thousands of dependencies must not overflow the thread's own.
       var way = [(provider: provider, unseen: provider.dependencies[...])]
@@ -60,16 +60,16 @@ extension InitializerRegistry {
 
   /// Each value that a registration keeps and that holds, directly or through unique ones, a value of a scope that
   /// ends earlier.
-  private func scopeCaptures(among providers: [Provider]) -> [InjectionError] {
-    providers.filter(\.entry.lifetime.isShared).flatMap { holder in
+  private func scopeCaptures(among providers: [ResolvedRegistration]) -> [InjectionError] {
+    providers.filter(\.storage.lifetime.isShared).flatMap { holder in
       var found: [InjectionError] = []
-      var seen: Set<Provider.ID> = [holder.id]
+      var seen: Set<ResolvedRegistration.ID> = [holder.id]
       var ways = [[holder]]
       while let way = ways.popLast(), let last = way.last {
         for held in last.dependencies where seen.insert(held.id).inserted {
-          if holder.entry.outlives(held.entry) {
+          if holder.storage.outlives(held.storage) {
             found.append(captureError(way + [held], of: held, by: holder))
-          } else if case .unique = held.entry.lifetime {
+          } else if case .unique = held.storage.lifetime {
             ways.append(way + [held])
           }
         }
@@ -78,29 +78,28 @@ extension InitializerRegistry {
     }
   }
 
-  private func captureError(_ way: [Provider], of held: Provider, by holder: Provider) -> InjectionError {
+  private func captureError(_ way: [ResolvedRegistration], of held: ResolvedRegistration, by holder: ResolvedRegistration) -> InjectionError {
     InjectionError(
       .scopeCapture, through: way.map(\.step),
-      notes: [
+      advice:
         """
-        \(holder.typeName) (\(holder.entry.scopeName)) holds \(held.typeName) (\(held.entry.scopeName)) for longer than \
+        \(holder.typeName) (\(holder.storage.scopeName)) holds \(held.typeName) (\(held.storage.scopeName)) for longer than \
         its scope keeps it. Give \(holder.typeName) a shorter scope or \(held.typeName) a longer one, or let \
         \(holder.typeName) ask its resolver when it needs one.
-        """
-      ])
+        """)
   }
 }
 
-extension AnyRegistrationEntry {
+extension RegistrationStorage {
   /// Whether a value of this registration is kept for longer than one of the other should be.
-  fileprivate func outlives(_ held: any AnyRegistrationEntry) -> Bool {
+  fileprivate func outlives(_ held: RegistrationStorage) -> Bool {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false
     case (_, .graph): true
-    case (.singleton, .singleton): expiry == nil && held.expiry != nil
+    case (.singleton, .singleton): kept.expiry == nil && held.kept.expiry != nil
     case (.singleton, _): true
     case (.weak, .cached): true
-    case (.weak, .singleton), (.cached, .singleton): held.expiry != nil
+    case (.weak, .singleton), (.cached, .singleton): held.kept.expiry != nil
     case (.cached(let mine), .cached(let others)): mine !== others
     default: false
     }

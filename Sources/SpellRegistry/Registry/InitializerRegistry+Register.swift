@@ -1,7 +1,7 @@
-// Every form of `register` comes down to one entry in the table.
+// Every form of `register` comes down to one registration in the table.
 
 extension InitializerRegistry {
-  /// Registers what makes a value, wherever one of its type is asked for.
+  /// Registers a closure that creates values of a type.
   ///
   /// ```swift
   /// registry.register { Clock() }
@@ -10,9 +10,9 @@ extension InitializerRegistry {
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value. A protocol is a type: `(any Tracker).self`.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Makes the value, each time the scope asks for one, on the thread that asks, with no lock held.
+  ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -24,7 +24,7 @@ extension InitializerRegistry {
     add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .independent(initializer))
   }
 
-  /// Registers what makes a value with the help of others.
+  /// Registers a closure that creates a value with the help of others.
   ///
   /// ```swift
   /// registry.register(Network.self) { Network(clock: try $0.resolve()) }
@@ -32,9 +32,9 @@ extension InitializerRegistry {
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Makes the value from what its resolver gives.
+  ///   - initializer: Creates the value from what its resolver gives.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -44,18 +44,18 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) -> Registration<Value> {
-    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .plain(initializer))
+    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .resolving(initializer))
   }
 
-  /// Registers what makes a value for the properties of one class, with the instance that asks.
+  /// Registers a closure that creates a value for the properties of one class, from the instance that asks.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value.
   ///   - container: The class whose properties get it.
   ///   - subclasses: Whether its subclasses' do too.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it: one kept by the registry is shared by all containers.
-  ///   - initializer: Makes the value; it gets the object that holds the property.
+  ///   - initializer: Creates the value; it gets the object that holds the property.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -70,15 +70,16 @@ extension InitializerRegistry {
     ) { container, _ in try initializer(container) }
   }
 
-  /// Registers what makes a value for the properties of one class, with the instance that asks and the help of others.
+  /// Registers a closure that creates a value for the properties of one class, from the instance that asks and with the
+  /// help of others.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value.
   ///   - container: The class whose properties get it.
   ///   - subclasses: Whether its subclasses' do too.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it: one kept by the registry is shared by all containers.
-  ///   - initializer: Makes the value; it gets the object that holds the property, and a resolver.
+  ///   - initializer: Creates the value; it gets the object that holds the property, and a resolver.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -88,10 +89,10 @@ extension InitializerRegistry {
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
     line: UInt = #line, _ initializer: @escaping @Sendable (Container, Resolver) throws -> Value
   ) -> Registration<Value> {
-    let limit = ContainerLimit(container, subclasses: subclasses)
+    let limit = ClassConstraint(container, subclasses: subclasses)
     return add(
       limit, name, scope, SourcePlace(fileID: fileID, line: line),
-      .plain { resolver in
+      .resolving { resolver in
         guard let container = resolver.point.container as? Container else {
           trap("A registration in \(Container.self) ran for another container; please report this.")
         }
@@ -105,11 +106,11 @@ extension InitializerRegistry {
   /// registry.register(Checkout.self, autowire: Checkout.init)  // init(network: Network, clock: Clock)
   /// ```
   ///
-  /// What it needs is known before it runs, so `validate()` and `graph()` can tell.
+  /// What it needs is known before it runs, so `validate()` and `graph()` can check and draw it.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
   ///   - initializer: Any function whose parameters are all registered.
   ///   - fileID: The file that this is written in, for messages.
@@ -125,10 +126,10 @@ extension InitializerRegistry {
     repeat dependencies.append((each Dependency).self)
     return add(
       nil, name, scope, SourcePlace(fileID: fileID, line: line), dependencies: dependencies,
-      .plain { resolver in try initializer(repeat try resolver.registry.resolveAnew((each Dependency).self)) })
+      .resolving { resolver in try initializer(repeat try resolver.registry.resolve((each Dependency).self, named: nil, in: nil, from: nil)) })
   }
 
-  /// Registers what makes a value from arguments known only at run time.
+  /// Registers a closure that creates a value from arguments that are known only at run time.
   ///
   /// ```swift
   /// registry.register(Ticket.self, arguments: Int.self) { _, number in Ticket(number: number) }
@@ -141,7 +142,7 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - arguments: The type of the arguments.
-  ///   - initializer: Makes the value, anew for each call.
+  ///   - initializer: Creates a value for each call.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -163,9 +164,9 @@ extension InitializerRegistry {
   /// Registers an instance that exists already.
   ///
   /// - Parameters:
-  ///   - instance: The value that every asker gets; held until the registration is withdrawn.
+  ///   - instance: The value that every request gets; held until the registration is withdrawn.
   ///   - match: Whether it serves properties of its type only, or of any superclass and protocol it has.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -174,17 +175,18 @@ extension InitializerRegistry {
     instance: Value, as match: InstanceMatch = .itsType, named name: PropertyName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    add(nil, name, .unique, SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
+    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
+    return add(nil, name, .unique, SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
   }
 
   /// Registers an instance that exists already for the properties of one class.
   ///
   /// - Parameters:
-  ///   - instance: The value that every asker gets; held until the registration is withdrawn.
+  ///   - instance: The value that every request gets; held until the registration is withdrawn.
   ///   - match: Whether it serves properties of its type only, or of any superclass and protocol it has.
   ///   - container: The class whose properties get it.
   ///   - subclasses: Whether its subclasses' do too.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
@@ -194,47 +196,98 @@ extension InitializerRegistry {
     subclasses: Bool = false,
     named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    add(
-      ContainerLimit(container, subclasses: subclasses), name, .unique,
-      SourcePlace(fileID: fileID, line: line),
-      match: match, .instance { instance })
+    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
+    return add(
+      ClassConstraint(container, subclasses: subclasses), name, .unique,
+      SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
   }
 
-  /// Registers what makes a value on the main actor.
+  /// Registers an instance in place of the registration with the same key, which comes back when this one is withdrawn.
   ///
-  /// Asking for it anywhere else is an ``InjectionError`` of code `.wrongIsolation`, not a wait.
+  /// If another instance was registered in place of this one meanwhile, withdrawing this one leaves that in force.
+  @discardableResult
+  package func substitute<Value: Sendable>(
+    instance: Value, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Registration<Value> {
+    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
+    return add(
+      nil, nil, .unique, SourcePlace(fileID: fileID, line: line), standsIn: true, .instance { instance })
+  }
+
+  /// Registers a closure that creates a value on the main actor.
+  ///
+  /// Asking for it anywhere else throws an ``InjectionError`` of code `.wrongIsolation`; ``resolveAsync(_:named:)`` goes to
+  /// the main actor for it.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value.
-  ///   - name: Which properties, by name; nil for any.
+  ///   - name: The properties that get it, by name; nil for any.
   ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Makes the value, on the main actor.
+  ///   - initializer: Creates the value, on the main actor.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
-  public func registerOnMainActor<Value>(
+  public func registerOnMainActor<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @MainActor (Resolver) throws -> Value
+    fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @MainActor () throws -> Value
   ) -> Registration<Value> {
-    add(
-      nil, name, scope, SourcePlace(fileID: fileID, line: line),
-      .onMainActor(initializer))
+    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .onMainActor { _ in try initializer() })
+  }
+
+  /// Registers a closure that creates a value on the main actor with the help of others.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the properties that get the value.
+  ///   - name: The properties that get it, by name; nil for any.
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - initializer: Creates the value, on the main actor, from what its resolver gives.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  /// - Returns: The registration, to add hooks to or to withdraw.
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable>(
+    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @MainActor (Resolver) throws -> Value
+  ) -> Registration<Value> {
+    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .onMainActor(initializer))
+  }
+
+  /// Registers an instance, and returns the registration that it replaces instead of dropping it.
+  ///
+  /// For a caller that holds a lock: what an instance does when it is released must not happen there.
+  package func replace<Value: Sendable>(
+    with instance: Value, as match: InstanceMatch, named name: PropertyName, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) -> (registration: Registration<Value>, replaced: (any Sendable)?) {
+    let new = registration(
+      nil, name, .unique, SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
+    let replaced = ThreadState.write { table.insert(new) }
+    return (Registration(storage: new, registry: self), replaced)
   }
 
   /// Where every form of `register` ends.
   func add<Value>(
-    _ container: ContainerLimit?, _ name: PropertyName?, _ scope: Scope<Value>, _ place: SourcePlace,
+    _ container: ClassConstraint?, _ name: PropertyName?, _ scope: Scope<Value>, _ place: SourcePlace,
     match: InstanceMatch = .itsType, arguments: (any Any.Type)? = nil, dependencies: [any Any.Type] = [],
-    _ initializer: RegistrationEntry<Value>.Initializer
+    standsIn: Bool = false, _ initializer: TypedRegistration<Value>.Initializer
   ) -> Registration<Value> {
+    scope.check(at: place)
+    let registration = registration(
+      container, name, scope, place, match: match, arguments: arguments, dependencies: dependencies, initializer)
+    if standsIn { substitute(registration) } else { insert(registration) }
+    return Registration(storage: registration, registry: self)
+  }
+
+  private func registration<Value>(
+    _ container: ClassConstraint?, _ name: PropertyName?, _ scope: Scope<Value>, _ place: SourcePlace,
+    match: InstanceMatch = .itsType, arguments: (any Any.Type)? = nil, dependencies: [any Any.Type] = [],
+    _ initializer: TypedRegistration<Value>.Initializer
+  ) -> TypedRegistration<Value> {
     let key = RegistrationKey(
       type: ObjectIdentifier(Value.self), container: container, name: name,
       servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
-    let entry = RegistrationEntry(
+    return TypedRegistration(
       key: key, scope: scope, clock: clock, place: place, dependencies: dependencies, initializer: initializer)
-    insert(entry)
-    return Registration(entry: entry, registry: self)
   }
 }

@@ -1,157 +1,422 @@
-internal import Locking
+// From a request to a value, in the order in which it happens: find the registration that wins, take what its scope keeps
+// or run its initializer, call the hooks.
+//
+// A kept value is found and copied in one look, under the readers' lock and with nothing retained (`readKept`). All else
+// goes on with the registration that the same look found.
+
+/// The registration that wins for a request.
+@usableFromInline struct Match {
+  enum Fit {
+    /// It makes what is asked for.
+    case exact
+    /// It is an instance that has what is asked for as a supertype.
+    case supertype
+    /// It makes what the Optional that is asked for wraps, in one of the ways above.
+    case wrapped
+  }
+
+  let registration: RegistrationStorage
+  let fit: Fit
+  /// The registry that has the registration: the one that is asked or a parent of it.
+  let owner: InitializerRegistry
+
+  init(_ registration: RegistrationStorage, for type: any Any.Type, of owner: InitializerRegistry) {
+    self.init(registration, registration.key.type == ObjectIdentifier(type) ? .exact : .supertype, of: owner)
+  }
+
+  init(_ registration: RegistrationStorage, _ fit: Fit, of owner: InitializerRegistry) {
+    self.registration = registration
+    self.fit = fit
+    self.owner = owner
+  }
+}
+
+// MARK: Asking
 
 extension InitializerRegistry {
-  /// Gets a value: the most specific registration's, made or kept as its scope says.
+  /// Returns a value: the most specific registration's, made or kept as its scope says.
   ///
   /// - Parameters:
-  ///   - type: The type asked for. For an Optional type with nothing registered the answer is nil.
+  ///   - type: The type of the value. For an Optional type with nothing registered the result is nil.
   ///   - name: The name to ask with, as a property would with its own.
-  ///   - container: The object to ask for, so that registrations limited to its class count.
-  /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation` or `.notReady`, with the path from
-  ///   this type to the one at fault.
+  ///   - container: The object to ask for, so that registrations for its class count.
+  /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`,
+  ///   with the path from this type to the one at fault.
   @inlinable public func resolve<Value>(
-    _ type: Value.Type = Value.self, named name: String? = nil, for container: AnyObject? = nil
+    _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
-    // What the one registration of a type keeps for everybody is the answer, whatever the name and the container.
     var value: Value?
-    let answer = findPublished(Value.self) { value = $0.assumingMemoryBound(to: Value.self).pointee }
+    let match = readKept(Value.self, named: name, inContainer: container != nil) {
+      value = $0.assumingMemoryBound(to: Value.self).pointee
+    }
     if let value { return value }
-    if let answer { return try resolve(type, named: name, for: container, from: answer) }
-    return try resolveAnew(type, named: name, for: container)
+    return try resolve(type, named: name, in: container, from: match)
   }
 
-  /// Hands the address of the value that the one registration of a type keeps, if it is there and nobody wants to hear
-  /// that it was asked for; else returns that registration, if there is just one.
-  @usableFromInline func findPublished(_ type: any Any.Type, _ read: (UnsafeRawPointer) -> Void) -> Answer? {
-    let thread = CreationThread.current
+  /// Hands the address of the value that the winning registration keeps, if it is there and no hook wants to hear of it;
+  /// else returns that registration, if it can be told at once.
+  @usableFromInline func readKept(
+    _ type: any Any.Type, named name: String?, inContainer: Bool, _ read: (UnsafeRawPointer) -> Void
+  ) -> Match? {
+    let thread = ThreadState.current
     let isHeard = hooks.areUsed
-    let answer = onlyAnswer(to: type, on: thread) { record in
-      if isHeard || record.hooks.areUsed { return false }
-      guard let value = record.shared.published.current else { return false }
-      read(value)
-      return true
+    var isRead = false
+    let match = winner(for: type, named: name.map { .known($0) } ?? .none, inContainer: inContainer, on: thread) {
+      isRead = !isHeard && !$0.hooks.areUsed && $0.kept.readPublished(read)
+      return isRead
     }
-    switch answer {
-    case .taken: thread.pointee.innermost?.pointee.entry?.observeDependency(on: type)
-    case .one(let answer): return answer
-    case .unknown: break
-    }
-    return nil
+    if isRead { thread.observeDependency(on: type) }
+    return match
   }
 
-  /// Asks a registration that was found for the value.
+  /// Resolves from a registration that was found, or looks for one.
   @usableFromInline func resolve<Value>(
-    _ type: Value.Type, named name: String?, for container: AnyObject?, from answer: Answer
-  ) throws(InjectionError) -> Value {
-    try CreationFrame.push(Value.self, asked: .directly(named: name, for: container)) { frame throws(InjectionError) in
-      try deliver(answer, as: frame) { InjectionPoint(Value.self, in: container, name.map { .named($0) } ?? .unnamed) }
-    }
-  }
-
-  /// Finds the registration and asks it for the value.
-  ///
-  /// Code that does not know `Value` when it is compiled begins here: an Optional would cost it a look at the type.
-  @usableFromInline func resolveAnew<Value>(
-    _ type: Value.Type, named name: String? = nil, for container: AnyObject? = nil
+    _ type: Value.Type, named name: String?, in container: AnyObject?, from match: Match? = nil
   ) throws(InjectionError) -> Value {
     func point() -> InjectionPoint { InjectionPoint(Value.self, in: container, name.map { .named($0) } ?? .unnamed) }
-    let asked = CreationFrame.Asked.directly(named: name, for: container)
-    return try CreationFrame.push(Value.self, asked: asked) { frame throws(InjectionError) in
-      guard let answer = answer(to: Value.self, at: point, as: frame) else { return try nilOrThrow(at: point()) }
-      return try deliver(answer, as: frame, at: point)
-    }
-  }
-
-  /// Gets the value of a registration and calls its hooks, then the registry's.
-  private func deliver<Value>(
-    _ answer: Answer, as frame: UnsafeMutablePointer<CreationFrame>, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    let value: Value = try value(of: answer, at: point, as: frame)
-    answer.entry.hooks.callAll(value, at: point())
-    hooks.callAll(value, at: point())
-    // Its frame has gone on naming the registration, which a hook may have withdrawn.
-    withExtendedLifetime(answer) {}
+    let thread = ThreadState.current
+    let requested: RequestedName = name.map { .known($0) } ?? .none
+    let found =
+      if let match { Optional(match) } else {
+        self.match(for: Value.self, named: requested, inContainer: container != nil, on: thread, at: point)
+      }
+    guard let found else { return try nilOrThrow(at: point()) }
+    let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
+    let value: Value = try value(of: found, asker: asker, on: thread, at: point)
+    notifyHooks(of: value, from: found.registration, at: point)
     return value
   }
 
   /// Makes a value from run-time arguments.
   ///
   /// - Parameters:
-  ///   - type: The type asked for.
+  ///   - type: The type of the value. For an Optional type the result is nil if nothing takes these arguments.
   ///   - arguments: What the initializer gets. Their static type is part of the key.
-  /// - Throws: `.notRegistered` where no initializer of `type` takes arguments of this type, else as
-  ///   ``resolve(_:named:for:)``.
+  /// - Throws: `.notRegistered` if no initializer of `type` takes arguments of this type, else as
+  ///   ``resolve(_:named:in:)``.
   public func resolve<Value, Arguments>(
     _ type: Value.Type = Value.self, arguments: Arguments
   ) throws(InjectionError) -> Value {
+    let point = InjectionPoint(Value.self, in: nil, .unnamed)
+    if let value: Value = try made(with: arguments, at: point) { return value }
+    if let optional = Value.self as? any OptionalInjection.Type {
+      if let value: Value = try optional.made(with: arguments, by: self, at: point) { return value }
+      if let nothing = optional.none as? Value { return nothing }
+    }
+    throw missing(
+      Value.self, at: point,
+      advice:
+        "Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(TypeName.source(of: Arguments.self))) { resolver, arguments in … }"
+    )
+  }
+
+  /// The value that an initializer makes with arguments; nil if none takes them.
+  fileprivate func made<Value, Arguments>(
+    with arguments: Arguments, at point: InjectionPoint
+  ) throws(InjectionError) -> Value? {
     let key = RegistrationKey(
       type: ObjectIdentifier(Value.self), container: nil, name: nil, servesSupertypes: false,
       arguments: ObjectIdentifier(Arguments.self))
-    let point = InjectionPoint(Value.self, in: nil, .unnamed)
-    return try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) in
-      for registry in lineage {
-        guard let entry = registry.table.withLock({ $0[key] }) as? RegistrationEntry<Value>,
-          case .withArguments(let initializer) = entry.initializer
-        else { continue }
-        try frame.begin(entry, withArguments: true)
-        let value: Value
-        do { value = try initializer(Resolver(point: point, registry: self), arguments) } catch {
-          throw InjectionError.wrapping(error, thrownBy: point.step(Value.self, registration: entry.place))
-        }
-        entry.hooks.callAll(value, at: point)
-        hooks.callAll(value, at: point)
-        // Its frame has gone on naming the registration, which a hook may have withdrawn.
-        withExtendedLifetime(entry) {}
-        return value
+    let thread = ThreadState.current
+    for owner in lineage {
+      guard let registration = thread.pointee.read({ owner.table[key, Value.self] }) as? TypedRegistration<Value>,
+        case .withArguments(let initializer) = registration.initializer
+      else { continue }
+      thread.observeDependency(on: Value.self)
+      let value = try run(registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
+        try initializer(Resolver(point: point, registry: self), arguments)
       }
-      throw missing(
-        Value.self, at: point,
-        notes: [
-          "Register it: registry.register(\(TypeName.of(Value.self)).self, arguments: \(TypeName.of(Arguments.self)).self) { resolver, arguments in … }"
-        ])
+      notifyHooks(of: value, from: registration, at: { point })
+      return value
     }
+    return nil
   }
 
-  /// Gets one value from each registration of a type, in the order of registration.
+  /// Returns one value from each registration of a type, in the order of registration.
   ///
-  /// Registrations limited to a container type are left out; those of parents that a registration with the same key
-  /// overrides, too. With none the answer is empty.
+  /// Registrations for a class of containers are left out, and so are those of parents that a registration with the same
+  /// key overrides. Without any the result is empty.
   ///
-  /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:for:)``.
+  /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    let point = InjectionPoint(Value.self, in: nil, .unnamed)
+    let thread = ThreadState.current
+    func point() -> InjectionPoint { InjectionPoint(Value.self, in: nil, .unnamed) }
     // A frame for all of them, so that they share the values of this resolution.
-    return try CreationFrame.push([Value].self, asked: point.asked) { _ throws(InjectionError) in
+    let frame = ResolutionFrame(type: [Value].self, registration: nil, asker: .init(), gate: nil)
+    return try thread.making(frame) { () throws(InjectionError) in
       var values: [Value] = []
-      for answer in answers(to: Value.self) {
-        let value = try CreationFrame.push(Value.self, asked: point.asked) { frame throws(InjectionError) -> Value in
-          try deliver(answer, as: frame) { point }
-        }
+      for match in allMatches(for: Value.self, on: thread) {
+        let value: Value = try value(of: match, asker: .init(), on: thread, at: point)
+        notifyHooks(of: value, from: match.registration, at: point)
         values.append(value)
       }
       return values
     }
   }
 
-  /// What every registration for any container answers, in the order of registration.
-  private func answers(to type: any Any.Type) -> [Answer] {
+  private func allMatches(for type: any Any.Type, on thread: UnsafeMutablePointer<ThreadState>) -> [Match] {
     var overridden: Set<RegistrationKey> = []
-    var found: [Answer] = []
-    for registry in lineage {
-      let entries = registry.table.withLock { $0.entries(for: type) + $0.universal }
-      for entry in entries where entry.key.container == nil && !overridden.contains(entry.key) && entry.serves(type) {
-        found.append(Answer(entry: entry, fit: entry.fit(to: type), owner: registry))
+    var found: [Match] = []
+    for owner in lineage {
+      let registrations = thread.pointee.read { owner.table.all(for: type) }
+      for registration in registrations
+      where registration.key.container == nil && !overridden.contains(registration.key) && registration.serves(type) {
+        found.append(Match(registration, for: type, of: owner))
       }
-      overridden.formUnion(entries.map(\.key))
+      overridden.formUnion(registrations.map(\.key))
     }
-    return found.sorted { $0.entry.age < $1.entry.age }
+    return found.sorted { $0.registration.age < $1.registration.age }
+  }
+}
+
+// MARK: Finding
+
+extension InitializerRegistry {
+  /// The registration that wins here or, if there is none, in a parent; nil if there is none at all.
+  ///
+  /// - Parameters:
+  ///   - onlyConstrained: Leaves out registrations that aren't for a class of containers.
+  ///   - point: The request, for the property's name and the container's class; asked for only if it matters.
+  func match(
+    for type: any Any.Type, named name: RequestedName, inContainer: Bool, onlyConstrained: Bool = false,
+    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) -> Match? {
+    if !onlyConstrained, let only = winner(for: type, named: name, inContainer: inContainer, on: thread) { return only }
+    let point = point()
+    let (name, wrapped) = (point.propertyName, (type as? any OptionalValue.Type)?.wrappedType)
+    for owner in lineage {
+      func winner(for type: any Any.Type, withInstances: Bool) -> RegistrationStorage? {
+        owner.winner(
+          for: type, named: name, in: point.containerType, withInstances: withInstances,
+          onlyConstrained: onlyConstrained, on: thread)
+      }
+      if let registration = winner(for: type, withInstances: wrapped == nil) {
+        return Match(registration, for: type, of: owner)
+      }
+      // An Optional is served by what makes its wrapped type.
+      if let wrapped, let registration = winner(for: wrapped, withInstances: true) {
+        return Match(registration, .wrapped, of: owner)
+      }
+    }
+    return nil
+  }
+
+  /// The registration of exactly a type that wins, if one look at each table tells; nil if it takes more.
+  ///
+  /// - Parameter take: Shown the registration while nothing is retained; returns whether it took what it wanted.
+  private func winner(
+    for type: any Any.Type, named name: RequestedName, inContainer: Bool, on thread: UnsafeMutablePointer<ThreadState>,
+    take: (RegistrationStorage) -> Bool = { _ in false }
+  ) -> Match? {
+    thread.pointee.read {
+      var owner = self
+      while true {
+        switch owner.table.find(type, named: name, inContainer: inContainer) {
+        case .winner(let registration):
+          // What makes an Optional comes after what makes its wrapped type in a registry further in.
+          if owner !== self && registration._withUnsafeGuaranteedRef(\.makesOptional) { return nil }
+          if registration._withUnsafeGuaranteedRef(take) { return nil }
+          return Match(registration.takeUnretainedValue(), .exact, of: owner)
+        case .several: return nil
+        case .nothing:
+          guard let parent = owner.parent else { return nil }
+          owner = parent
+        }
+      }
+    }
+  }
+
+  /// The most specific registration in this registry's own table.
+  private func winner(
+    for type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
+    onlyConstrained: Bool, on thread: UnsafeMutablePointer<ThreadState>
+  ) -> RegistrationStorage? {
+    let candidates = thread.pointee.read { table.candidates(for: type, named: name, withInstances: withInstances) }
+    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
+    for candidate in candidates where !onlyConstrained || candidate.key.container != nil {
+      guard let rank = RegistrationRank(of: candidate, in: containerType, named: name) else { continue }
+      if let best, !rank.wins(over: best.rank) { continue }
+      if !candidate.key.servesSupertypes || candidate.serves(type) { best = (candidate, rank) }
+    }
+    return best?.registration
   }
 
   /// Nil for an Optional type, else the error that says that nothing is registered.
   func nilOrThrow<Value>(at point: InjectionPoint) throws(InjectionError) -> Value {
-    if let optional = Value.self as? any OptionalValue.Type, let none = optional.none as? Value {
-      return none
-    }
+    if let optional = Value.self as? any OptionalValue.Type, let none = optional.none as? Value { return none }
     throw missing(Value.self, at: point)
+  }
+}
+
+// MARK: Making
+
+extension InitializerRegistry {
+  /// The value of a registration: what its scope keeps, or what its initializer makes now.
+  func value<Value>(
+    of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID? = nil,
+    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    thread.observeDependency(on: Value.self)
+    if match.fit != .exact {
+      return try convertedValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
+    }
+    // The table has it under `Value`, which is what every request is made with.
+    let registration = unsafeDowncast(match.registration, to: TypedRegistration<Value>.self)
+    switch registration.lifetime {
+    case .unique:
+      return try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
+    case .graph:
+      if let value = thread.pointee.graph?.value(of: registration) { return value }
+      let value = try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
+      // The outermost frame's end forgets them; without a frame this was the outermost request.
+      if !thread.pointee.frames.isEmpty {
+        if thread.pointee.graph == nil { thread.pointee.graph = GraphValues() }
+        thread.pointee.graph?.keep(value, of: registration)
+      }
+      return value
+    case .singleton, .weak, .cached:
+      return try registration.kept.value(of: Value.self, on: thread) { gate throws(InjectionError) in
+        try match.owner.run(
+          registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: true, on: thread, at: point)
+      }
+    }
+  }
+
+  /// The value of a registration of another type than the one that is asked for.
+  private func convertedValue<Value>(
+    of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID?,
+    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    if match.fit == .wrapped, let type = Value.self as? any OptionalInjection.Type {
+      return try type.value(of: match, from: self, asker: asker, on: thread, at: point)
+    }
+    guard let value = match.registration.instance(as: Value.self) else {
+      trap("What is registered at \(match.registration.place) isn't a \(TypeName.of(Value.self)); please report this.")
+    }
+    return value
+  }
+
+  /// Runs a registration's initializer, with this registry as the current one.
+  private func run<Value>(
+    _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
+    keepsValue: Bool = false, on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    if case .instance(let instance) = registration.initializer { return instance() }
+    return try run(
+      registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread, at: point
+    ) {
+      switch registration.initializer {
+      case .instance(let instance): return instance()
+      case .independent(let initializer): return try initializer()
+      case .resolving(let initializer): return try initializer(Resolver(point: point(), registry: self))
+      case .onMainActor(let initializer): return try MainActorCall(initializer, Resolver(point: point(), registry: self)).run()
+      case .async:
+        // What is ready is kept by the scope, and was found there.
+        throw InjectionError(
+          .notReady, through: [],
+          advice: "Await it first: try await registry.resolveAsync(\(TypeName.source(of: Value.self))).")
+      case .withArguments:
+        trap("An initializer with arguments was asked for without; please report this.")
+      }
+    }
+  }
+
+  /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
+  private func run<Value>(
+    _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
+    propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: UnsafeMutablePointer<ThreadState>,
+    at point: () -> InjectionPoint, _ body: () throws -> Value
+  ) throws(InjectionError) -> Value {
+    let frame = ResolutionFrame(
+      type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
+      propertyGate: propertyGate)
+    return try thread.making(frame) { () throws(InjectionError) in
+      do {
+        return try runInitializer(keepsValue: keepsValue, body)
+      } catch {
+        throw InjectionError.wrapping(error, thrownBy: point().step(Value.self, registration: registration.place))
+      }
+    }
+  }
+
+  /// Calls a registration's hooks, then the registry's.
+  private func notifyHooks<Value>(
+    of value: Value, from registration: RegistrationStorage, at point: () -> InjectionPoint
+  ) {
+    registration.hooks.callAll(value, at: point())
+    hooks.callAll(value, at: point())
+  }
+}
+
+extension UnsafeMutablePointer<ThreadState> {
+  /// Notes that the initializer that runs, if one does, has asked for a type.
+  fileprivate func observeDependency(on type: any Any.Type) {
+    pointee.frames.last?.registration?._withUnsafeGuaranteedRef { $0.observeDependency(on: type) }
+  }
+}
+
+extension InjectionError {
+  /// What becomes of an error that an initializer threw: the same with one more step, or `.initializerFailed`.
+  static func wrapping(_ error: any Error, thrownBy step: InjectionStep) -> InjectionError {
+    switch error {
+    case let error as InjectionError: error.asked(by: step)
+    default: InjectionError(.initializerFailed, through: [step], underlying: error)
+    }
+  }
+}
+
+/// A call of a main-actor initializer from a function that is synchronous, and checks where it is.
+///
+/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor or it throws.
+private struct MainActorCall<Value>: @unchecked Sendable {
+  let initializer: @MainActor (Resolver) throws -> Value
+  let resolver: Resolver
+
+  /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
+  private struct Made: @unchecked Sendable { let value: Value }
+
+  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver) {
+    self.initializer = initializer
+    self.resolver = resolver
+  }
+
+  func run() throws -> Value {
+    guard isOnMainActor() else { throw InjectionError(.wrongIsolation, through: []) }
+    return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
+  }
+}
+
+/// An Optional type that is asked for as its wrapped type.
+private protocol OptionalInjection: OptionalValue {
+  static func value<Value>(
+    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
+    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value
+  static func made<Value, Arguments>(
+    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
+  ) throws(InjectionError) -> Value?
+}
+
+extension Optional: OptionalInjection {
+  fileprivate static func value<Value>(
+    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
+    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    let unwrapped = Match(match.registration, for: Wrapped.self, of: match.owner)
+    return rewrapped(try registry.value(of: unwrapped, asker: asker, on: thread, at: point) as Wrapped)
+  }
+
+  fileprivate static func made<Value, Arguments>(
+    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
+  ) throws(InjectionError) -> Value? {
+    guard let made: Wrapped = try registry.made(with: arguments, at: point) else { return nil }
+    return rewrapped(made)
+  }
+
+  private static func rewrapped<Value>(_ wrapped: Wrapped) -> Value {
+    guard let value = Optional(wrapped) as? Value else {
+      trap("\(TypeName.of(Value.self)) doesn't wrap \(TypeName.of(Wrapped.self)); please report this.")
+    }
+    return value
   }
 }

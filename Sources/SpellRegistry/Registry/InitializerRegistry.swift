@@ -1,7 +1,7 @@
 internal import Locking
 internal import Synchronization
 
-/// Who makes what for whom: initializers, keyed by property type, container type and property name.
+/// A registry of the closures that create values, by property type, container type and property name.
 ///
 /// ```swift
 /// let registry = InitializerRegistry.current
@@ -15,62 +15,69 @@ internal import Synchronization
 /// any), then by name (equal, contained, any), then by kind (exactly the type, an instance that serves supertypes),
 /// then the newest. One with the same key replaces the older.
 ///
-/// An object that an initializer makes asks, for its own `@Injected` properties, the registry that is *current* then,
-/// which is not changed by resolving: with a registry other than the shared one, resolve inside ``run(_:)``.
+/// **A registry owns what it makes.** While an initializer runs, a registry is current, and the `@Injected` properties of
+/// the objects that it makes ask that one. For a value that is kept (`.singleton`, `.cached(in:)`, `.weak`) it is the
+/// registry that has the registration, so that what a child overrides never ends up in what others share. For any other
+/// value it is the registry that was asked.
 ///
 /// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
-  /// The registry of the whole process, current wherever none has been set.
+  /// The registry of the whole process, which is current if no other is.
   public static let shared = InitializerRegistry()
 
-  @TaskLocal private static var taskOverride: InitializerRegistry?
+  /// The registry that is current instead of the shared one, and how what is made now refers to it.
+  struct Override: Sendable {
+    let registry: InitializerRegistry
+    let reference: RegistryReference
+  }
 
-  /// Whether any registry has ever been made current: until then nobody need look into the task's locals.
+  @TaskLocal private static var taskOverride: Override?
+
+  /// Whether any registry has ever been made current; if not, the task's locals need no look.
   ///
-  /// Relaxed: who runs inside ``run(_:)``, or in a task begun there, comes after the store in program order or by what
+  /// Relaxed: what runs inside ``run(_:)``, or in a task begun there, comes after the store in program order or by what
   /// began the task.
   private static let isOverridden = Atomic(false)
 
-  /// The registry of the running task, where one was set.
-  @usableFromInline static var override: InitializerRegistry? {
-    isOverridden.load(ordering: .relaxed) ? taskOverride : nil
-  }
+  static var override: Override? { isOverridden.load(ordering: .relaxed) ? taskOverride : nil }
 
   /// The registry of the running task, set by ``run(_:)``; else ``shared``.
   ///
-  /// Costs a look into the task's locals, once any registry has been made current.
-  public static var current: InitializerRegistry { override ?? shared }
+  /// Costs a look into the task's locals (about 13 ns), once any registry has been made current.
+  public static var current: InitializerRegistry { override?.registry ?? shared }
 
-  /// Where this one looks for what it does not have.
+  /// The registry that ``run(_:)`` or an initializer has made current; nil if none has.
+  package static var requested: InitializerRegistry? { override?.registry }
+
+  /// The registry that is asked for what isn't registered here.
   public let parent: InitializerRegistry?
 
-  let index: RegistrationIndex
-  let table: Lock<RegistrationTable>
+  let table = RegistrationTable()
   let hooks = Hooks()
-  let generations: Generations
+  let epochs: ReinjectionEpochs
   /// What the values of expiring scopes that are registered here grow old by.
   let clock: ElapsedClock
 
-  /// An empty registry.
+  /// Creates an empty registry.
   ///
   /// - Parameters:
-  ///   - parent: Where to look for what is not registered here. An answer found here comes first, however specific the
-  ///     parent's is.
-  ///   - clock: What the values that are registered here expire by, such as a test's. Where left out it is the
-  ///     parent's, and without a parent a `ContinuousClock`.
+  ///   - parent: The registry to ask for what isn't registered here. A registration here wins over any of the parent's,
+  ///     however specific that is.
+  ///   - clock: The clock by which the values that are registered here expire, such as a test's. The default is the
+  ///     parent's and, without a parent, a `ContinuousClock`.
   public init(parent: InitializerRegistry? = nil, clock: (any Clock<Duration>)? = nil) {
     self.parent = parent
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
-    let index = RegistrationIndex()
-    self.index = index
-    table = Lock(RegistrationTable(index))
-    generations = parent?.generations ?? Generations()
+    epochs = parent?.epochs ?? ReinjectionEpochs()
   }
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
+  ///
+  /// An object made in `body` keeps this registry alive, since it may ask it later. An object that the registry itself
+  /// keeps doesn't, and neither do objects made in a `body` that registers an object with `register(instance:)`: hold
+  /// the registry for as long as you use those.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-    Self.isOverridden.store(true, ordering: .relaxed)
-    return try Self.$taskOverride.withValue(self, operation: body)
+    try Self.withOverride(override(isWeak: false), body)
   }
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
@@ -78,14 +85,14 @@ public final class InitializerRegistry: Sendable {
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
     Self.isOverridden.store(true, ordering: .relaxed)
-    return try await Self.$taskOverride.withValue(self, operation: body, isolation: isolation)
+    return try await Self.$taskOverride.withValue(override(isWeak: false), operation: body, isolation: isolation)
   }
 
   /// Withdraws every registration and drops what they cached; properties that got their value keep it.
   ///
   /// The parent, and hooks for the whole registry, stay.
   public func removeAll() {
-    drop(table.withLock { $0.removeAll() })
+    drop(ThreadState.write { table.removeAll() })
   }
 
   /// Calls `hook` after each injection of any value through this registry: after the registration's hooks, the
@@ -95,25 +102,83 @@ public final class InitializerRegistry: Sendable {
   /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
-  func insert(_ entry: any AnyRegistrationEntry) {
-    let replaced = table.withLock { $0.insert(entry) }
-    if let replaced { drop([replaced]) }
-  }
-
-  func remove(_ entry: any AnyRegistrationEntry) {
-    if table.withLock({ $0.remove(entry) }) { drop([entry]) }
-  }
-
-  /// Lets go of entries that are in the table no more.
-  private func drop(_ entries: [any AnyRegistrationEntry]) {
-    for entry in entries { entry.shared.retire() }
-    // Somebody may have just found one and not retained it yet.
-    withExtendedLifetime(entries) { CreationThread.awaitReaders() }
-  }
-
   /// Every registration here, in order.
-  var entries: [any AnyRegistrationEntry] { table.withLock(\.all) }
+  var registrations: [RegistrationStorage] { ThreadState.current.pointee.read { table.all } }
 
   /// This registry, its parent, its parent's parent.
   var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
+
+  /// Whether a registration here or in a parent is for one class of containers.
+  var hasClassConstraints: Bool { table.hasClassConstraints || parent?.hasClassConstraints ?? false }
+}
+
+// MARK: What is current while an initializer runs
+
+extension InitializerRegistry {
+  private func override(isWeak: Bool) -> Override? {
+    // What the shared registry makes asks the shared registry, with nothing to refer to.
+    self === Self.shared ? nil : Override(registry: self, reference: RegistryReference(to: self, isWeak: isWeak))
+  }
+
+  private static func withOverride<Result>(_ override: Override?, _ body: () throws -> Result) rethrows -> Result {
+    isOverridden.store(true, ordering: .relaxed)
+    return try $taskOverride.withValue(override, operation: body)
+  }
+
+  /// The override for an initializer of this registry, if it isn't in force already.
+  private func overrideToSet(keepsValue: Bool) -> Override?? {
+    guard let override = Self.override else { return self === Self.shared ? nil : .some(override(isWeak: keepsValue)) }
+    if override.registry === self && (!keepsValue || override.reference.isWeak) { return nil }
+    return .some(self.override(isWeak: keepsValue))
+  }
+
+  /// Runs an initializer with this registry as the current one.
+  ///
+  /// - Parameter keepsValue: Whether the registry keeps the value, so that the value must not keep the registry.
+  func runInitializer<Result>(keepsValue: Bool, _ body: () throws -> Result) rethrows -> Result {
+    guard let override = overrideToSet(keepsValue: keepsValue) else { return try body() }
+    return try Self.withOverride(override, body)
+  }
+
+  func runInitializer<Result>(
+    keepsValue: Bool, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    guard let override = overrideToSet(keepsValue: keepsValue) else { return try await body() }
+    Self.isOverridden.store(true, ordering: .relaxed)
+    return try await Self.$taskOverride.withValue(override, operation: body, isolation: isolation)
+  }
+
+  /// Lets what was made in the running ``run(_:)`` no longer keep this registry, which now keeps an object that may have
+  /// been made there.
+  func loosenCurrentReference() {
+    guard let override = Self.override, override.registry.lineage.contains(where: { $0 === self }) else { return }
+    override.reference.weaken()
+  }
+}
+
+// MARK: Adding and removing
+
+extension InitializerRegistry {
+  func insert(_ registration: RegistrationStorage) {
+    if let replaced = ThreadState.write({ table.insert(registration) }) { drop([replaced]) }
+  }
+
+  /// Puts a registration in place of the one with its key, which comes back when the new one is withdrawn.
+  func substitute(_ registration: RegistrationStorage) {
+    ThreadState.write {
+      registration.former = table[registration.key, registration.type]
+      _ = table.insert(registration)
+    }
+  }
+
+  func remove(_ registration: RegistrationStorage) {
+    if ThreadState.write({ table.remove(registration) }) { drop([registration]) }
+  }
+
+  /// Drops what registrations keep that are no longer in the table, with no lock held.
+  private func drop(_ registrations: [RegistrationStorage]) {
+    for registration in registrations {
+      for registration in sequence(first: registration, next: \.former) { registration.kept.retire() }
+    }
+  }
 }

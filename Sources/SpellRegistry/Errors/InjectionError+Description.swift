@@ -1,0 +1,87 @@
+extension InjectionError: CustomStringConvertible {
+  /// What went wrong, for whom, the way there with every registration's file and line, and what to do.
+  public var description: String {
+    var lines = [headline]
+    if steps.count > 1 || steps.contains(where: { $0.registration != nil }) {
+      lines.append("  Path: \(Self.shortened(path).joined(separator: " → "))")
+      lines += Self.shortened(steps.compactMap(\.line))
+    }
+    // Where the headline is a note it has been said.
+    lines += notes.filter { $0 != headline }.map { "  \($0)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private var headline: String {
+    let culprit = steps.last
+    let type = culprit?.typeName ?? "?"
+    let place = steps.last { $0.property != nil && (code != .cycle || $0.typeName == type) }.map { step in
+      " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
+    }
+    switch code {
+    case .notRegistered:
+      let name = culprit?.name.map { " named \"\($0)\"" } ?? ""
+      return "No initializer is registered for \(type)\(name)\(asker)\(place ?? "")."
+    case .stackExhausted:
+      return """
+        The initializer of \(type)\(place ?? "") would overflow its thread's stack: \(steps.count) initializers wait \
+        for it. Make the chain shorter, or resolve it on a thread with a larger stack.
+        """
+    case .cycle:
+      return
+        "The initializer of \(type)\(place ?? "") needs its own result: \(circle.joined(separator: " → "))."
+    case .initializerFailed:
+      let reason = underlying.map { String(describing: $0) } ?? "an error"
+      return "The initializer of \(type)\(place ?? "") threw \(reason)."
+    case .wrongIsolation:
+      return
+        "The initializer of \(type)\(place ?? "") runs on the main actor, and was asked for from elsewhere."
+    case .notReady: return "The async initializer of \(type)\(place ?? "") has not finished."
+    default: return notes.first ?? "\(code): \(type)\(place ?? "")."
+    }
+  }
+
+  /// The ends of a list that is too long to read.
+  private static func shortened(_ list: [String]) -> [String] {
+    list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
+  }
+
+  /// Whose initializer asked for the type at fault.
+  private var asker: String {
+    guard steps.count > 1 else { return "" }
+    let asker = steps[steps.count - 2]
+    return ", which \(asker.typeName) needs"
+  }
+
+  /// The part of the path that goes round.
+  private var circle: [String] {
+    guard let last = path.last, let start = path.dropLast().lastIndex(of: last) else { return path }
+    return Array(path[start...])
+  }
+}
+
+extension InjectionStep {
+  fileprivate var line: String? {
+    let facts = [
+      property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
+      registration.map { "registered at \($0)" },
+    ].compactMap(\.self)
+    return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
+  }
+}
+
+extension InjectionError {
+  /// Stops the program: what a property that was read, and so cannot throw, does with an error.
+  ///
+  /// The message has everything that ``description`` has, and what was being made on this thread at the time.
+  public func stop(at place: SourcePlace) -> Never {
+    let types = ThreadState.current.openTypes
+    let notes = notes
+    // What this thread is making leads to a circle's first step, and is part of it.
+    let leading = code == .cycle ? types.map { InjectionStep($0) } : []
+    var message = InjectionError(code, through: leading + steps, underlying: underlying, notes: { notes }).description
+    if !types.isEmpty {
+      message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
+    }
+    trap(message + "\n  A property cannot throw; `try $property.resolve()` can, and throws this error.", at: place)
+  }
+}

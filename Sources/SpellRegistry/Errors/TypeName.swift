@@ -1,0 +1,53 @@
+/// The names of types as a person writes them: `any Tracker`, `Clock?`.
+package enum TypeName {
+  /// The name of a type without its module; costs a few microseconds, so it is for messages and drawings.
+  package static func of(_ type: any Any.Type) -> String {
+    if let optional = type as? any OptionalValue.Type {
+      let wrapped = of(optional.wrappedType)
+      return wrapped.hasPrefix("any ") ? "(\(wrapped))?" : "\(wrapped)?"
+    }
+    let name = String(describing: type)
+    let isExistential = isExistential(type)
+    let isPlain = name == "Any" || name == "AnyObject" || name.hasPrefix("any ")
+    return isExistential && !isPlain ? "any \(name)" : name
+  }
+
+  /// Whether the type is that of values that have a protocol.
+  ///
+  /// The only sign that the standard library shows: its metatype is a `.Protocol`.
+  private static func isExistential(_ type: any Any.Type) -> Bool {
+    String(describing: Swift.type(of: type)).hasSuffix(".Protocol")
+  }
+
+  /// Whether every value of the type is an object: it is a class, or a protocol that only classes conform to.
+  static func isHeldByReference(_ type: any Any.Type) -> Bool {
+    if type is any AnyObject.Type { return true }
+    guard isExistential(type) else { return false }
+    // Values of a protocol for any type have room for three words and the type, then a word for each protocol; for
+    // classes, room for the object instead.
+    func size<Value>(of _: Value.Type) -> Int { MemoryLayout<Value>.size / MemoryLayout<UInt>.size }
+    let words = _openExistential(type, do: size)
+    let name = String(describing: type)
+    let protocols = name == "Any" || name == "AnyObject" ? 0 : name.split(separator: "&").count
+    return words < 4 || words != 4 + protocols
+  }
+
+  /// The type as it is written as a value: `Clock.self`, `(any Tracker).self`.
+  package static func source(of type: any Any.Type) -> String {
+    let name = of(type)
+    return name.hasPrefix("any ") ? "(\(name)).self" : "\(name).self"
+  }
+}
+
+/// An Optional type, as far as the registry needs to know it when only the runtime knows what it wraps.
+package protocol OptionalValue {
+  static var wrappedType: any Any.Type { get }
+  static var none: Self { get }
+  /// The wrapped value, if there is one.
+  var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  package static var wrappedType: any Any.Type { Wrapped.self }
+  package var content: Any? { map { $0 as Any } }
+}

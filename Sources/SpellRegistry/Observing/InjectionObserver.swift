@@ -1,0 +1,15 @@
+/// An object that hears of every value that is injected into it.
+///
+/// ```swift
+/// final class Page: InjectionObserver {
+///   @Injected var tracker: any Tracker
+///   func didInject(_ value: Any, intoProperty name: String) { print("\(name) is \(value)") }
+/// }
+/// ```
+public protocol InjectionObserver: AnyObject {
+  /// Called once for each injection, after the registration's and the property's own hooks, with no lock held.
+  ///
+  /// It runs where the property was read, so in the container's own isolation. The value is already stored: reading
+  /// the property here returns it.
+  func didInject(_ value: Any, intoProperty name: String)
+}

@@ -1,0 +1,77 @@
+/// Where a value is about to go: the property that asks, and the object that holds it.
+///
+/// Every initializer that takes a ``Resolver`` and every hook is given one. It is valid while that initializer or hook
+/// runs, and holds its container strongly for just as long.
+public struct InjectionPoint {
+  /// The declared type of the property, or the type that `resolve` was called with.
+  public let propertyType: any Any.Type
+  /// The object that holds the property; nil for a struct, a local, a plain constant, and a direct `resolve`.
+  public let container: AnyObject?
+  let property: Property
+
+  enum Property {
+    case unnamed
+    case named(String)
+    /// A wrapped property, and the name that its declaration gave instead of its own.
+    case wrapped(PropertyIdentity, alias: String?)
+  }
+
+  init(_ propertyType: any Any.Type, in container: AnyObject?, _ property: Property) {
+    self.propertyType = propertyType
+    self.container = container
+    self.property = property
+  }
+
+  /// The point of a property that an enclosing instance holds.
+  ///
+  /// - Parameters:
+  ///   - propertyType: The property's declared type.
+  ///   - container: The object that holds it, where it is held by one.
+  ///   - identity: The property's storage, by which reflection finds its name.
+  ///   - alias: The name to ask with instead of the property's own, as in `@Injected("backup")`.
+  public init(
+    _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity,
+    alias: String? = nil
+  ) {
+    self.init(propertyType, in: container, .wrapped(identity, alias: alias))
+  }
+
+  /// The dynamic class of the container.
+  public var containerType: (any AnyObject.Type)? { container.map { type(of: $0) } }
+
+  /// The name that the value is asked with: the property's own, unless its declaration or `resolve` gave another.
+  ///
+  /// Found by reflection once for each class and property (about a microsecond), then looked up. It is nil for
+  /// structs, locals and plain constants, and where the program was built without reflection metadata.
+  public var propertyName: String? {
+    switch property {
+    case .unnamed: nil
+    case .named(let name): name
+    case .wrapped(_, let alias?): alias
+    case .wrapped(let identity, nil): container.flatMap { PropertyNames.name(of: identity, in: $0) }
+    }
+  }
+
+  /// The property's own name, whatever it is asked with.
+  var declaredName: String? {
+    guard case .wrapped(let identity, _) = property, let container else { return propertyName }
+    return PropertyNames.name(of: identity, in: container)
+  }
+
+  /// The point as a step of an error's path.
+  package func step(_ type: any Any.Type, registration: SourcePlace? = nil) -> InjectionStep {
+    var step = InjectionStep(type, registration: registration?.description)
+    switch property {
+    case .unnamed: return step
+    case .named(let name): step.name = name
+    case .wrapped(let identity, let alias):
+      step.name = alias
+      step.declaration = identity.place.description
+    }
+    guard case .wrapped = property else { return step }
+    step.property = container.map { container in
+      "\(TypeName.of(Swift.type(of: container))).\(declaredName ?? "(unnamed: built without reflection metadata)")"
+    }
+    return step
+  }
+}

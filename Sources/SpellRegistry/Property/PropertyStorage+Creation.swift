@@ -1,0 +1,336 @@
+public import Synchronization
+
+// A read that finds no value: what makes it, in which order, and who hears of it.
+//
+//   1. The registration for this container's class.
+//   2. The property's own expression.
+//   3. Any other registration.
+//   4. The wrapper's fallback.
+//   5. Nil, for an Optional type, which isn't kept; else an error.
+//
+// `makeFromExpression` is the shortcut for the most common first read; `makeValue` is the whole. Both are compiled once for
+// all types but for the expression itself. A `Value` is handed on as it is, never in an Optional or a tuple: the runtime
+// would have to look up that type each time, which costs more than all the rest (benchmark: "first read").
+
+extension PropertyStorage {
+  /// Makes the value by the property's own expression, if nothing else has a say in it: nothing is there yet, no
+  /// registration is for a class of containers, and neither a hook nor the container wants to hear of it.
+  ///
+  /// - Parameter container: The object that holds the property, if one does.
+  /// - Returns: Whether the value was made, so that the slot is ready; else call ``makeValue(in:followsReinjection:fallback:)``.
+  @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
+    let header = header
+    guard let expression = header.pointee.declaration.expression, header.pointee.declaration.options == nil else {
+      return false
+    }
+    return header.pointee.gate.make(
+      Value.self, of: header, in: container, asking: header.pointee.declaration.reference, epoch: header.pointee.epoch
+    ) {
+      slot.place.initialize(to: expression())
+      header.pointee.hasValue = true
+    }
+  }
+}
+
+extension CreationGate {
+  /// Runs `make` as the thread that makes the value, if the value is vacant and nothing else has a say in it.
+  @usableFromInline func make(
+    _ type: any Any.Type, of property: UnsafeRawPointer, in container: AnyObject?, asking reference: RegistryReference?,
+    epoch: UnsafePointer<Atomic<UInt>>, _ make: () -> Void
+  ) -> Bool {
+    // Apart, since one of the two as a value would be retained.
+    let isConcerned =
+      if let reference { reference.registry?.isConcerned(with: container) ?? true } else {
+        InitializerRegistry.shared.isConcerned(with: container)
+      }
+    if isConcerned { return false }
+    let thread = ThreadState.current
+    guard begin(from: Self.vacant, on: thread.pointee.id) else { return false }
+    // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
+    let epoch = epoch.pointee.load(ordering: .acquiring)
+    let asker = ResolutionFrame.Asker(
+      container: container.map { ObjectIdentifier($0) }, property: PropertyIdentity.Address(property))
+    let frame = ResolutionFrame(type: type, registration: nil, asker: asker, gate: identity)
+    do throws(InjectionError) { try thread.making(frame) { make() } } catch {
+      settle(as: Self.vacant, on: thread.pointee.id)
+      return false
+    }
+    settle(as: epoch, on: thread.pointee.id)
+    return true
+  }
+}
+
+extension InitializerRegistry {
+  /// Whether a registration may come before the expression of a property of this container, or a hook or the container
+  /// itself wants to hear of its value.
+  fileprivate func isConcerned(with container: AnyObject?) -> Bool {
+    if hasClassConstraints || hooks.areUsed { return true }
+    return container.map { ObserverCache.observes(type(of: $0)) } ?? false
+  }
+}
+
+extension PropertyStorage {
+  /// Makes a value if the registry and the property's expression give none; nil if it can't.
+  package typealias Fallback = (InjectionPoint) throws(InjectionError) -> Value?
+
+  /// The value: made now if there is none, once, however many threads ask.
+  ///
+  /// It is made with no lock held and stored; then the hooks are called: the registration's, the property's, the
+  /// container's observer, the registry's.
+  ///
+  /// - Parameters:
+  ///   - container: The object that holds the property, if one does.
+  ///   - followsReinjection: Whether an injected value whose type was re-injected since is made again.
+  ///   - keep: Keeps the value elsewhere; the storage keeps a nil, in a state that no fast read takes for current.
+  ///   - fallback: Makes a value if nothing is registered.
+  /// - Throws: Why there is no value; nothing is stored then, and the next read tries again.
+  package func makeValue(
+    in container: AnyObject?, followsReinjection: Bool = false, keptBy keep: ((Value) -> Void)? = nil,
+    fallback: Fallback
+  ) throws(InjectionError) -> Value {
+    let thread = ThreadState.current
+    while true {
+      let newest = newest
+      let state = try newest.settledState(in: container, on: thread)
+      switch state & CreationGate.tags {
+      case CreationGate.ready:
+        if !followsReinjection || !newest.isOutdated(state, in: container) {
+          return withExtendedLifetime(newest) { newest.slot.unsafeValue }
+        }
+      case CreationGate.replaced: continue
+      default: break
+      }
+      if newest.header.pointee.gate.begin(from: state, on: thread.pointee.id) {
+        do throws(InjectionError) {
+          return try makeValue(in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
+        } catch {
+          newest.header.pointee.gate.settle(as: state, on: thread.pointee.id)
+          throw error
+        }
+      }
+    }
+  }
+
+  /// Resolves the property, as ``makeValue(in:followsReinjection:fallback:)`` does, with no fallback.
+  public func resolve(in container: AnyObject?, followsReinjection: Bool = false) throws(InjectionError) -> Value {
+    // Not a default argument: that would be a closure on the heap at each call.
+    try makeValue(in: container, followsReinjection: followsReinjection) { _ in nil }
+  }
+
+  /// The value, made once and handed to the thread that makes it; `keep` keeps it, and other reads get nil.
+  ///
+  /// - Precondition: `Value` is an Optional type.
+  package func makeValue(
+    in container: AnyObject?, keptBy keep: @escaping (Value) -> Void
+  ) throws(InjectionError) -> Value {
+    try makeValue(in: container, keptBy: keep) { _ in nil }
+  }
+
+  /// Makes a value for this one read from a registry, stores nothing, and calls the hooks.
+  package func makeTransientValue(
+    in container: AnyObject?, from registry: InitializerRegistry
+  ) throws(InjectionError) -> Value {
+    let thread = ThreadState.current
+    let match = match(in: registry, for: container, on: thread)
+    if match == nil && !hasExpression { return try registry.nilOrThrow(at: point(in: container)) }
+    let value = try value(of: match, from: registry, in: container, gate: nil, on: thread)
+    notify(value, of: match, in: container)
+    return value
+  }
+
+  /// Makes the value for the newest storage, as the thread that began its gate, and settles the gate.
+  private func makeValue(
+    in container: AnyObject?, for newest: PropertyStorage, from state: UInt, keptBy keep: ((Value) -> Void)?,
+    fallback: Fallback, on thread: UnsafeMutablePointer<ThreadState>
+  ) throws(InjectionError) -> Value {
+    let registry = header.pointee.declaration.registry { point(in: container) }
+    // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
+    let epoch = header.pointee.epoch.pointee.load(ordering: .acquiring)
+    let match = match(in: registry, for: container, on: thread)
+    if match == nil && !hasExpression {
+      guard let value = try fallback(point(in: container)) else {
+        // A value for which nothing is registered any more stays.
+        if newest.header.pointee.hasValue {
+          newest.header.pointee.gate.settle(as: epoch, on: thread.pointee.id)
+          return newest.slot.unsafeValue
+        }
+        let nothing: Value = try registry.nilOrThrow(at: point(in: container))
+        newest.header.pointee.gate.settle(as: state, on: thread.pointee.id)
+        return nothing
+      }
+      store(value, for: newest, in: epoch, on: thread)
+      notify(value, of: nil, in: container)
+      return value
+    }
+    let value = try value(of: match, from: registry, in: container, gate: newest.header.pointee.gate.identity, on: thread)
+    if let keep {
+      keep(value)
+      store(try registry.nilOrThrow(at: point(in: container)), for: newest, in: CreationGate.readyElsewhere, on: thread)
+    } else {
+      store(value, for: newest, in: epoch, on: thread)
+    }
+    notify(value, of: match, in: container)
+    return value
+  }
+
+  private var hasExpression: Bool { header.pointee.declaration.expression != nil }
+
+  /// The registration that makes the value; nil if the property's own expression comes first, or none does.
+  private func match(
+    in registry: InitializerRegistry, for container: AnyObject?, on thread: UnsafeMutablePointer<ThreadState>
+  ) -> Match? {
+    // What is registered for no container in particular comes after the property's own expression.
+    if hasExpression && !registry.hasClassConstraints { return nil }
+    return registry.match(
+      for: Value.self, named: .ofProperty, inContainer: container != nil, onlyConstrained: hasExpression, on: thread
+    ) { point(in: container) }
+  }
+
+  /// What a registration makes or, without one, the property's own expression.
+  private func value(
+    of match: Match?, from registry: InitializerRegistry, in container: AnyObject?, gate: GateID?,
+    on thread: UnsafeMutablePointer<ThreadState>
+  ) throws(InjectionError) -> Value {
+    let asker = ResolutionFrame.Asker(
+      container: container.map { ObjectIdentifier($0) }, property: identity.address)
+    if let match {
+      return try registry.value(of: match, asker: asker, propertyGate: gate, on: thread) { point(in: container) }
+    }
+    guard let expression = header.pointee.declaration.expression else {
+      trap("Nothing makes the property declared at \(identity.place); please report this.")
+    }
+    let frame = ResolutionFrame(type: Value.self, registration: nil, asker: asker, gate: gate)
+    return try thread.making(frame) { expression() }
+  }
+
+  /// Calls each hook that wants to hear of this injection, once, with no lock held.
+  private func notify(_ value: Value, of match: Match?, in container: AnyObject?) {
+    if let match { match.registration.hooks.callAll(value, at: point(in: container)) }
+    if let hook = header.pointee.declaration.options?.hook, let container { hook(container, value) }
+    // The registry may be gone by now, with all who would hear of it.
+    let reference = header.pointee.declaration.reference
+    let registry = reference == nil ? InitializerRegistry.shared : reference?.registry
+    registry?.notifyObservers(of: value, in: container) { point(in: container) }
+  }
+}
+
+// MARK: Storing
+
+extension PropertyStorage {
+  /// The state, once no thread is making the value.
+  private func settledState(
+    in container: AnyObject?, on thread: UnsafeMutablePointer<ThreadState>
+  ) throws(InjectionError) -> UInt {
+    while true {
+      let state = header.pointee.gate.current
+      guard CreationGate.isBusy(state) else { return state }
+      do throws(InjectionError) { try header.pointee.gate.wait(for: Value.self, on: thread) } catch {
+        throw error.located(at: point(in: container))
+      }
+    }
+  }
+
+  /// Writes a value for the newest storage, whose gate this thread has begun, and settles the gate.
+  private func store(
+    _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: UnsafeMutablePointer<ThreadState>
+  ) {
+    if newest.header.pointee.hasValue {
+      link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
+    } else {
+      newest.slot.place.initialize(to: value)
+      newest.header.pointee.hasValue = true
+      newest.header.pointee.gate.settle(as: epoch, on: thread.pointee.id)
+    }
+  }
+
+  /// Stores a value if there is none; returns whether it did.
+  ///
+  /// Of any number of threads that try, one does.
+  ///
+  /// - Throws: `.cycle` if this thread is making the property's value, so that waiting for it would never end.
+  package func assignIfVacant(_ value: Value) throws(InjectionError) -> Bool {
+    try change(ifVacant: true, to: value, in: nil)
+  }
+
+  /// Stores a value that is injected from elsewhere, in place of the one that there is, and calls the hooks.
+  package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
+    _ = try change(ifVacant: false, to: value, in: container)
+    notify(value, of: nil, in: container)
+  }
+
+  private func change(ifVacant: Bool, to value: Value, in container: AnyObject?) throws(InjectionError) -> Bool {
+    let thread = ThreadState.current
+    while true {
+      let newest = newest
+      let state = try newest.settledState(in: container, on: thread)
+      if state == CreationGate.replaced { continue }
+      if ifVacant && state != CreationGate.vacant { return false }
+      if newest.header.pointee.gate.begin(from: state, on: thread.pointee.id) {
+        store(value, for: newest, in: header.pointee.epoch.pointee.load(ordering: .acquiring), on: thread)
+        return true
+      }
+    }
+  }
+
+  /// Forgets the value while other threads may be reading it; the next read makes another.
+  ///
+  /// A value that is being made goes to the thread that makes it. For a property of an object or a struct, put
+  /// ``replacedWithNothing()`` into the wrapper's field instead.
+  public func forget() {
+    let newest = newest
+    if newest.header.pointee.gate.current == CreationGate.vacant { return }
+    link(PropertyStorage(declaration), inPlaceOf: newest)
+  }
+
+  /// Makes a value as a read would, but from `registry`, and stores nothing yet.
+  ///
+  /// - Returns: What stores the value, and in turn returns what calls the hooks; nil if the property has a value, or is
+  ///   an Optional for which nothing is registered.
+  package func prepareValue(
+    in container: AnyObject?, from registry: InitializerRegistry
+  ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
+    if hasValue { return nil }
+    let thread = ThreadState.current
+    let match = registry.match(
+      for: Value.self, named: .ofProperty, inContainer: container != nil, on: thread
+    ) { point(in: container) }
+    guard let match else {
+      _ = try registry.nilOrThrow(at: point(in: container)) as Value
+      return nil
+    }
+    let asker = ResolutionFrame.Asker(
+      container: container.map { ObjectIdentifier($0) }, property: identity.address)
+    let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) { point(in: container) }
+    return { () throws(InjectionError) in
+      try assignIfVacant(value) ? { notify(value, of: match, in: container) } : {}
+    }
+  }
+
+  /// Whether a value in this state was injected before its type was last re-injected; if not, the state is brought up
+  /// to date, so that the next read is a fast one again.
+  private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
+    let current = header.pointee.epoch.pointee.load(ordering: .acquiring)
+    if current == state { return false }
+    if !header.pointee.isAssigned {
+      let registry = header.pointee.declaration.registry { point(in: container) }
+      var types: [any Any.Type] = [Value.self]
+      if let optional = Value.self as? any OptionalValue.Type { types.append(optional.wrappedType) }
+      // A registration of another type may serve this one as a supertype.
+      let match = match(in: registry, for: container, on: ThreadState.current)
+      if let match { types.append(match.registration.type) }
+      if registry.epochs.isOutdated(state, types) { return true }
+    }
+    _ = header.pointee.gate.state.compareExchange(expected: state, desired: current, ordering: .acquiringAndReleasing)
+    return false
+  }
+}
+
+extension InjectionError {
+  /// The same error, whose first step is the property at `point`.
+  func located(at point: InjectionPoint) -> InjectionError {
+    locating { step in
+      let known = point.step(point.propertyType)
+      return step.typeName == known.typeName ? known : step
+    }
+  }
+}

@@ -1,0 +1,228 @@
+internal import Locking
+public import Synchronization
+
+/// The storage of one wrapped property: a cell that is written once and read with no lock.
+///
+/// A wrapper holds one of these and nothing else that changes. One call reads it:
+///
+/// ```swift
+/// @propertyWrapper struct Stamped {
+///   private let storage = PropertyStorage(PropertyDeclaration<Date>(place: SourcePlace(fileID: #fileID, line: #line)))
+///   var wrappedValue: Date { storage.value { Date() } }
+/// }
+/// ```
+///
+/// Any number of threads may read at once, the first read included: one of them makes the value, with no lock held, and
+/// the others wait for it. To assign or to reset, put new storage into the wrapper's field:
+/// `storage = storage.replaced(with: value)`. Copies made before keep their value.
+///
+/// Declaring a property costs one allocation; a re-read costs one atomic load.
+@frozen public struct PropertyStorage<Value> {
+  /// Holds the memory that ``header`` points to.
+  @usableFromInline let buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>
+  @usableFromInline package let slot: PropertySlot<Value>
+  @inlinable var header: UnsafeMutablePointer<PropertyHeader<Value>> { slot.header }
+
+  /// Creates storage without a value.
+  @inlinable public init(_ declaration: consuming PropertyDeclaration<Value>) {
+    buffer = PropertyBuffer.allocate(size: PropertySlot<Value>.size, alignment: PropertySlot<Value>.alignment) { slot in
+      PropertySlot<Value>(header: slot.assumingMemoryBound(to: PropertyHeader<Value>.self)).deinitialize()
+    }
+    slot = PropertySlot(header: buffer.header.slot.bindMemory(to: PropertyHeader<Value>.self, capacity: 1))
+    slot.header.initialize(to: PropertyHeader(declaration))
+  }
+
+  /// Creates storage with a value, in a state that is ready.
+  @inlinable init(
+    _ declaration: consuming PropertyDeclaration<Value>, value: consuming Value, state: UInt, isAssigned: Bool
+  ) {
+    self.init(declaration)
+    slot.place.initialize(to: value)
+    header.pointee.hasValue = true
+    header.pointee.isAssigned = isAssigned
+    header.pointee.gate.state.store(state, ordering: .releasing)
+  }
+
+  /// What the property's declaration says.
+  public var declaration: PropertyDeclaration<Value> { header.pointee.declaration }
+
+  /// Which property this is the storage of.
+  public var identity: PropertyIdentity {
+    PropertyIdentity(address: header, place: header.pointee.declaration.place)
+  }
+
+  /// The property, as a request to the registry.
+  public func point(in container: AnyObject?) -> InjectionPoint {
+    InjectionPoint(
+      Value.self, in: container, property: identity, alias: header.pointee.declaration.options?.alias)
+  }
+
+  /// Storage for the same property with another value, to be put in place of this.
+  @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {
+    PropertyStorage(
+      header.pointee.declaration, value: value, state: header.pointee.epoch.pointee.load(ordering: .acquiring),
+      isAssigned: true)
+  }
+
+  /// Storage for the same property without a value, to be put in place of this.
+  @inlinable public func replacedWithNothing() -> PropertyStorage { PropertyStorage(header.pointee.declaration) }
+
+}
+
+/// Where a property's value is: a header of the same shape for all types, then the value.
+///
+/// A read projects this out of the wrapper's field, and so counts no reference to the storage.
+@frozen @usableFromInline package struct PropertySlot<Value> {
+  @usableFromInline let header: UnsafeMutablePointer<PropertyHeader<Value>>
+
+  @inlinable init(header: UnsafeMutablePointer<PropertyHeader<Value>>) { self.header = header }
+
+  /// Whether the value can be read with no lock.
+  @inlinable package var isReady: Bool { header.pointee.gate.isReady }
+
+  /// Whether the value can be read with no lock, and its type wasn't re-injected since it was made.
+  ///
+  /// The second load is relaxed: a thread that knows of a re-injection has synchronized with it.
+  @inlinable package var isCurrent: Bool {
+    header.pointee.gate.state.load(ordering: .acquiring) == header.pointee.epoch.pointee.load(ordering: .relaxed)
+  }
+
+  /// The value, without a look whether there is one.
+  ///
+  /// - Precondition: ``isReady`` or ``isCurrent`` was true, and the storage or the object that holds it is alive.
+  @inlinable package var unsafeValue: Value { place.pointee }
+
+  @inlinable var place: UnsafeMutablePointer<Value> {
+    (UnsafeMutableRawPointer(header) + Self.offset).assumingMemoryBound(to: Value.self)
+  }
+
+  @inlinable static var offset: Int {
+    let mask = MemoryLayout<Value>.alignment - 1
+    return (MemoryLayout<PropertyHeader<Value>>.size + mask) & ~mask
+  }
+
+  @inlinable static var size: Int { offset + MemoryLayout<Value>.size }
+
+  @inlinable static var alignment: Int {
+    max(MemoryLayout<PropertyHeader<Value>>.alignment, MemoryLayout<Value>.alignment)
+  }
+
+  /// Ends the life of the header and the value.
+  @inlinable func deinitialize() {
+    if header.pointee.hasValue { place.deinitialize(count: 1) }
+    if let newer = header.pointee.newer.load(ordering: .acquiring) { PropertyBuffer.release(newer) }
+    header.deinitialize(count: 1)
+  }
+}
+
+/// What a property has besides its value.
+///
+/// Use its stored properties one by one: a copy of the declaration looks at the type.
+@frozen @usableFromInline struct PropertyHeader<Value>: ~Copyable {
+  @usableFromInline let gate: CreationGate
+  /// The epoch of the latest re-injection, as a state that is ready; see ``InitializerRegistry/reinject(_:)``.
+  @usableFromInline let epoch: UnsafePointer<Atomic<UInt>>
+  /// The storage whose value took the place of this one's, retained; only with a gate that is replaced.
+  @usableFromInline let newer: Atomic<UnsafeMutableRawPointer?>
+  /// Whether there is a value, whether it can be read or was replaced.
+  @usableFromInline var hasValue: Bool
+  /// Whether the value was assigned, so that no re-injection takes its place.
+  @usableFromInline var isAssigned: Bool
+  @usableFromInline let declaration: PropertyDeclaration<Value>
+
+  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) {
+    gate = CreationGate()
+    epoch = RegistryReference.epoch(of: declaration.reference)
+    newer = Atomic(nil)
+    hasValue = false
+    isAssigned = false
+    self.declaration = declaration
+  }
+}
+
+// MARK: Reading
+
+extension PropertyStorage {
+  /// Whether there is a value.
+  public var hasValue: Bool { newest.slot.isReady }
+
+  /// The value, if there is one.
+  public var value: Value? {
+    let newest = newest
+    return withExtendedLifetime(newest) { newest.slot.isReady ? newest.slot.unsafeValue : nil }
+  }
+
+  /// The value: the one that is there, else the one that the registry gives, else the one that `make` makes.
+  ///
+  /// The value is made once, however many threads read, and kept; then the hooks are called. Stops the program if the
+  /// registry has an initializer for the property that fails, or if the property needs its own value.
+  ///
+  /// - Parameters:
+  ///   - container: The object that holds the property, if one does.
+  ///   - make: Makes the value if nothing is registered for the property; it runs with no lock held.
+  @inlinable public func value(in container: AnyObject? = nil, _ make: () -> Value) -> Value {
+    if slot.isReady { return withExtendedLifetime(self) { slot.unsafeValue } }
+    return madeValue(in: container, make)
+  }
+
+  @usableFromInline func madeValue(in container: AnyObject?, _ make: () -> Value) -> Value {
+    do throws(InjectionError) { return try makeValue(in: container) { _ in make() } } catch {
+      error.stop(at: header.pointee.declaration.place)
+    }
+  }
+}
+
+// MARK: Newer values
+//
+// A property of an object or a struct gets another value by getting other storage. Two kinds of change come while other
+// threads may be reading: re-injection, and the reset of a constant. They link newer storage to this. The first newer
+// storage is read with no lock and lives as long as this; any later one is found under the readers' lock, and goes when
+// the next takes its place. So at most two old values are kept until the property goes.
+
+extension PropertyStorage {
+  /// The storage that has taken the place of all others; this one, if none has.
+  var newest: PropertyStorage {
+    guard let second = newer else { return self }
+    return ThreadState.current.pointee.read { second.newer } ?? second
+  }
+
+  private var newer: PropertyStorage? {
+    header.pointee.newer.load(ordering: .acquiring).map { PropertyStorage(PropertyBuffer.buffer(at: $0)) }
+  }
+
+  private init(_ buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>) {
+    self.buffer = buffer
+    slot = PropertySlot(header: buffer.header.slot.assumingMemoryBound(to: PropertyHeader<Value>.self))
+  }
+
+  /// Links newer storage to this, unless `old` is no longer the newest, and wakes the threads that wait for a value of
+  /// `old`.
+  func link(_ new: PropertyStorage, inPlaceOf old: PropertyStorage) {
+    let dropped = PropertyBuffer.linking.withLock { _ -> PropertyBuffer.Address? in
+      guard newest.header == old.header else { return nil }
+      let address = PropertyBuffer.retain(new.buffer)
+      guard let second = newer else {
+        header.pointee.newer.store(address, ordering: .releasing)
+        return nil
+      }
+      return ThreadState.write {
+        second.header.pointee.newer.exchange(address, ordering: .acquiringAndReleasing)
+      }.map { PropertyBuffer.Address(raw: $0) }
+    }
+    old.header.pointee.gate.replace()
+    // Released with no lock held: a deinitializer may do anything.
+    if let dropped { PropertyBuffer.release(dropped.raw) }
+  }
+}
+
+extension PropertySlot {
+  /// The value of the first newer storage, if it can be read; with `inEpoch`, only if its type wasn't re-injected since.
+  ///
+  /// Benchmarks: "re-read after a re-injection", "re-read of a constant after a reset".
+  @inline(never) @inlinable package func newerValue(inEpoch: Bool) -> Value? {
+    guard let address = header.pointee.newer.load(ordering: .acquiring) else { return nil }
+    let newer = PropertySlot(
+      header: PropertyBuffer.slot(of: address).assumingMemoryBound(to: PropertyHeader<Value>.self))
+    return (inEpoch ? newer.isCurrent : newer.isReady) ? newer.unsafeValue : nil
+  }
+}

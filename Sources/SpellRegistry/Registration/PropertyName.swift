@@ -1,0 +1,50 @@
+/// Which properties a registration is for, by their names.
+///
+/// A string literal means ``equal(to:)``:
+///
+/// ```swift
+/// registry.register(Int.self, named: "port") { 80 }
+/// registry.register(Int.self, named: .containing("timeout")) { 30 }  // readTimeout, timeoutInSeconds
+/// ```
+public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
+  /// Exactly this name.
+  case equal(to: String)
+  /// Any name with this in it, in upper or lower case. An exact name wins over it.
+  case containing(String)
+
+  /// The same as ``equal(to:)``.
+  public init(stringLiteral name: String) { self = .equal(to: name) }
+
+  /// 0 for an equal name, 1 for one that contains this, nil where it does not match.
+  func rank(for name: String?) -> Int? {
+    guard let name else { return nil }
+    switch self {
+    case .equal(let expected): return name == expected ? 0 : nil
+    case .containing(let part): return name.lowercased().contains(part.lowercased()) ? 1 : nil
+    }
+  }
+
+  /// The name, or the part of one.
+  var text: String {
+    switch self {
+    case .equal(let name): name
+    case .containing(let part): part
+    }
+  }
+
+  /// The name as it is written in source.
+  var source: String {
+    switch self {
+    case .equal(let name): "\"\(name)\""
+    case .containing(let part): ".containing(\"\(part)\")"
+    }
+  }
+}
+
+/// Which property types an instance serves.
+public enum InstanceMatch: Sendable {
+  /// The type it is registered for, and no other.
+  case itsType
+  /// Every superclass and protocol it has, wherever nothing is registered for exactly the property's type.
+  case anySupertype
+}

@@ -1,0 +1,199 @@
+internal import Locking
+internal import Synchronization
+
+/// All of a registration but what makes its value, which alone depends on the value's type.
+///
+/// `@unchecked Sendable`: a class that isn't final can't be checked. Every stored property is a constant of a `Sendable`
+/// type, here and in the one subclass, but for `former`, which the readers' lock of the table guards.
+class RegistrationStorage: @unchecked Sendable {
+  /// What the registration keeps for every asker, if its scope says so.
+  let kept: KeptValue
+  let hooks = Hooks()
+  let key: RegistrationKey
+  let type: any Any.Type
+  let place: SourcePlace
+  /// What an autowired initializer takes, known before it runs.
+  let dependencies: [any Any.Type]
+  /// Counts up with each registration in the process: the larger, the newer.
+  let age: UInt64
+  /// The registration that this one stands in for and that comes back when this one is withdrawn.
+  final var former: RegistrationStorage?
+  private let observed = Lock<[any Any.Type]>([])
+
+  private static let lastAge = Atomic<UInt64>(0)
+
+  init(
+    key: RegistrationKey, type: any Any.Type, kept: consuming KeptValue, place: SourcePlace,
+    dependencies: [any Any.Type]
+  ) {
+    self.key = key
+    self.type = type
+    self.place = place
+    self.dependencies = dependencies
+    self.kept = kept
+    age = Self.lastAge.add(1, ordering: .relaxed).newValue
+    if case .cached(let cache) = lifetime { cache.add(self) }
+  }
+
+  deinit {
+    if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
+  }
+
+  final var lifetime: ScopeLifetime { kept.lifetime }
+  /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
+  final var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
+
+  /// What the initializer has asked for besides its dependencies.
+  final var observedDependencies: [any Any.Type] { observed.withLock(\.self) }
+
+  /// Whether the value's type is an Optional; kept once known, since the runtime takes its time to say so.
+  ///
+  /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
+  final var makesOptional: Bool {
+    if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
+    let isOptional = type is any OptionalValue.Type
+    if !isOptional { isKnownToMakeNoOptional.store(true, ordering: .relaxed) }
+    return isOptional
+  }
+  private let isKnownToMakeNoOptional = Atomic(false)
+
+  final func observeDependency(on type: any Any.Type) {
+    func isSame(_ other: any Any.Type) -> Bool { other == type }
+    if dependencies.contains(where: isSame) { return }
+    observed.withLock { observed in
+      if !observed.contains(where: isSame) { observed.append(type) }
+    }
+  }
+
+  /// Whether it makes exactly this type, or is an instance that has it for a supertype.
+  final func serves(_ type: any Any.Type) -> Bool {
+    func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }
+    return ObjectIdentifier(type) == key.type || isInstance(of: type)
+  }
+
+  /// The instance as one of its supertypes; nil for a registration that makes its values.
+  func instance<Supertype>(as: Supertype.Type) -> Supertype? { nil }
+}
+
+/// One registration, with what makes its value.
+///
+/// `@unchecked Sendable`: it adds one constant of a `Sendable` type.
+final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
+  enum Initializer: Sendable {
+    /// Needs nothing but itself.
+    case independent(@Sendable () throws -> Value)
+    case resolving(@Sendable (Resolver) throws -> Value)
+    case withArguments(@Sendable (Resolver, Any) throws -> Value)
+    case onMainActor(@MainActor (Resolver) throws -> Value)
+    case async(any AsyncInitializer<Value>)
+    /// Gives an instance that was there before.
+    case instance(@Sendable () -> Value)
+  }
+
+  let initializer: Initializer
+
+  init(
+    key: RegistrationKey, scope: Scope<Value>, clock: ElapsedClock, place: SourcePlace,
+    dependencies: [any Any.Type] = [], initializer: Initializer
+  ) {
+    self.initializer = initializer
+    super.init(
+      key: key, type: Value.self, kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock),
+      place: place, dependencies: dependencies)
+  }
+
+  override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
+    guard case .instance(let instance) = initializer else { return nil }
+    return instance() as? Supertype
+  }
+}
+
+/// What a registration is for; a registration with the same key replaces the older one.
+struct RegistrationKey: Hashable, Sendable {
+  let type: ObjectIdentifier
+  let container: ClassConstraint?
+  let name: PropertyName?
+  let servesSupertypes: Bool
+  let arguments: ObjectIdentifier?
+
+  /// Whether there is nothing to it but the type.
+  var isPlain: Bool { container == nil && name == nil && !servesSupertypes && arguments == nil }
+}
+
+/// The class of containers that a registration is for.
+struct ClassConstraint: Hashable, Sendable {
+  let type: any AnyObject.Type
+  let subclasses: Bool
+  private let isSuperclass: @Sendable (any AnyObject.Type) -> Bool
+
+  init<Container: AnyObject>(_ type: Container.Type, subclasses: Bool) {
+    self.type = type
+    self.subclasses = subclasses
+    isSuperclass = { $0 is Container.Type }
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.type == right.type && left.subclasses == right.subclasses
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(type))
+    hasher.combine(subclasses)
+  }
+
+  /// Whether a container of this class is meant.
+  func includes(_ container: any AnyObject.Type) -> Bool {
+    subclasses ? isSuperclass(container) : type == container
+  }
+
+  /// Whether this class is below the other, and so nearer to any class below both.
+  func isNearer(than other: ClassConstraint) -> Bool { type != other.type && other.isSuperclass(type) }
+}
+
+/// How closely a registration fits a request: the container counts first, then the name, the kind, and age.
+struct RegistrationRank {
+  private let container: ClassConstraint?
+  private let name: Int
+  private let kind: Int
+  private let age: UInt64
+
+  /// Nil if the registration is for other properties.
+  init?(of registration: RegistrationStorage, in containerType: (any AnyObject.Type)?, named requested: String?) {
+    let key = registration.key
+    if let constraint = key.container {
+      guard let containerType, constraint.includes(containerType) else { return nil }
+    }
+    container = key.container
+    if let expected = key.name {
+      guard let rank = expected.rank(for: requested) else { return nil }
+      name = rank
+    } else {
+      name = 2
+    }
+    kind = key.servesSupertypes ? 1 : 0
+    age = registration.age
+  }
+
+  func wins(over other: RegistrationRank) -> Bool {
+    let order = compareContainers(with: other)
+    if order != 0 { return order < 0 }
+    return (name, kind, other.age) < (other.name, other.kind, age)
+  }
+
+  /// Below zero if this container is the more specific.
+  private func compareContainers(with other: RegistrationRank) -> Int {
+    switch (container, other.container) {
+    case (nil, nil): 0
+    case (_?, nil): -1
+    case (nil, _?): 1
+    case (let mine?, let others?):
+      if mine.subclasses != others.subclasses {
+        mine.subclasses ? 1 : -1
+      } else if mine.type == others.type {
+        0
+      } else {
+        mine.isNearer(than: others) ? -1 : 1
+      }
+    }
+  }
+}

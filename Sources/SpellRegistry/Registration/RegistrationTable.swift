@@ -1,0 +1,281 @@
+internal import Synchronization
+
+/// The name that a request has, as far as it is known.
+enum RequestedName {
+  case none
+  case known(String)
+  /// The property's own, which only reflection can tell; it is looked for if a registration could depend on it.
+  case ofProperty
+}
+
+/// What a look into a table has found for a type.
+enum Finding {
+  /// Nothing that could serve it.
+  case nothing
+  /// The registration that wins; the table holds it until the reader leaves.
+  case winner(Unmanaged<RegistrationStorage>)
+  /// More than one may win, and it takes the property's name or the container's class to tell which.
+  case several
+}
+
+/// The registrations of one registry, by type and then by name.
+///
+/// `@unchecked Sendable`: everything that changes is guarded by the readers' lock: `find`, `candidates` and the other
+/// reads are called in `ThreadState.read`, and what changes the table in `ThreadState.write`. So a change is seen whole or
+/// not at all, and what it takes out of the table is released by the caller afterwards.
+///
+/// An open hash table: a type's own address is spread over the slots (Fibonacci hashing, Knuth), and a type that finds
+/// its slot taken goes to the next one. A dictionary would hash by SipHash and count references at each look, which
+/// costs a singleton a quarter of its speed (benchmark: "resolve singleton").
+final class RegistrationTable: @unchecked Sendable {
+  private struct Slot {
+    var type: UInt = 0
+    var group: Unmanaged<RegistrationGroup>?
+  }
+
+  private var slots: UnsafeMutablePointer<Slot>
+  /// One less than the number of slots, which is a power of two.
+  private var mask: Int
+  private var count = 0
+  /// Instances that serve any supertype.
+  private let universal = RegistrationGroup()
+  /// How many registrations are for one class of containers.
+  ///
+  /// Relaxed: a thread that knows of a registration has synchronized with it.
+  private let constrainedCount = Atomic(0)
+  var hasClassConstraints: Bool { constrainedCount.load(ordering: .relaxed) != 0 }
+
+  init() {
+    mask = 15
+    slots = Self.slots(16)
+  }
+
+  deinit {
+    for index in 0...mask { slots[index].group?.release() }
+    slots.deallocate()
+  }
+
+  private static func slots(_ count: Int) -> UnsafeMutablePointer<Slot> {
+    let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
+    slots.initialize(repeating: Slot(), count: count)
+    return slots
+  }
+
+  @inline(__always) private func index(of type: UInt) -> Int {
+    var index = Int(truncatingIfNeeded: (UInt64(type) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    while slots[index].type != type && slots[index].type != 0 { index = (index + 1) & mask }
+    return index
+  }
+
+  private func group(of type: any Any.Type) -> RegistrationGroup? {
+    slots[index(of: UInt(bitPattern: ObjectIdentifier(type)))].group?.takeUnretainedValue()
+  }
+
+  // MARK: Reading, in `ThreadState.read`
+
+  /// What wins for a type.
+  func find(_ type: any Any.Type, named name: RequestedName, inContainer: Bool) -> Finding {
+    let slot = slots[index(of: UInt(bitPattern: ObjectIdentifier(type)))]
+    guard let group = slot.group else { return universal.isEmpty ? .nothing : .several }
+    return group._withUnsafeGuaranteedRef { group in
+      if let sole = group.sole, !universal.isLimited { return .winner(sole) }
+      if universal.mayWin(for: name, inContainer: inContainer) { return .several }
+      let finding = group.find(name, inContainer: inContainer)
+      if case .nothing = finding { return universal.isEmpty ? .nothing : .several }
+      return finding
+    }
+  }
+
+  /// The registrations that may win for a type: those that make exactly it and, if wanted, instances of any supertype.
+  func candidates(for type: any Any.Type, named name: String?, withInstances: Bool) -> [RegistrationStorage] {
+    (group(of: type)?.candidates(named: name) ?? []) + (withInstances ? universal.candidates(named: name) : [])
+  }
+
+  /// The registrations that make exactly a type, whatever container and name they are for, and the universal instances.
+  func all(for type: any Any.Type) -> [RegistrationStorage] {
+    (group(of: type)?.all.filter { $0.key.arguments == nil } ?? []) + universal.all
+  }
+
+  /// The registrations of a type that take arguments of any type.
+  subscript(key: RegistrationKey, type: any Any.Type) -> RegistrationStorage? {
+    (key.servesSupertypes ? universal : group(of: type))?[key]
+  }
+
+  /// Every registration, in the order of registration.
+  var all: [RegistrationStorage] {
+    let groups = (0...mask).compactMap { slots[$0].group?.takeUnretainedValue() }
+    return (groups.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
+  }
+
+  // MARK: Changing, in `ThreadState.write`
+
+  /// Puts a registration in place of the one with its key, which it returns.
+  func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
+    let replaced = target(for: registration).insert(registration)
+    if registration.key.container != nil && replaced == nil { constrainedCount.add(1, ordering: .relaxed) }
+    return replaced
+  }
+
+  /// Takes a registration out, or puts back the one that it stands in for; returns false if it isn't there.
+  func remove(_ registration: RegistrationStorage) -> Bool {
+    let target = target(for: registration)
+    guard let current = target[registration.key] else { return false }
+    if current === registration {
+      if let former = registration.former {
+        _ = target.insert(former)
+        registration.former = nil
+      } else {
+        target.remove(registration)
+        if registration.key.container != nil { constrainedCount.subtract(1, ordering: .relaxed) }
+      }
+      return true
+    }
+    // It may stand further back, behind others that stand in for it.
+    var newer = current
+    while let former = newer.former {
+      if former === registration {
+        newer.former = registration.former
+        registration.former = nil
+        return true
+      }
+      newer = former
+    }
+    return false
+  }
+
+  /// Takes all registrations out and returns them.
+  func removeAll() -> [RegistrationStorage] {
+    let removed = all
+    for index in 0...mask { slots[index].group?.takeUnretainedValue().removeAll() }
+    universal.removeAll()
+    constrainedCount.store(0, ordering: .relaxed)
+    return removed
+  }
+
+  private func target(for registration: RegistrationStorage) -> RegistrationGroup {
+    if registration.key.servesSupertypes { return universal }
+    let type = UInt(bitPattern: registration.key.type)
+    let index = index(of: type)
+    if let group = slots[index].group { return group.takeUnretainedValue() }
+    let group = RegistrationGroup()
+    slots[index] = Slot(type: type, group: .passRetained(group))
+    count += 1
+    // Half of the slots stay free, so that looks are short.
+    if count * 2 > mask { grow() }
+    return group
+  }
+
+  private func grow() {
+    let (old, oldMask) = (slots, mask)
+    mask = (mask + 1) * 2 - 1
+    slots = Self.slots(mask + 1)
+    for oldIndex in 0...oldMask where old[oldIndex].type != 0 { slots[index(of: old[oldIndex].type)] = old[oldIndex] }
+    old.deallocate()
+  }
+}
+
+/// The registrations of one type, or the instances that serve any type; guarded as its table is.
+private final class RegistrationGroup {
+  /// The one for any container and any name.
+  private var plain: [RegistrationStorage] = []
+  /// Those for any container and exactly one name.
+  private var named: [String: [RegistrationStorage]] = [:]
+  /// Those for any container and names with a part in them.
+  private var partlyNamed: [RegistrationStorage] = []
+  /// Those for one class of containers.
+  private var constrained: [RegistrationStorage] = []
+  /// Those that take arguments, by the arguments' type.
+  private var withArguments: [ObjectIdentifier: RegistrationStorage] = [:]
+
+  /// The plain one, if it wins whoever asks.
+  private(set) var sole: Unmanaged<RegistrationStorage>?
+  private(set) var isEmpty = true
+  /// Whether one is for a name or a class of containers.
+  private(set) var isLimited = false
+
+  private func update() {
+    isLimited = !(named.isEmpty && partlyNamed.isEmpty && constrained.isEmpty)
+    isEmpty = plain.isEmpty && !isLimited
+    sole = isLimited ? nil : plain.last.map { .passUnretained($0) }
+  }
+
+  func find(_ name: RequestedName, inContainer: Bool) -> Finding {
+    if inContainer && !constrained.isEmpty { return .several }
+    switch name {
+    case .none: break
+    case .known(let name):
+      if let winner = named[name]?.last { return .winner(.passUnretained(winner)) }
+      if !partlyNamed.isEmpty { return .several }
+    case .ofProperty:
+      if !named.isEmpty || !partlyNamed.isEmpty { return .several }
+    }
+    return plain.last.map { .winner(.passUnretained($0)) } ?? .nothing
+  }
+
+  /// Whether one of these, as an instance of any supertype, may win over what makes exactly the type.
+  func mayWin(for name: RequestedName, inContainer: Bool) -> Bool {
+    guard isLimited else { return false }
+    if inContainer && !constrained.isEmpty { return true }
+    switch name {
+    case .none: return false
+    case .known(let name): return named[name] != nil || !partlyNamed.isEmpty
+    case .ofProperty: return !named.isEmpty || !partlyNamed.isEmpty
+    }
+  }
+
+  func candidates(named name: String?) -> [RegistrationStorage] {
+    plain + (name.flatMap { named[$0] } ?? []) + (name == nil ? [] : partlyNamed) + constrained
+  }
+
+  var all: [RegistrationStorage] {
+    plain + named.values.flatMap(\.self) + partlyNamed + constrained + withArguments.values
+  }
+
+  subscript(key: RegistrationKey) -> RegistrationStorage? {
+    if let arguments = key.arguments { return withArguments[arguments] }
+    return list(for: key).first { $0.key == key }
+  }
+
+  private func list(for key: RegistrationKey) -> [RegistrationStorage] {
+    if key.container != nil { return constrained }
+    return switch key.name {
+    case nil: plain
+    case .equal(let name)?: named[name] ?? []
+    case .containing?: partlyNamed
+    }
+  }
+
+  func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
+    defer { update() }
+    let key = registration.key
+    if let arguments = key.arguments { return withArguments.updateValue(registration, forKey: arguments) }
+    return change(key) { list in
+      let replaced = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
+      list.append(registration)
+      return replaced
+    }
+  }
+
+  func remove(_ registration: RegistrationStorage) {
+    defer { update() }
+    let key = registration.key
+    if let arguments = key.arguments { withArguments[arguments] = nil }
+    change(key) { list in list.removeAll { $0 === registration } }
+  }
+
+  func removeAll() {
+    (plain, named, partlyNamed, constrained, withArguments) = ([], [:], [], [], [:])
+    update()
+  }
+
+  private func change<Result>(_ key: RegistrationKey, _ body: (inout [RegistrationStorage]) -> Result) -> Result {
+    if key.container != nil { return body(&constrained) }
+    switch key.name {
+    case nil: return body(&plain)
+    case .equal(let name)?:
+      defer { if named[name]?.isEmpty == true { named[name] = nil } }
+      return body(&named[name, default: []])
+    case .containing?: return body(&partlyNamed)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import Locking
+internal import Synchronization
+
+/// Counts the re-injections of a registry and all registries below it.
+///
+/// Every `@Injected` property compares its state with the current epoch at each read, so a re-injection reaches each that
+/// lives with no list of them, at the price of one more load.
+///
+/// `@unchecked Sendable`: the pointer never changes, and points at an atomic.
+final class ReinjectionEpochs: @unchecked Sendable {
+  /// The state of a value that is ready and of the latest epoch.
+  let current: UnsafePointer<Atomic<UInt>>
+  private let state = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1)
+  /// The state that began when a type was last re-injected.
+  private let reinjected = Lock<[ObjectIdentifier: UInt]>([:])
+
+  init() {
+    state.initialize(to: Atomic(CreationGate.ready))
+    current = UnsafePointer(state)
+  }
+
+  deinit {
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  /// Begins an epoch in which older values of this type are outdated.
+  func reinject(_ type: any Any.Type) {
+    reinjected.withLock { reinjected in
+      reinjected[ObjectIdentifier(type)] = state.pointee.add(CreationGate.unit, ordering: .releasing).newValue
+    }
+  }
+
+  /// Whether a value of one of these types that is ready in `state` is outdated.
+  func isOutdated(_ state: UInt, _ types: [any Any.Type]) -> Bool {
+    reinjected.withLock { reinjected in
+      types.contains { type in reinjected[ObjectIdentifier(type)].map { $0 > state } ?? false }
+    }
+  }
+}
+
+extension InitializerRegistry {
+  /// Gives live `@Injected` properties of a type, and Optionals of it, the value that is registered now.
+  ///
+  /// Each property takes it at its next read, in its own isolation, with hooks and all. So this keeps nothing alive, needs
+  /// no list of objects, and leaves an actor's or main-actor object's properties to that object. It reaches the properties
+  /// of objects made under this registry or one below it, those of a protocol's or superclass's type too if an instance of
+  /// the type serves them. What was assigned stays, and so does a value for which nothing is registered any more.
+  ///
+  /// Costs one atomic addition here, and one more look at the first read of every injected property after it. A property
+  /// whose value was replaced keeps the first two values that it had until it goes.
+  public func reinject<Value>(_ type: Value.Type) { epochs.reinject(type) }
+}

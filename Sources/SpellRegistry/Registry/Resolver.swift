@@ -1,0 +1,35 @@
+/// What an initializer is given to get its dependencies with: the registry, and the point that the value is for.
+///
+/// ```swift
+/// registry.register(Network.self) { resolver in
+///   Network(clock: try resolver.resolve(), name: resolver.point.propertyName)
+/// }
+/// ```
+///
+/// It is valid while the initializer runs.
+public struct Resolver {
+  /// The property that the value will go to, and its container.
+  public let point: InjectionPoint
+  /// The registry that answers: the one that was asked, but for a value that an outer registry keeps for everybody,
+  /// whose dependencies come from there.
+  public let registry: InitializerRegistry
+
+  /// Returns a dependency, as ``InitializerRegistry/resolve(_:named:in:)`` does.
+  @inlinable public func resolve<Value>(
+    _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try registry.resolve(type, named: name, in: container)
+  }
+
+  /// Returns a dependency that takes arguments, as ``InitializerRegistry/resolve(_:arguments:)`` does.
+  public func resolve<Value, Arguments>(
+    _ type: Value.Type = Value.self, arguments: Arguments
+  ) throws(InjectionError) -> Value {
+    try registry.resolve(type, arguments: arguments)
+  }
+
+  /// Returns one value from each registration of a type, as ``InitializerRegistry/resolveAll(_:)`` does.
+  public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
+    try registry.resolveAll(type)
+  }
+}

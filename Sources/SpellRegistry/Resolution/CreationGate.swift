@@ -1,0 +1,102 @@
+public import Synchronization
+
+/// How far one value is: vacant, being made by one thread, ready, or replaced by another gate's value.
+///
+/// | state | low bits | the rest |
+/// |---|---|---|
+/// | vacant | 0 | 0 |
+/// | busy | 1 | the thread that makes the value |
+/// | ready | 2 | the re-injection epoch in which the value was made |
+/// | awaited | 3 | as busy, and at least one thread sleeps in ``Waiters`` until it is over |
+/// | replaced | 4 | 0; readers follow the property's link to the newer value |
+///
+/// A thread that exchanges a settled state for busy is the only one that makes the value. It makes it with no lock held,
+/// writes it, and then settles the state with releasing order; a reader that loads `ready` with acquiring order sees
+/// the value whole. Threads are told apart by a number that is never used again.
+@frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
+  @usableFromInline let state: Atomic<UInt>
+
+  @inlinable static var vacant: UInt { 0 }
+  static var busy: UInt { 1 }
+  @inlinable static var ready: UInt { 2 }
+  /// Ready, in an epoch that is never the current one.
+  static var readyElsewhere: UInt { ~tags | ready }
+  static var awaited: UInt { 3 }
+  static var replaced: UInt { 4 }
+  @inlinable static var tags: UInt { 7 }
+  /// What an epoch and a thread's number are multiplied by, to leave room for the tags.
+  static var unit: UInt { 8 }
+
+  @inlinable init(_ state: UInt = 0) { self.state = Atomic(state) }
+
+  /// Whether the value can be read.
+  @inlinable var isReady: Bool { state.load(ordering: .acquiring) & Self.tags == Self.ready }
+
+  var current: UInt { state.load(ordering: .acquiring) }
+
+  /// Whether a thread is making the value in this state.
+  static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
+
+  /// Makes the calling thread the one that makes the value; returns false if the state has changed.
+  func begin(from settled: UInt, on thread: ThreadState.ID) -> Bool {
+    state.compareExchange(
+      expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  /// Ends what `begin` began, and wakes the threads that wait for it.
+  ///
+  /// Does nothing to a gate that was replaced in the meantime.
+  func settle(as settled: UInt, on thread: ThreadState.ID) {
+    let busy = thread | Self.busy
+    if state.compareExchange(expected: busy, desired: settled, ordering: .releasing).exchanged { return }
+    Waiters.wake(at: identity) {
+      state.compareExchange(expected: thread | Self.awaited, desired: settled, ordering: .releasing).exchanged
+    }
+  }
+
+  /// Settles a gate that no other thread knows of yet.
+  func makeReady() { state.store(Self.ready, ordering: .releasing) }
+
+  /// Marks the value as replaced, and wakes the threads that wait for it.
+  func replace() {
+    var expected = current
+    while expected & Self.tags != Self.awaited {
+      let (exchanged, found) = state.compareExchange(
+        expected: expected, desired: Self.replaced, ordering: .acquiringAndReleasing)
+      if exchanged { return }
+      expected = found
+    }
+    // An awaited state changes under the monitor only.
+    Waiters.wake(at: identity) {
+      state.store(Self.replaced, ordering: .releasing)
+      return true
+    }
+  }
+
+  /// Waits until the thread that makes the value is done, if one does.
+  ///
+  /// - Parameter type: The type of the value, for the error.
+  /// - Throws: `.cycle`, with the types around it, if the wait would never end.
+  func wait(for type: any Any.Type, on thread: UnsafeMutablePointer<ThreadState>) throws(InjectionError) {
+    try Waiters.wait(for: type, at: identity, on: thread) {
+      let found = current
+      if found & Self.tags == Self.busy {
+        let (exchanged, _) = state.compareExchange(
+          expected: found, desired: found | Self.awaited, ordering: .acquiringAndReleasing)
+        // The state is settled by now if the exchange failed; the caller looks again.
+        return exchanged ? found & ~Self.tags : nil
+      }
+      return found & Self.tags == Self.awaited ? found & ~Self.tags : nil
+    }
+  }
+
+  /// The gate's address, by which the threads that wait at it name it.
+  var identity: GateID { withUnsafePointer(to: self) { GateID(UInt(bitPattern: $0)) } }
+}
+
+/// Which gate: its address, compared and never followed.
+struct GateID: Hashable, Sendable {
+  private let address: UInt
+  init(_ address: UInt) { self.address = address }
+}

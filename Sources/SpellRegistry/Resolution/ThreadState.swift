@@ -1,0 +1,184 @@
+internal import Locking
+internal import Synchronization
+
+/// What one thread is making, and whether it is reading what other threads may change.
+struct ThreadState: ~Copyable {
+  /// A thread's number, in units that leave room for a gate's tags; never used again in the process.
+  typealias ID = UInt
+
+  let id: ID
+  /// What the thread is making, the outermost first; only the thread itself uses it.
+  var frames: [ResolutionFrame] = []
+  /// The values of scope `.graph` of the resolution under way; only the thread itself uses it.
+  var graph: GraphValues?
+  /// The hooks that run on this thread; only the thread itself uses it.
+  var runningHooks: [ObjectIdentifier] = []
+  /// The address below which too little of the thread's stack is left to make anything.
+  let stackLimit: UInt
+  /// Whether the thread is in ``read(_:)``.
+  let isReading = Atomic(false)
+
+  private init() {
+    id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
+    stackLimit = lowestUsableStackAddress()
+  }
+
+  private static let last = Atomic<ID>(0)
+
+  private static let storage = ThreadLocalPointer { state in
+    ThreadState.end(state.assumingMemoryBound(to: ThreadState.self))
+  }
+
+  /// The calling thread's state, made when it is first asked for and freed when the thread ends.
+  static var current: UnsafeMutablePointer<ThreadState> {
+    if let state = storage.pointer { return state.assumingMemoryBound(to: ThreadState.self) }
+    return begin()
+  }
+
+  @inline(never) private static func begin() -> UnsafeMutablePointer<ThreadState> {
+    let state = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
+    state.initialize(to: ThreadState())
+    storage.pointer = UnsafeMutableRawPointer(state)
+    all.withLock { _ = $0.insert(Address(state: state)) }
+    return state
+  }
+
+  private static func end(_ state: UnsafeMutablePointer<ThreadState>) {
+    all.withLock { _ = $0.remove(Address(state: state)) }
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  /// `@unchecked Sendable`: other threads reach a state only while it is in ``all``, under that lock, and use only the
+  /// atomic in it; its thread takes it out of there before freeing it.
+  private struct Address: Hashable, @unchecked Sendable {
+    let state: UnsafeMutablePointer<ThreadState>
+  }
+  private static let all = Lock<Set<Address>>([])
+  private static let isWriting = Atomic(false)
+}
+
+// The readers' lock: any number of threads read at once, and a thread that writes has all to itself. A reader writes to
+// no memory that other readers use, so readers on several cores don't slow each other (a "big-reader lock", as Linux
+// had for its routing tables; the handshake is Dekker's). It guards every `RegistrationTable` and every address that
+// `KeptValue` publishes.
+//
+// Both sides store their own flag and then look at the other's, in one order that all threads agree on (sequentially
+// consistent), so at least one sees the other: the reader then waits for the writer, or the writer for the reader.
+// What runs in either must be short, run nobody else's code, and release nothing: a deinitializer could come back here.
+extension ThreadState {
+  /// Runs `body` while no thread writes.
+  ///
+  /// Benchmark: "singleton, the same Int from two threads".
+  func read<Result>(_ body: () -> Result) -> Result {
+    isReading.store(true, ordering: .sequentiallyConsistent)
+    while Self.isWriting.load(ordering: .sequentiallyConsistent) {
+      isReading.store(false, ordering: .releasing)
+      Self.all.withLock { _ in }
+      isReading.store(true, ordering: .sequentiallyConsistent)
+    }
+    defer { isReading.store(false, ordering: .releasing) }
+    return body()
+  }
+
+  /// Runs `body` while no thread reads or writes.
+  ///
+  /// Costs a few nanoseconds for each thread that has ever read and still lives.
+  static func write<Result>(_ body: () -> Result) -> Result {
+    all.withLock { threads in
+      isWriting.store(true, ordering: .sequentiallyConsistent)
+      for thread in threads {
+        var looks = 0
+        while thread.state.pointee.isReading.load(ordering: .sequentiallyConsistent) {
+          looks += 1
+          pauseBriefly(afterLooks: looks)
+        }
+      }
+      defer { isWriting.store(false, ordering: .sequentiallyConsistent) }
+      return UncheckedResult(value: body())
+    }.value
+  }
+
+  /// Waits until each read that is under way has ended.
+  static func awaitReaders() { write {} }
+
+  /// `@unchecked Sendable`: it is made and taken apart by one call on one thread.
+  private struct UncheckedResult<Value>: @unchecked Sendable { let value: Value }
+}
+
+/// One value that a thread is making.
+struct ResolutionFrame {
+  let type: any Any.Type
+  /// The registration whose initializer runs; nil for a property's own expression. The caller that pushed the frame
+  /// holds it, so frames compare by address at no cost.
+  let registration: Unmanaged<RegistrationStorage>?
+  let asker: Asker
+  /// Where other threads wait for the value, if they can: the gate of what a registration keeps, or of a property.
+  let gate: GateID?
+  /// The gate of the property that asked for what a registration keeps.
+  var propertyGate: GateID?
+
+  /// Who asks: two requests for one registration that are alike in this need each other's result.
+  struct Asker: Equatable {
+    var container: ObjectIdentifier?
+    var property: PropertyIdentity.Address?
+    var name: String?
+    /// Run-time arguments can't be compared, so a request with arguments is like no other.
+    var hasArguments = false
+  }
+}
+
+extension UnsafeMutablePointer<ThreadState> {
+  /// Runs what makes a value, with a frame of its own.
+  ///
+  /// - Throws: `.cycle` if the same is being made further out on this thread, `.stackExhausted` if too little of the
+  ///   stack is left, or what `make` throws.
+  func making<Value>(
+    _ frame: ResolutionFrame, _ make: () throws(InjectionError) -> Value
+  ) throws(InjectionError) -> Value {
+    if let registration = frame.registration {
+      for open in pointee.frames
+      where open.registration?.toOpaque() == registration.toOpaque() && !frame.asker.hasArguments
+        && open.asker == frame.asker
+      {
+        throw InjectionError(.cycle, through: [InjectionStep(frame.type)])
+      }
+    }
+    if isStackAddress(below: pointee.stackLimit) {
+      throw InjectionError(.stackExhausted, through: [InjectionStep(frame.type)])
+    }
+    pointee.frames.append(frame)
+    defer { end() }
+    return try make()
+  }
+
+  private func end() {
+    pointee.frames.removeLast()
+    if pointee.frames.isEmpty && pointee.graph != nil { endGraph() }
+  }
+
+  /// Lets the shared values go when the outermost frame ends; their deinitializers may resolve.
+  private func endGraph() {
+    let graph = pointee.graph.take()
+    withExtendedLifetime(graph) {}
+  }
+
+  /// The types of what is being made, the outermost first.
+  var openTypes: [any Any.Type] { pointee.frames.map(\.type) }
+}
+
+/// The values of scope `.graph` that one resolution has made so far.
+final class GraphValues {
+  /// Holds the registrations as well: an identifier names one for only as long as that lives.
+  private var values: [ObjectIdentifier: (registration: RegistrationStorage, value: Any)] = [:]
+
+  func value<Value>(of registration: TypedRegistration<Value>) -> Value? {
+    // The dictionary's own nil would pass for a value of an Optional type.
+    guard let kept = values[ObjectIdentifier(registration)] else { return nil }
+    return kept.value as? Value
+  }
+
+  func keep<Value>(_ value: Value, of registration: TypedRegistration<Value>) {
+    values[ObjectIdentifier(registration)] = (registration, value)
+  }
+}

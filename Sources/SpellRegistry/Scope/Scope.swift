@@ -1,0 +1,95 @@
+/// How long a registry keeps what an initializer made, and who shares it.
+///
+/// | scope | one value for |
+/// |---|---|
+/// | ``unique`` | each property, each call of `resolve` |
+/// | ``graph`` | one resolution: everything that is made on the way to the value asked for |
+/// | ``singleton`` | the registration |
+/// | ``weak`` | the registration, for as long as something else holds it |
+/// | ``cached(in:)`` | the registration, until the cache is reset |
+///
+/// All but the first hand one value out more than once, and so possibly to several threads: they exist for `Sendable`
+/// values only, and registering another type with them doesn't compile.
+public struct Scope<Value>: Sendable {
+  let lifetime: ScopeLifetime
+  let expiry: Duration?
+
+  init(_ lifetime: ScopeLifetime, expiry: Duration? = nil) {
+    self.lifetime = lifetime
+    self.expiry = expiry
+  }
+
+  /// A new value each time.
+  public static var unique: Scope { Scope(.unique) }
+
+}
+
+extension Scope where Value: Sendable {
+  /// One value for each resolution: two initializers that run for the same outermost `resolve`, or for the same first
+  /// read of a property, get the same one.
+  public static var graph: Scope { Scope(.graph) }
+
+  /// One value, made when it is first asked for and kept until the registration is withdrawn or replaced.
+  ///
+  /// Made exactly once, however many threads ask: those that come while it is being made wait for it.
+  public static var singleton: Scope { Scope(.singleton) }
+
+  /// One value for as long as something else holds it; after that, another.
+  ///
+  /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of one. This is checked
+  ///   when it is registered.
+  public static var weak: Scope { Scope(.weak) }
+
+  /// One value until `cache` is reset.
+  public static func cached(in cache: ScopeCache) -> Scope { Scope(.cached(cache)) }
+
+  /// The same scope, with values that are replaced when they are older than `age`.
+  ///
+  /// Looked at when the value is asked for, on the clock of the registry that it is registered in: an expired value
+  /// stays in memory until then. A ``unique`` or ``graph`` value is never kept long enough to expire.
+  public func expiring(after age: Duration) -> Scope { Scope(lifetime, expiry: age) }
+}
+
+enum ScopeLifetime: Sendable {
+  case unique
+  case graph
+  case singleton
+  case weak
+  case cached(ScopeCache)
+
+  var isWeak: Bool { if case .weak = self { true } else { false } }
+
+  /// Whether the registration keeps one value for every asker.
+  var isShared: Bool {
+    switch self {
+    case .unique, .graph: false
+    case .singleton, .weak, .cached: true
+    }
+  }
+}
+
+extension Scope {
+  /// Stops the program if the scope is `.weak` and the type isn't one that only objects have.
+  func check(at place: SourcePlace) {
+    guard lifetime.isWeak else { return }
+    let type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
+    if TypeName.isHeldByReference(type) { return }
+    trap(
+      """
+      \(TypeName.of(Value.self)) is registered with scope .weak, which is for classes, protocols that only classes \
+      conform to, and Optionals of them. Choose .singleton or .cached(in:), or register a class.
+      """, at: place)
+  }
+}
+
+extension ScopeLifetime: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .unique: "unique"
+    case .graph: "graph"
+    case .singleton: "singleton"
+    case .weak: "weak"
+    case .cached(let cache): "cached in \(cache.name)"
+    }
+  }
+}
