@@ -133,10 +133,10 @@ private final class IntBox: Box<Int> {}
       static let global = Final(wrappedValue: "known")
     }
     let shared = Shared()
-    #expect(shared.id.projectedValue.value == nil)
-    try shared.id.projectedValue.assign(7)
+    #expect(!shared.id.isAssigned)
+    try shared.id.assign(7)
     #expect(shared.id.value == 7)
-    let error = try #require(throws: FinalError.self) { try shared.id.projectedValue.assign(8) }
+    let error = try #require(throws: FinalError.self) { try shared.id.assign(8) }
     #expect(error.description.contains("AssignmentTests.swift:"))
     #expect(Shared.global.value == "known")
   }

@@ -19,8 +19,8 @@ private final class SubPage: Page {
 }
 
 private final class Related {
-  @Injected(injected: Related.hear) var first: BaseTracker
-  @Injected(injected: Related.hear) var second: FileTracker
+  @Injected(onInjection: Related.hear) var first: BaseTracker
+  @Injected(onInjection: Related.hear) var second: FileTracker
   var seen: [Bool] = []
   func hear(_ tracker: BaseTracker) { seen.append($first.isResolved && $second.isResolved) }
   func hear(_ tracker: FileTracker) { seen.append($first.isResolved && $second.isResolved) }
@@ -149,7 +149,7 @@ private final class Related {
     var log: [String] = []
     @Injected(onInjection: { (screen: Screen, tracker) in screen.log.append("closure \(tracker.label)") })
     var closure: any Tracker
-    @Injected(injected: Screen.hear) var method: any Tracker
+    @Injected(onInjection: Screen.hear) var method: any Tracker
     func hear(_ tracker: any Tracker) { log.append("method \(tracker.label)") }
   }
   private final class SubScreen: Screen, InjectionObserver {

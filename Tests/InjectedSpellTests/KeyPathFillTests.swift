@@ -14,9 +14,9 @@ import Testing
   @Test("sets properties of any kind, with no wrapper, and says what it set")
   func fill() {
     let (box, analytics, controller) = (ServiceBox(), Analytics(), Controller())
-    box.register(analytics, as: "analytics")
-    box.register("home", as: "title")
-    box.register(7, as: "number")
+    box.register(analytics, named: "analytics")
+    box.register("home", named: "title")
+    box.register(7, named: "number")
     let report = box.fill(
       controller, ("analytics", \.analytics), ("title", \.title), ("serviceBox", \.box), ("number", \.title),
       ("nothing", \.custom))
@@ -51,7 +51,7 @@ import Testing
       func fill(from box: ServiceBox) -> [String] { box.fill(self).filled }
     }
     let box = ServiceBox()
-    box.register(Analytics(), as: "analytics")
+    box.register(Analytics(), named: "analytics")
     #expect(await Worker().fill(from: box) == ["analytics"])
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       ServiceBox().fill(Worker())

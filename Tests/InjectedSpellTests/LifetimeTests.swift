@@ -8,7 +8,7 @@ private final class Owner: InjectionObserver {
   @Injected(.everyRead) var always: any Tracker
   @Injected(.weak) var weakly: (any Tracker)?
   @Injected(onInjection: { (owner: Owner, _) in owner.heard += 1 }) var hooked: any Tracker
-  @Injected(injected: Owner.hear) var told: any Tracker
+  @Injected(onInjection: Owner.hear) var told: any Tracker
   var heard = 0
   func hear(_ tracker: any Tracker) { heard += 1 }
   func didInject(_ value: Any, intoProperty name: String) { heard += 1 }

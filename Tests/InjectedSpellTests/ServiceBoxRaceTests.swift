@@ -15,8 +15,8 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     let box = ServiceBox()
     let isRight = await race(1_000) { index in
       switch index % 4 {
-      case 0: box.register(FileTracker("tracker"), as: "tracker")
-      case 1: box.register(FileTracker("base"), as: "base")
+      case 0: box.register(FileTracker("tracker"), named: "tracker")
+      case 1: box.register(FileTracker("base"), named: "base")
       case 2 where index % 100 == 2: box.clear()
       default:
         let controller = Controller()
@@ -32,7 +32,7 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
 
   @Test func losesNoServiceThatTwoThreadsRegisterUnderOneName() async {
     let boxes = (0..<10_000).map { _ in ServiceBox() }
-    let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), as: "clock") } }
+    let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), named: "clock") } }
     await onThreads(register, register, register, register)
     #expect(boxes.count { (try? $0.registry.resolve(Clock.self, named: "clock")) == nil } == 0)
   }
@@ -40,8 +40,8 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
   @Test func fillsTheSameServicesFromManyTasks() async {
     let box = ServiceBox()
     let (ping, pong) = (Ping(), Pong())
-    box.register(ping, as: "ping")
-    box.register(pong, as: "pong")
+    box.register(ping, named: "ping")
+    box.register(pong, named: "pong")
     let reports = await race(500) { _ in box.fill(Controller()).filled }
     #expect(Set(reports) == [["serviceBox"]])
     #expect(ping.pong === pong)

@@ -46,7 +46,7 @@ private final class Pong: @unchecked Sendable {
   @Test func fillsPrivateAndInheritedPropertiesOfOneName() {
     let box = ServiceBox()
     let clock = Clock()
-    box.register(clock, as: "hidden")
+    box.register(clock, named: "hidden")
     let controller = SubController()
     #expect(box.fill(controller).filled == ["hidden", "serviceBox", "hidden"])
     #expect(controller.inner === clock)
@@ -55,9 +55,9 @@ private final class Pong: @unchecked Sendable {
 
   @Test func saysWhatHasAnotherTypeAndWhatIsMissing() {
     let box = ServiceBox()
-    box.register(Clock(), as: "tracker")
-    box.register(BaseTracker(), as: "file")
-    box.register(1, as: "base")
+    box.register(Clock(), named: "tracker")
+    box.register(BaseTracker(), named: "file")
+    box.register(1, named: "base")
     let report = box.fill(Controller())
     #expect(report.mismatched == ["tracker", "base", "file"])
     #expect(report.missing == ["hidden"])
@@ -66,7 +66,7 @@ private final class Pong: @unchecked Sendable {
 
   @Test func leavesAPropertyThatItDoesNotFillAsItWas() {
     let box = ServiceBox()
-    box.register(Clock(), as: "tracker")
+    box.register(Clock(), named: "tracker")
     let controller = Controller()
     let mine = FileTracker("mine")
     controller.tracker = mine
@@ -81,8 +81,8 @@ private final class Pong: @unchecked Sendable {
       @Injected var names: [String]?
     }
     let box = ServiceBox()
-    box.register(80, as: "port")
-    box.register(["a", "b"], as: "names")
+    box.register(80, named: "port")
+    box.register(["a", "b"], named: "names")
     let settings = Settings()
     box.fill(settings)
     #expect(settings.port == 80)
@@ -92,12 +92,12 @@ private final class Pong: @unchecked Sendable {
   @Test func replacesAServiceOfTheSameNameAlsoOfAnotherType() {
     let box = ServiceBox()
     let controller = Controller()
-    box.register(Clock(), as: "base")
-    box.register(BaseTracker("old"), as: "base")
+    box.register(Clock(), named: "base")
+    box.register(BaseTracker("old"), named: "base")
     box.fill(controller)
     #expect(controller.base.label == "old")
     let new = FileTracker("new")
-    box.register(new, as: "base")
+    box.register(new, named: "base")
     box.fill(controller)
     #expect(controller.base === new)
     #expect(controller.heard == ["base", "serviceBox", "base"])
@@ -106,8 +106,8 @@ private final class Pong: @unchecked Sendable {
   @Test func refillingWithTheSameServiceTellsNobody() {
     let box = ServiceBox()
     let tracker = FileTracker()
-    box.register(tracker, as: "tracker")
-    box.register(tracker, as: "file")
+    box.register(tracker, named: "tracker")
+    box.register(tracker, named: "file")
     let controller = Controller()
     let first = box.fill(controller)
     #expect(box.fill(controller) == first)
@@ -117,20 +117,20 @@ private final class Pong: @unchecked Sendable {
   @Test func letsAnObjectFillItselfInItsInitializer() {
     let box = ServiceBox()
     let clock = Clock()
-    box.register(clock, as: "clock")
+    box.register(clock, named: "clock")
     #expect(Client(box).clock === clock)
   }
 
   @Test func fillsTheServicesWithEachOtherThoseThatComeLaterToo() {
     let box = ServiceBox()
     let (ping, pong, clock) = (Ping(), Pong(), Clock())
-    box.register(ping, as: "ping")
-    box.register(pong, as: "pong")
+    box.register(ping, named: "ping")
+    box.register(pong, named: "pong")
     box.fill(Controller())
     #expect(ping.pong === pong)
     #expect(pong.ping === ping)
     #expect(!pong.$clock.isResolved)
-    box.register(clock, as: "clock")
+    box.register(clock, named: "clock")
     box.fill(Controller())
     #expect(pong.clock === clock)
     ping.$pong.reset()
@@ -145,8 +145,8 @@ private final class Pong: @unchecked Sendable {
     let box = ServiceBox()
     let clock = Clock()
     let worker = Worker()
-    box.register(clock, as: "clock")
-    box.register(worker, as: "worker")
+    box.register(clock, named: "clock")
+    box.register(worker, named: "worker")
     box.fill(Controller())
     #expect(await !worker.isFilled)
     #expect(await worker.fill(from: box).filled == ["clock"])
@@ -159,7 +159,7 @@ private final class Pong: @unchecked Sendable {
     let holder = Holder()
     do {
       let clock = Clock()
-      box.register(clock, as: "clock")
+      box.register(clock, named: "clock")
       box.fill(holder)
       #expect(holder.clock === clock)
     }
@@ -173,7 +173,7 @@ private final class Pong: @unchecked Sendable {
     do {
       let clock = Clock()
       gone = clock
-      box.register(clock, as: "hidden")
+      box.register(clock, named: "hidden")
     }
     #expect(gone != nil)
     box.clear()
@@ -185,7 +185,7 @@ private final class Pong: @unchecked Sendable {
 
   @Test func leavesFilledObjectsTheirServicesWhenItIsCleared() {
     let box = ServiceBox()
-    box.register(FileTracker("kept"), as: "tracker")
+    box.register(FileTracker("kept"), named: "tracker")
     let controller = Controller()
     box.fill(controller)
     box.clear()
@@ -196,7 +196,7 @@ private final class Pong: @unchecked Sendable {
     final class Page { @Injected var clock: Clock }
     let box = ServiceBox()
     let clock = Clock()
-    box.register(clock, as: "clock")
+    box.register(clock, named: "clock")
     #expect(box.registry.run { Page() }.clock === clock)
     box.clear()
     #expect(throws: InjectionError.self) { try box.registry.run { Page() }.$clock.resolve() }
@@ -204,7 +204,7 @@ private final class Pong: @unchecked Sendable {
 
   @Test func retainsNoObjectThatItFills() {
     let box = ServiceBox()
-    box.register(Clock(), as: "hidden")
+    box.register(Clock(), named: "hidden")
     var controller: Controller? = Controller()
     weak let gone = controller
     if let controller { box.fill(controller) }
@@ -216,7 +216,7 @@ private final class Pong: @unchecked Sendable {
     await #expect(processExitsWith: .success) {
       final class Page: ServiceBoxClient { @Injected var clock: Clock }
       let clock = Clock()
-      ServiceBox.default.register(clock, as: "clock")
+      ServiceBox.default.register(clock, named: "clock")
       let page = Page()
       page.fillWithDependencies()
       precondition(page.clock === clock)

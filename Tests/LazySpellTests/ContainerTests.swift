@@ -117,12 +117,12 @@ private final class Observed {
 
   @Test func aPlainConstantOfASendableClass() async {
     final class Shared: Sendable {
-      static let global = Lazy { Service("static") }
-      let number = Lazy { 9 }
+      static let global = LazyConstant { Service("static") }
+      let number = LazyConstant { 9 }
       let empty = Lazy<[Int]>()
     }
     let shared = Shared()
-    #expect(!shared.number.projectedValue.isInitialized)
+    #expect(!shared.number.isInitialized)
     #expect(await race(100) { _ in shared.number.value } == Array(repeating: 9, count: 100))
     #expect(shared.empty.value == [])
     #expect(Shared.global.value === Shared.global.value)

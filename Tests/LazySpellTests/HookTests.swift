@@ -9,13 +9,13 @@ private class Screen {
   var closure: Service
   @Lazy(onInjection: { (screen: Screen, service) in screen.log.append("closure \(service.label)") })
   var closureWithExpression = Service("own")
-  @Lazy(injected: Screen.hear) var method: Service
-  @Lazy(injected: Screen.hear) var methodWithExpression = Service("own")
+  @Lazy(onInjection: Screen.hear) var method: Service
+  @Lazy(onInjection: Screen.hear) var methodWithExpression = Service("own")
   func hear(_ service: Service) { log.append("method \(service.label)") }
 }
 
 private final class SubScreen: Screen {
-  @Lazy(injected: Screen.hear) var inSubclass = Service("sub")
+  @Lazy(onInjection: Screen.hear) var inSubclass = Service("sub")
 }
 
 private final class Observed: InjectionObserver {
@@ -43,11 +43,11 @@ private actor Worker: InjectionObserver {
 }
 
 private final class Curious {
-  @Lazy(injected: Curious.hearOwn) var own = Service()
-  @Lazy(injected: Curious.hearFleeting) var fleeting = Service()
-  @Lazy(injected: Curious.hearReplaced) var replaced = 1
-  @Lazy(injected: Curious.hearFirst) var first = 1
-  @Lazy(injected: Curious.hearSecond) var second = 2
+  @Lazy(onInjection: Curious.hearOwn) var own = Service()
+  @Lazy(onInjection: Curious.hearFleeting) var fleeting = Service()
+  @Lazy(onInjection: Curious.hearReplaced) var replaced = 1
+  @Lazy(onInjection: Curious.hearFirst) var first = 1
+  @Lazy(onInjection: Curious.hearSecond) var second = 2
   var calls = 0
   var sum = 0
   var sawItself = false

@@ -7,7 +7,7 @@ private final class Owner: InjectionObserver {
   @Lazy var service = Service()
   @Lazy var registered: Service
   @Lazy(onInjection: { (owner: Owner, _) in owner.heard += 1 }) var hooked = Service()
-  @Lazy(injected: Owner.hear) var told = Service()
+  @Lazy(onInjection: Owner.hear) var told = Service()
   var heard = 0
   func hear(_ service: Service) { heard += 1 }
   func didInject(_ value: Any, intoProperty name: String) { heard += 1 }
@@ -96,13 +96,13 @@ private final class Parent {
     weak var first: Service?
     weak var second: Service?
     do {
-      let constant = Lazy { Service() }
+      let constant = LazyConstant { Service() }
       first = constant.value
-      constant.projectedValue.reset()
+      constant.reset()
       second = constant.value
       #expect(second != nil)
       #expect(first !== second)
-      constant.projectedValue.reset()
+      constant.reset()
       #expect(second == nil)
       #expect(constant.value !== first)
     }

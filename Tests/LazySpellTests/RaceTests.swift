@@ -22,7 +22,7 @@ private final class Shared: @unchecked Sendable {
 
   @Test func aThousandFirstReadersOfAConstantGetOneValue() async {
     let made = Counter()
-    let constant = Lazy {
+    let constant = LazyConstant {
       made.increment()
       return Array(repeating: 7, count: 100)
     }
@@ -119,9 +119,9 @@ private final class Shared: @unchecked Sendable {
 
   @Test func aConstantMayBeResetWhileOthersReadIt() async {
     let made = Counter()
-    let constant = Lazy { Service("\(made.increment())") }
+    let constant = LazyConstant { Service("\(made.increment())") }
     let seen = await race(1_000) { index in
-      if index % 10 == 0 { constant.projectedValue.reset() }
+      if index % 10 == 0 { constant.reset() }
       return constant.value.label
     }
     #expect(seen.allSatisfy { Int($0).map { 1...made.value ~= $0 } ?? false })

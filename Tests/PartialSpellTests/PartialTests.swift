@@ -100,8 +100,8 @@ private final class FullWallet: Wallet {
     final class Constant: Sendable { let card = Partial<Card>("constant") }
     let constant = Constant()
     #expect(constant.card.value.title == "constant 5")
-    constant.card.projectedValue.reset()
-    #expect(try constant.card.projectedValue.load().title == "constant 6")
+    constant.card.reset()
+    #expect(try constant.card.load().title == "constant 6")
   }
 
   @Test("a thousand first readers get one value, loaded once")
@@ -122,10 +122,10 @@ struct PartialHookTests {
   private final class Observed: InjectionObserver {
     @Partial(onInjection: { (container: Observed, card: Card) in container.heard.append("closure \(card.title)") })
     var card: Card
-    @Partial("Named", injected: Observed.didLoad) var named: Card
+    @Partial("Named", onInjection: Observed.didLoad) var named: Card
     @Partial("Other", onInjection: { (container: Observed, _: Card) in container.heard.append("other") })
     var other: Card
-    @Partial(injected: Observed.didLoad) var last: Card
+    @Partial(onInjection: Observed.didLoad) var last: Card
     var heard: [String] = []
 
     func didLoad(_ card: Card) { heard.append("method \(card.title)") }

@@ -106,12 +106,12 @@ private final class C: Sendable { init(_: A) {} }
     }
     let registry = registry
     registry.register(Int.self, in: Page.self) { page in
-      do throws(InjectionError) { return try page.$number.makeValue(in: page) } catch {
+      do throws(InjectionError) { return try page.$number.resolve(in: page) } catch {
         throw error
       }
     }
     let page = registry.run { Page() }
-    let error = #expect(throws: InjectionError.self) { try page.$number.makeValue(in: page) }
+    let error = #expect(throws: InjectionError.self) { try page.$number.resolve(in: page) }
     #expect(error?.code == .cycle)
     #expect(error?.path == ["Int", "Int"])
     #expect(error?.description.contains("Page.number") == true)

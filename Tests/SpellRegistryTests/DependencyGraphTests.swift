@@ -50,7 +50,7 @@ import Testing
     registry.register(Clock.self, scope: .singleton) { Clock() }
     registry.register(Checkout.self, autowire: Checkout.init)
     #expect(
-      registry.graph().mermaid == """
+      registry.graph().mermaid() == """
         graph TD
           n0["Clock (singleton)"]
           n1["Checkout"]
@@ -65,7 +65,7 @@ import Testing
   func dot() {
     registry.register(Network.self, autowire: Network.init)
     #expect(
-      registry.graph().dot == """
+      registry.graph().dot() == """
         digraph dependencies {
           n0 [label="Network"];
           n1 [label="Clock (missing)"];
@@ -81,16 +81,16 @@ import Testing
     registry.register([String: [Int]].self, scope: .cached(in: cache)) { [:] }
     let graph = registry.graph()
     #expect(
-      graph.mermaid.contains(
+      graph.mermaid().contains(
         #"n0["Dictionary#lt;String, Array#lt;Int#gt;#gt; (cached in a #quot;quoted#quot; \ name)"]"#))
     #expect(
-      graph.dot.contains(
+      graph.dot().contains(
         #"n0 [label="Dictionary<String, Array<Int>> (cached in a \"quoted\" \\ name)"]"#))
   }
 
   @Test("an empty registry has an empty drawing")
   func empty() {
-    #expect(registry.graph().mermaid == "graph TD\n")
-    #expect(registry.graph().dot == "digraph dependencies {\n}\n")
+    #expect(registry.graph().mermaid() == "graph TD\n")
+    #expect(registry.graph().dot() == "digraph dependencies {\n}\n")
   }
 }

@@ -33,7 +33,7 @@ import Testing
       let edges: [Edge]
     }
     let graph = graph()
-    let drawn = try JSONDecoder().decode(Drawn.self, from: Data(graph.json.utf8))
+    let drawn = try JSONDecoder().decode(Drawn.self, from: Data(graph.json().utf8))
     #expect(drawn.nodes.map(\.type) == graph.nodes.map(\.type))
     #expect(drawn.nodes.first?.names == ["\"a \"quoted\" <name> & more\""])
     #expect(drawn.nodes.map(\.scope) == graph.nodes.map(\.scope))
@@ -51,14 +51,14 @@ import Testing
       ) { count[name, default: 0] += 1 }
     }
     let graph = graph()
-    let parser = XMLParser(data: Data(graph.svg.utf8))
+    let parser = XMLParser(data: Data(graph.svg().utf8))
     let counter = Counter()
     parser.delegate = counter
     #expect(parser.parse())
     #expect(counter.count["text"] == graph.nodes.count)
     #expect(counter.count["path"] == graph.edges.count + 1)
-    #expect(graph.svg.contains("stroke-dasharray"))
-    #expect(graph.svg.contains("(missing)"))
+    #expect(graph.svg().contains("stroke-dasharray"))
+    #expect(graph.svg().contains("(missing)"))
   }
 
   @Test("SVG's leads a dependency over several layers beside the boxes between")
@@ -66,7 +66,7 @@ import Testing
     registry.register(Int.self, autowire: { (_: String, _: Bool) in 1 })
     registry.register(String.self, autowire: { (_: Bool) in "" })
     registry.register { true }
-    let svg = registry.graph().svg
+    let svg = registry.graph().svg()
     let ways = svg.matches(of: /<path d="M([0-9]+) 52 [^"]*"\/>/).map { String($0.output.0) }
     #expect(ways.count == 2)
     // The one to the layer below is one curve, the other one two with a line between.
@@ -81,10 +81,10 @@ import Testing
   @Test("an empty registry's are whole, too")
   func empty() throws {
     let graph = registry.graph()
-    #expect(graph.mermaid == "graph TD\n")
-    #expect(graph.dot == "digraph dependencies {\n}\n")
-    #expect(XMLParser(data: Data(graph.svg.utf8)).parse())
-    _ = try JSONSerialization.jsonObject(with: Data(graph.json.utf8))
+    #expect(graph.mermaid() == "graph TD\n")
+    #expect(graph.dot() == "digraph dependencies {\n}\n")
+    #expect(XMLParser(data: Data(graph.svg().utf8)).parse())
+    _ = try JSONSerialization.jsonObject(with: Data(graph.json().utf8))
   }
 
   @Test("what is asked for at run time is drawn after it was asked for, once, and dotted")
@@ -94,7 +94,7 @@ import Testing
     #expect(registry.graph().edges.isEmpty)
     _ = try registry.resolve(String.self)
     #expect(registry.graph().edges.map { "\($0.from) \($0.to) \($0.isObserved)" } == ["String Int true"])
-    #expect(registry.graph().mermaid.contains("n1 -.-> n0"))
-    #expect(registry.graph().dot.contains("n1 -> n0 [style=dashed];"))
+    #expect(registry.graph().mermaid().contains("n1 -.-> n0"))
+    #expect(registry.graph().dot().contains("n1 -> n0 [style=dashed];"))
   }
 }

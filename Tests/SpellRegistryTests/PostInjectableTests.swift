@@ -23,7 +23,7 @@ private final class Service: PostInjectable, Sendable {
     registry.register(instance: Service("second", calls), as: .anySupertype)
     registry.register(instance: first, named: "again")
     registry.register(Service.self, named: "made") { Service("made", calls) }
-    registry.postInject()
+    registry.postInjectInstances()
     #expect(calls.value == ["first", "second"])
   }
 
@@ -34,7 +34,7 @@ private final class Service: PostInjectable, Sendable {
       func postInject() { registry.register(Int.self) { 1 } }
     }
     registry.register(instance: Registrar(registry: registry))
-    registry.postInject()
+    registry.postInjectInstances()
     #expect(try registry.resolve(Int.self) == 1)
     registry.removeAll()
   }

@@ -176,7 +176,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     registry.register(Int.self, in: Base.self, subclasses: true) { _ in 1 }
     registry.register(Int.self, in: Middle.self) { _ in 2 }
     let asBase: Base = Middle()
-    #expect(try registry.resolve(Int.self, for: asBase) == 2)
+    #expect(try registry.resolve(Int.self, in: asBase) == 2)
     #expect(try registry.resolve(Int.self, for: Leaf()) == 1)
     #expect(try registry.resolve(Int.self, for: Base()) == 1)
   }
@@ -186,7 +186,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     let registry = InitializerRegistry()
     registry.register(ObjectIdentifier.self, in: Base.self, subclasses: true) { ObjectIdentifier($0) }
     let leaf = Leaf()
-    #expect(try registry.resolve(ObjectIdentifier.self, for: leaf) == ObjectIdentifier(leaf))
+    #expect(try registry.resolve(ObjectIdentifier.self, in: leaf) == ObjectIdentifier(leaf))
   }
 }
 

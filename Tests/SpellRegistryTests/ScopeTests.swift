@@ -79,7 +79,7 @@ import Testing
   func singleton() throws {
     registry.register(Clock.self, named: .containing("clock"), scope: .singleton) { Clock() }
     let wall = try registry.resolve(Clock.self, named: "wallClock")
-    #expect(try registry.resolve(Clock.self, named: "clockOfPage", for: wall) === wall)
+    #expect(try registry.resolve(Clock.self, named: "clockOfPage", in: wall) === wall)
   }
 
   @Test("two registrations of a singleton have a value each")

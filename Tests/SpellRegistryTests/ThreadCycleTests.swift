@@ -122,15 +122,15 @@ private func link<Value: Sendable, Next: Sendable>(
       let (one, two) = (Page(registry, "one"), Page(registry, "two"))
       registry.register(Int.self, named: "one") {
         if runs.increment() <= 2 { meeting.attend() }
-        return try two.number.storage.makeValue(in: nil)
+        return try two.number.storage.resolve(in: nil)
       }
       registry.register(Int.self, named: "two") {
         if runs.increment() <= 2 { meeting.attend() }
-        return try one.number.storage.makeValue(in: nil)
+        return try one.number.storage.resolve(in: nil)
       }
       let codes = await onThreads(2) { index -> InjectionError.Code? in
         do throws(InjectionError) {
-          _ = try (index == 0 ? one : two).number.storage.makeValue(in: nil)
+          _ = try (index == 0 ? one : two).number.storage.resolve(in: nil)
           return nil
         } catch { return error.code }
       }

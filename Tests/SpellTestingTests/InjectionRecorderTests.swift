@@ -50,7 +50,7 @@ struct InjectionRecorderTests {
     let page = Page()
     _ = try registry.resolve((any Tracker).self)
     _ = try registry.resolve((any Tracker).self, named: "backup")
-    _ = try registry.resolve((any Tracker).self, named: "backup", for: page)
+    _ = try registry.resolve((any Tracker).self, named: "backup", in: page)
     _ = try registry.resolve((any Tracker)?.self)
     #expect(recorder.injections.map(\.propertyName) == [nil, "backup", "backup", nil])
     #expect(recorder.injections.map { $0.isInto(Page.self) } == [false, false, true, false])

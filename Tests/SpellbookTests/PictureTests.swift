@@ -32,7 +32,7 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
   /// Draws it anew where `WRITE_PICTURES` is in the environment: `WRITE_PICTURES=1 swift test --filter PictureTests`.
   @Test("is what the graph of its app draws, before anything is made")
   func picture() throws {
-    let drawn = registry().graph().svg
+    let drawn = registry().graph().svg()
     if ProcessInfo.processInfo.environment["WRITE_PICTURES"] != nil {
       try Data(drawn.utf8).write(to: Self.picture)
     }

@@ -94,12 +94,7 @@ public final class AuditTrail: Sendable {
   private func record(_ line: String, in container: AnyObject?) { trail(in: container).add(line) }
 
   /// What the registry has for the container; made once, whoever asks.
-  private func trail(in container: AnyObject?) -> AuditTrail {
-    if trail.slot.isReady { return withExtendedLifetime(trail) { trail.slot.readyValue } }
-    do throws(InjectionError) { return try trail.makeValue(in: container) { _ in AuditTrail() } } catch {
-      error.stop(at: trail.declaration.place)
-    }
-  }
+  private func trail(in container: AnyObject?) -> AuditTrail { trail.value(in: container) { AuditTrail() } }
 
   private func name(in container: AnyObject?) -> String {
     trail.point(in: container).propertyName ?? "the property at \(trail.declaration.place)"

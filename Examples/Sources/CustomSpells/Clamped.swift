@@ -42,30 +42,22 @@ public import Spellbook
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     get { container[keyPath: path].value }
-    set {
-      let isUnique = container[keyPath: path].storage.isUniquelyReferenced()
-      container[keyPath: path].assign(newValue, in: container, exclusively: isUnique)
-    }
+    set { container[keyPath: path].assign(newValue, in: container) }
   }
 
   /// The value of a property of a struct, or of a local.
   public var wrappedValue: Value {
     get { value }
-    set {
-      // No copy of the struct shares the new storage.
-      if !storage.isUniquelyReferenced() { storage = PropertyStorage(storage.declaration) }
-      assign(newValue, in: nil, exclusively: true)
-    }
+    set { assign(newValue, in: nil) }
   }
 
   private var value: Value { storage.value ?? initialValue }
 
-  private func assign(_ value: Value, in container: AnyObject?, exclusively: Bool) {
+  /// Puts other storage in place, which no copy of a struct shares.
+  private mutating func assign(_ value: Value, in container: AnyObject?) {
     let nearest = range.nearest(to: value)
-    do throws(InjectionError) { try storage.assign(nearest, in: container, exclusively: exclusively) } catch {
-      error.stop(at: storage.declaration.place)
-    }
-    storage.declaration.registry.announce(nearest, at: storage.point(in: container))
+    storage = storage.replaced(with: nearest)
+    storage.declaration.registry.notifyObservers(of: nearest, at: storage.point(in: container))
   }
 }
 

@@ -3,7 +3,7 @@ extension DependencyGraph {
   ///
   /// A plain layered drawing (Sugiyama's method: layers by the longest way, order by the neighbours' middle), made
   /// without other tools. Any browser opens it, and draws it light or dark as the reader's system is.
-  public var svg: String {
+  public func svg() -> String {
     let layout = GraphLayout(self)
     let boxes = nodes.indices.map { layout.box(of: $0) }
     let ids = ids

@@ -2,7 +2,7 @@
 
 extension DependencyGraph {
   /// The graph in Mermaid's language, which many Markdown viewers draw; observed dependencies are dotted.
-  public var mermaid: String {
+  public func mermaid() -> String {
     let nodes = labelled { id, label in
       "  \(id)[\"\(label.replacing(["\"": "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"]))\"]"
     }
@@ -10,14 +10,14 @@ extension DependencyGraph {
   }
 
   /// The graph in the DOT language of Graphviz; observed dependencies are dashed.
-  public var dot: String {
+  public func dot() -> String {
     let nodes = labelled { id, label in "  \(id) [label=\"\(label.replacing(["\"": "\\\"", "\\": "\\\\"]))\"];" }
     return lines(
       "digraph dependencies {", nodes, connected { "  \($0) -> \($1)\($2 ? " [style=dashed]" : "");" }, ["}"])
   }
 
   /// The graph as a JSON object with `nodes` and `edges`, whose members are named as here.
-  public var json: String {
+  public func json() -> String {
     let nodes = nodes.map { node in
       """
           {"type": \(node.type.json), "scope": \(node.scope.json), "names": [\(node.names.map(\.json).joined(separator: ", "))], \

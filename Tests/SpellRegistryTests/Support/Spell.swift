@@ -2,7 +2,7 @@ import SpellRegistry
 
 /// A wrapper on the public storage, as somebody outside the package would write it.
 @propertyWrapper struct Spell<Value>: NamedProperty {
-  let storage: PropertyStorage<Value>
+  var storage: PropertyStorage<Value>
   var identity: PropertyIdentity { storage.identity }
 
   init(_ alias: String? = nil, line: UInt = #line, column: UInt = #column) {
@@ -30,28 +30,19 @@ import SpellRegistry
     get {
       let storage = container[keyPath: path].storage
       return stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.makeValue(in: container, followsReinjection: true)
+        try storage.resolve(in: container, followsReinjection: true)
       }
     }
-    set {
-      let storage = container[keyPath: path].storage
-      stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.assign(newValue, exclusively: true)
-      }
-    }
+    set { container[keyPath: path].storage = container[keyPath: path].storage.replaced(with: newValue) }
   }
 
   var wrappedValue: Value {
     get {
       stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.makeValue(in: nil, followsReinjection: true)
+        try storage.resolve(in: nil, followsReinjection: true)
       }
     }
-    nonmutating set {
-      stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.assign(newValue, exclusively: true)
-      }
-    }
+    set { storage = storage.replaced(with: newValue) }
   }
 
   static subscript<Container: AnyObject>(

@@ -19,7 +19,7 @@ import Testing
     struct Header: Codable { var text: String }
     final class Screen {
       let title = "Inbox"
-      @Lazy(injected: Screen.progressInjected) var progress: Progress
+      @Lazy(onInjection: Screen.progressInjected) var progress: Progress
       @Injected var client: any Client
       @Partial var header: Header?
       @Final var id: Int
@@ -49,7 +49,7 @@ import Testing
       @Injected var client: any Client
       @Injected var serviceBox: ServiceBox
     }
-    box.register(NetworkClient(), as: "client")
+    box.register(NetworkClient(), named: "client")
     let controller = Controller()
     let report = box.fill(controller)
 

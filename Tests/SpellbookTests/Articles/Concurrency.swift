@@ -36,14 +36,14 @@ import Testing
 
   final class Service: Sendable {
     // @Lazy var cache = Cache()      error: stored property '_cache' of 'Sendable'-conforming class is mutable
-    let cache = Lazy { Cache() }
+    let cache = LazyConstant { Cache() }
     let clock = Injected<Int>()
     let theme = Partial<Theme>()
     let id = Final<Int>()
   }
   enum Settings {
     static let launches = Preference("launches", default: 0)
-    static let cache = Lazy { Cache() }
+    static let cache = LazyConstant { Cache() }
   }
 
   @Test("in a Sendable class and as a static, each is a plain constant")
@@ -54,8 +54,8 @@ import Testing
 
     #expect(service.cache.value === service.cache.value)
     #expect(service.clock.value == 7)
-    #expect(try service.theme.projectedValue.load().name == "dark")
-    try service.id.projectedValue.assign(1)
+    #expect(try service.theme.load().name == "dark")
+    try service.id.assign(1)
     #expect(service.id.value == 1)
     Settings.launches.value += 1
     #expect(Settings.launches.value == 1)

@@ -21,7 +21,7 @@ import Testing
       let title = "Inbox"
       @Lazy(onInjection: { (screen: Screen, network) in network.label = screen.title })
       var network = Network()
-      @Injected(injected: Screen.didGet) var other: Network
+      @Injected(onInjection: Screen.didGet) var other: Network
 
       func didGet(_ network: Network) { network.label = "\(title) 2" }
     }
