@@ -67,6 +67,17 @@ public import SpellRegistry
     set { assignApart(newValue) }
   }
 
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    Projection(final: container[keyPath: path], container: container)
+  }
+
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection { Projection(final: self, container: nil) }
+
   /// The value of a constant; the same as ``wrappedValue``, for reading.
   @inlinable public var value: Value { wrappedValue }
 
@@ -151,15 +162,4 @@ extension Final {
     /// - Throws: ``FinalError`` if there is a value already, which stays.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
-
-  /// What `$property` offers, in a class or an actor.
-  public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
-    storage path: ReferenceWritableKeyPath<Container, Self>
-  ) -> Projection {
-    Projection(final: container[keyPath: path], container: container)
-  }
-
-  /// What `$property` offers, in a struct.
-  public var projectedValue: Projection { Projection(final: self, container: nil) }
 }

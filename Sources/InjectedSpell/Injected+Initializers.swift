@@ -18,11 +18,6 @@ public enum WeakInjectionPolicy: Sendable {
 
 // `fileID`, `line` and `column` tell where the property is declared, for messages.
 extension Injected {
-  /// Creates a property that takes what is registered for it.
-  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
-  }
-
   /// Creates a property that asks with a name instead of its own.
   @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)

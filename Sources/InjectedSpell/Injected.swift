@@ -43,6 +43,11 @@ public import SpellRegistry
     self.policy = policy
   }
 
+  /// Creates a property that takes what is registered for it.
+  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
+  }
+
   /// The value of a property of a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
@@ -66,6 +71,29 @@ public import SpellRegistry
       return makeValue(in: nil)
     }
     set { assign(newValue) }
+  }
+
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    get { Projection(injected: container[keyPath: path], container: container) }
+    set {
+      let old = container[keyPath: path]
+      container[keyPath: path] = newValue.injected
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection {
+    get { Projection(injected: self, container: nil) }
+    set {
+      let old = self
+      self = newValue.injected
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// The value of a constant; the same as ``wrappedValue``.
@@ -168,28 +196,5 @@ extension Injected {
     ///
     /// An object makes another in its own registry with it: `$service.registry.run { Child() }`.
     public var registry: InitializerRegistry { injected.registry }
-  }
-
-  /// What `$property` offers, in a class or an actor.
-  public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
-    storage path: ReferenceWritableKeyPath<Container, Self>
-  ) -> Projection {
-    get { Projection(injected: container[keyPath: path], container: container) }
-    set {
-      let old = container[keyPath: path]
-      container[keyPath: path] = newValue.injected
-      withExtendedLifetime(old) {}
-    }
-  }
-
-  /// What `$property` offers, in a struct.
-  public var projectedValue: Projection {
-    get { Projection(injected: self, container: nil) }
-    set {
-      let old = self
-      self = newValue.injected
-      withExtendedLifetime(old) {}
-    }
   }
 }

@@ -136,6 +136,29 @@ public import SpellRegistry
     set { assign(newValue) }
   }
 
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    get { Projection(lazy: container[keyPath: path], container: container) }
+    set {
+      let old = container[keyPath: path]
+      container[keyPath: path] = newValue.lazy
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection {
+    get { Projection(lazy: self, container: nil) }
+    set {
+      let old = self
+      self = newValue.lazy
+      withExtendedLifetime(old) {}
+    }
+  }
+
   /// The first read; never inlined, so that it costs the later ones nothing.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     if storage.makeFromExpression(in: container) { return storage.slot.unsafeValue }
@@ -188,32 +211,13 @@ extension Lazy {
     /// A value that is being made goes to those who wait for it.
     public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
-
-  /// What `$property` offers, in a class or an actor.
-  public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
-    storage path: ReferenceWritableKeyPath<Container, Self>
-  ) -> Projection {
-    get { Projection(lazy: container[keyPath: path], container: container) }
-    set {
-      let old = container[keyPath: path]
-      container[keyPath: path] = newValue.lazy
-      withExtendedLifetime(old) {}
-    }
-  }
-
-  /// What `$property` offers, in a struct.
-  public var projectedValue: Projection {
-    get { Projection(lazy: self, container: nil) }
-    set {
-      let old = self
-      self = newValue.lazy
-      withExtendedLifetime(old) {}
-    }
-  }
 }
 
 extension Lazy: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
 }
+
+// Its expression runs wherever it is read; see ``LazyConstant``.
+@available(*, unavailable)
+extension Lazy: Sendable {}

@@ -123,6 +123,29 @@ public import SpellRegistry
     return makeValue(in: nil)
   }
 
+  /// What `$property` offers, in a class or an actor.
+  public static subscript<Container: AnyObject>(
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
+    storage path: ReferenceWritableKeyPath<Container, Self>
+  ) -> Projection {
+    get { Projection(partial: container[keyPath: path], container: container) }
+    set {
+      let old = container[keyPath: path]
+      container[keyPath: path] = newValue.partial
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// What `$property` offers, in a struct.
+  public var projectedValue: Projection {
+    get { Projection(partial: self, container: nil) }
+    set {
+      let old = self
+      self = newValue.partial
+      withExtendedLifetime(old) {}
+    }
+  }
+
   /// The value of a constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
@@ -254,28 +277,5 @@ extension Partial {
     ///
     /// A value that is being loaded goes to those who wait for it.
     public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
-  }
-
-  /// What `$property` offers, in a class or an actor.
-  public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
-    storage path: ReferenceWritableKeyPath<Container, Self>
-  ) -> Projection {
-    get { Projection(partial: container[keyPath: path], container: container) }
-    set {
-      let old = container[keyPath: path]
-      container[keyPath: path] = newValue.partial
-      withExtendedLifetime(old) {}
-    }
-  }
-
-  /// What `$property` offers, in a struct.
-  public var projectedValue: Projection {
-    get { Projection(partial: self, container: nil) }
-    set {
-      let old = self
-      self = newValue.partial
-      withExtendedLifetime(old) {}
-    }
   }
 }
