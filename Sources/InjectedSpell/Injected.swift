@@ -74,6 +74,7 @@ public import SpellRegistry
   }
 
   /// What `$property` offers, in a class or an actor.
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -87,7 +88,7 @@ public import SpellRegistry
   }
 
   /// What `$property` offers, in a struct.
-  public var projectedValue: Projection {
+  @inlinable public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
     set {
       let old = self
@@ -107,9 +108,14 @@ public import SpellRegistry
   }
 
   fileprivate func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+    if case .once = policy { return try storage.resolve(in: container, followsReinjection: true) }
+    return try resolveEachTime(in: container)
+  }
+
+  // Apart from the above, which would otherwise look up the type of an Optional each time.
+  @inline(never) private func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
     switch policy {
-    case .once: return try storage.resolve(in: container, followsReinjection: true)
-    case .everyRead:
+    case .once, .everyRead:
       if let assigned = storage.value { return assigned }
       return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested ?? storage.declaration.registry)
     case .weak(let weakValue):
@@ -170,10 +176,15 @@ extension Injected {
   public var registry: InitializerRegistry { storage.declaration.registry }
 
   /// What `$property` offers.
-  public struct Projection {
-    fileprivate var injected: Injected
+  @frozen public struct Projection {
+    @usableFromInline var injected: Injected
     /// The object that holds the property, if one does.
-    fileprivate let container: AnyObject?
+    @usableFromInline let container: AnyObject?
+
+    @inlinable init(injected: Injected, container: AnyObject?) {
+      self.injected = injected
+      self.container = container
+    }
 
     /// Whether the property has a value now: it was injected or assigned, and is still alive if it is held weakly.
     public var isResolved: Bool { injected.isResolved }
@@ -187,7 +198,7 @@ extension Injected {
     /// Forgets the value, an assigned one too; the next read asks the registry. Copies of a struct keep theirs.
     ///
     /// A value that is being made goes to those who wait for it.
-    public mutating func reset() {
+    @inlinable public mutating func reset() {
       if case .weak = injected.policy { injected.policy = .weak(WeakValue()) }
       injected.storage = injected.storage.replacedWithNothing()
     }

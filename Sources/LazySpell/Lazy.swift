@@ -137,6 +137,7 @@ public import SpellRegistry
   }
 
   /// What `$property` offers, in a class or an actor.
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -150,7 +151,7 @@ public import SpellRegistry
   }
 
   /// What `$property` offers, in a struct.
-  public var projectedValue: Projection {
+  @inlinable public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
     set {
       let old = self
@@ -179,7 +180,7 @@ public import SpellRegistry
   }
 
   /// Puts other storage with a value in place; what was there is released after that.
-  @usableFromInline mutating func assign(_ value: Value) {
+  @inlinable mutating func assign(_ value: Value) {
     let old = storage
     storage = old.replaced(with: value)
     withExtendedLifetime(old) {}
@@ -190,10 +191,15 @@ public import SpellRegistry
 
 extension Lazy {
   /// What `$property` offers.
-  public struct Projection {
-    fileprivate var lazy: Lazy
+  @frozen public struct Projection {
+    @usableFromInline var lazy: Lazy
     /// The object that holds the property, if one does.
-    fileprivate let container: AnyObject?
+    @usableFromInline let container: AnyObject?
+
+    @inlinable init(lazy: Lazy, container: AnyObject?) {
+      self.lazy = lazy
+      self.container = container
+    }
 
     /// Whether the value has been made or assigned.
     ///
@@ -209,7 +215,7 @@ extension Lazy {
     /// Forgets the value; the next read makes another. Copies of a struct keep theirs.
     ///
     /// A value that is being made goes to those who wait for it.
-    public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
+    @inlinable public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
 

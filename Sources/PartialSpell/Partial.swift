@@ -124,6 +124,7 @@ public import SpellRegistry
   }
 
   /// What `$property` offers, in a class or an actor.
+  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -137,7 +138,7 @@ public import SpellRegistry
   }
 
   /// What `$property` offers, in a struct.
-  public var projectedValue: Projection {
+  @inlinable public var projectedValue: Projection {
     get { Projection(partial: self, container: nil) }
     set {
       let old = self
@@ -257,10 +258,15 @@ extension Partial {
   public func reset() { storage.forget() }
 
   /// What `$property` offers.
-  public struct Projection {
-    fileprivate var partial: Partial
+  @frozen public struct Projection {
+    @usableFromInline var partial: Partial
     /// The object that holds the property, if one does.
-    fileprivate let container: AnyObject?
+    @usableFromInline let container: AnyObject?
+
+    @inlinable init(partial: Partial, container: AnyObject?) {
+      self.partial = partial
+      self.container = container
+    }
 
     /// Whether the value has been loaded.
     ///
@@ -276,6 +282,6 @@ extension Partial {
     /// Forgets the value; the next read loads it again. Copies of a struct keep theirs.
     ///
     /// A value that is being loaded goes to those who wait for it.
-    public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
+    @inlinable public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

@@ -74,7 +74,7 @@ extension InjectionError {
   ///
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
   public func stop(at place: SourcePlace) -> Never {
-    let types = ThreadState.current.openTypes
+    let types = ThreadState.current.frames.map(\.type)
     let notes = notes
     // What this thread is making leads to a circle's first step, and is part of it.
     let leading = code == .cycle ? types.map { InjectionStep($0) } : []

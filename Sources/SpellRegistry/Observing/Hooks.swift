@@ -2,7 +2,7 @@ internal import Locking
 internal import Synchronization
 
 /// Hooks that are called in the order in which they were added.
-final class Hooks: Sendable {
+struct Hooks: ~Copyable, Sendable {
   typealias Hook = @Sendable (Any, InjectionPoint) -> Void
   private let hooks = Lock<[Hook]>([])
   private let isUsed = Atomic(false)
@@ -28,8 +28,10 @@ final class Hooks: Sendable {
   private func call(_ value: Any, at point: InjectionPoint) {
     let hooks = hooks.withLock { $0 }
     let thread = ThreadState.current
-    if thread.pointee.runningHooks.contains(ObjectIdentifier(self)) { return }
-    thread.pointee.runningHooks.append(ObjectIdentifier(self))
+    // Which hooks: an address, compared and never followed.
+    let identity = withUnsafePointer(to: self) { UInt(bitPattern: $0) }
+    if thread.pointee.runningHooks.contains(identity) { return }
+    thread.pointee.runningHooks.append(identity)
     defer { thread.pointee.runningHooks.removeLast() }
     for hook in hooks { hook(value, point) }
   }

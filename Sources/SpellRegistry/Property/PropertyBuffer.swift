@@ -15,6 +15,9 @@ internal import Locking
     }
   }
 
+  /// What a buffer is to code that knows nothing of its value.
+  @usableFromInline typealias Erased = ManagedBuffer<Header, Unit>
+
   /// What memory is counted in; a coarser alignment than `malloc` gives would cost an aligned allocation.
   @usableFromInline typealias Unit = UInt64
 
@@ -26,7 +29,7 @@ internal import Locking
   /// - Parameter deinitialize: Called with the slot's address when the buffer goes.
   @inlinable static func allocate(
     size: Int, alignment: Int, deinitialize: @escaping (UnsafeMutableRawPointer) -> Void
-  ) -> ManagedBuffer<Header, Unit> {
+  ) -> Erased {
     // A slot whose alignment is over a unit's finds it somewhere in this many more bytes.
     let slack = alignment > MemoryLayout<Unit>.alignment ? alignment : 0
     let units = (size + slack + MemoryLayout<Unit>.size - 1) / MemoryLayout<Unit>.size
@@ -44,20 +47,20 @@ internal import Locking
   /// `@unchecked Sendable`: an address goes from a lock's body to the code behind it, on one thread.
   struct Address: @unchecked Sendable { let raw: UnsafeMutableRawPointer }
 
-  static func retain(_ buffer: ManagedBuffer<Header, Unit>) -> UnsafeMutableRawPointer {
+  static func retain(_ buffer: Erased) -> UnsafeMutableRawPointer {
     Unmanaged.passRetained(buffer).toOpaque()
   }
 
   @usableFromInline static func release(_ address: UnsafeMutableRawPointer) {
-    Unmanaged<ManagedBuffer<Header, Unit>>.fromOpaque(address).release()
+    Unmanaged<Erased>.fromOpaque(address).release()
   }
 
-  static func buffer(at address: UnsafeMutableRawPointer) -> ManagedBuffer<Header, Unit> {
-    Unmanaged<ManagedBuffer<Header, Unit>>.fromOpaque(address).takeUnretainedValue()
+  static func buffer(at address: UnsafeMutableRawPointer) -> Erased {
+    Unmanaged<Erased>.fromOpaque(address).takeUnretainedValue()
   }
 
   /// The slot of a buffer that stays alive.
   @inlinable static func slot(of address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-    Unmanaged<ManagedBuffer<Header, Unit>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.header.slot }
+    Unmanaged<Erased>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.header.slot }
   }
 }

@@ -39,15 +39,12 @@
   /// The registry that the property asks.
   ///
   /// - Precondition: The registry is still there; see ``InitializerRegistry/run(_:)``.
-  public var registry: InitializerRegistry { registry(for: nil) }
-
-  func registry(for point: (() -> InjectionPoint)?) -> InitializerRegistry {
+  public var registry: InitializerRegistry {
     guard let reference else { return .shared }
     if let registry = reference.registry { return registry }
-    let property = point?().step(Value.self).property.map { " by \($0)" } ?? ""
     trap(
       """
-      The registry that is asked\(property) for a \(TypeName.of(Value.self)) is gone. An object that a registry keeps \
+      The registry that this property of type \(TypeName.of(Value.self)) asks is gone. An object that a registry keeps \
       doesn't keep the registry: hold the registry for as long as you use such an object.
       """, at: place)
   }

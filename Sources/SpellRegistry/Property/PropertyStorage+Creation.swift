@@ -50,7 +50,7 @@ extension CreationGate {
     let epoch = epoch.pointee.load(ordering: .acquiring)
     let asker = ResolutionFrame.Asker(
       container: container.map { ObjectIdentifier($0) }, property: PropertyIdentity.Address(property))
-    let frame = ResolutionFrame(type: type, registration: nil, asker: asker, gate: identity)
+    let frame = ResolutionFrame(outer: thread.pointee.innermost, type: type, registration: nil, asker: asker, gate: identity)
     do throws(InjectionError) { try thread.making(frame) { make() } } catch {
       settle(as: Self.vacant, on: thread.pointee.id)
       return false
@@ -134,7 +134,7 @@ extension PropertyStorage {
     let match = match(in: registry, for: container, on: thread)
     if match == nil && !hasExpression { return try registry.nilOrThrow(at: point(in: container)) }
     let value = try value(of: match, from: registry, in: container, gate: nil, on: thread)
-    notify(value, of: match, in: container)
+    notify(value, of: match, through: registry, in: container)
     return value
   }
 
@@ -143,24 +143,12 @@ extension PropertyStorage {
     in container: AnyObject?, for newest: PropertyStorage, from state: UInt, keptBy keep: ((Value) -> Void)?,
     fallback: Fallback, on thread: UnsafeMutablePointer<ThreadState>
   ) throws(InjectionError) -> Value {
-    let registry = header.pointee.declaration.registry { point(in: container) }
+    let registry = self.registry
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
     let epoch = header.pointee.epoch.pointee.load(ordering: .acquiring)
     let match = match(in: registry, for: container, on: thread)
     if match == nil && !hasExpression {
-      guard let value = try fallback(point(in: container)) else {
-        // A value for which nothing is registered any more stays.
-        if newest.header.pointee.hasValue {
-          newest.header.pointee.gate.settle(as: epoch, on: thread.pointee.id)
-          return newest.slot.unsafeValue
-        }
-        let nothing: Value = try registry.nilOrThrow(at: point(in: container))
-        newest.header.pointee.gate.settle(as: state, on: thread.pointee.id)
-        return nothing
-      }
-      store(value, for: newest, in: epoch, on: thread)
-      notify(value, of: nil, in: container)
-      return value
+      return try makeFallback(in: container, for: newest, from: state, epoch: epoch, asking: registry, fallback, on: thread)
     }
     let value = try value(of: match, from: registry, in: container, gate: newest.header.pointee.gate.identity, on: thread)
     if let keep {
@@ -169,8 +157,34 @@ extension PropertyStorage {
     } else {
       store(value, for: newest, in: epoch, on: thread)
     }
-    notify(value, of: match, in: container)
+    notify(value, of: match, through: registry, in: container)
     return value
+  }
+
+  /// What the wrapper makes of nothing; else the value that there was; else nil or an error.
+  private func makeFallback(
+    in container: AnyObject?, for newest: PropertyStorage, from state: UInt, epoch: UInt,
+    asking registry: InitializerRegistry, _ fallback: Fallback, on thread: UnsafeMutablePointer<ThreadState>
+  ) throws(InjectionError) -> Value {
+    if let value = try fallback(point(in: container)) {
+      store(value, for: newest, in: epoch, on: thread)
+      notify(value, of: nil, through: registry, in: container)
+      return value
+    }
+    // A value for which nothing is registered any more stays.
+    if newest.header.pointee.hasValue {
+      newest.header.pointee.gate.settle(as: epoch, on: thread.pointee.id)
+      return newest.slot.unsafeValue
+    }
+    let nothing: Value = try registry.nilOrThrow(at: point(in: container))
+    newest.header.pointee.gate.settle(as: state, on: thread.pointee.id)
+    return nothing
+  }
+
+  /// The registry to ask; the declaration isn't copied for it.
+  private var registry: InitializerRegistry {
+    if header.pointee.declaration.reference == nil { return .shared }
+    return header.pointee.declaration.registry
   }
 
   private var hasExpression: Bool { header.pointee.declaration.expression != nil }
@@ -199,18 +213,18 @@ extension PropertyStorage {
     guard let expression = header.pointee.declaration.expression else {
       trap("Nothing makes the property declared at \(identity.place); please report this.")
     }
-    let frame = ResolutionFrame(type: Value.self, registration: nil, asker: asker, gate: gate)
+    let frame = ResolutionFrame(
+      outer: thread.pointee.innermost, type: Value.self, registration: nil, asker: asker, gate: gate)
     return try thread.making(frame) { expression() }
   }
 
   /// Calls each hook that wants to hear of this injection, once, with no lock held.
-  private func notify(_ value: Value, of match: Match?, in container: AnyObject?) {
+  private func notify(
+    _ value: Value, of match: Match?, through registry: InitializerRegistry, in container: AnyObject?
+  ) {
     if let match { match.registration.hooks.callAll(value, at: point(in: container)) }
     if let hook = header.pointee.declaration.options?.hook, let container { hook(container, value) }
-    // The registry may be gone by now, with all who would hear of it.
-    let reference = header.pointee.declaration.reference
-    let registry = reference == nil ? InitializerRegistry.shared : reference?.registry
-    registry?.notifyObservers(of: value, in: container) { point(in: container) }
+    registry.notifyObservers(of: value, in: container) { point(in: container) }
   }
 }
 
@@ -255,7 +269,7 @@ extension PropertyStorage {
   /// Stores a value that is injected from elsewhere, in place of the one that there is, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
     _ = try change(ifVacant: false, to: value, in: container)
-    notify(value, of: nil, in: container)
+    notify(value, of: nil, through: self.registry, in: container)
   }
 
   private func change(ifVacant: Bool, to value: Value, in container: AnyObject?) throws(InjectionError) -> Bool {
@@ -302,7 +316,7 @@ extension PropertyStorage {
       container: container.map { ObjectIdentifier($0) }, property: identity.address)
     let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) { point(in: container) }
     return { () throws(InjectionError) in
-      try assignIfVacant(value) ? { notify(value, of: match, in: container) } : {}
+      try assignIfVacant(value) ? { notify(value, of: match, through: registry, in: container) } : {}
     }
   }
 
@@ -312,7 +326,7 @@ extension PropertyStorage {
     let current = header.pointee.epoch.pointee.load(ordering: .acquiring)
     if current == state { return false }
     if !header.pointee.isAssigned {
-      let registry = header.pointee.declaration.registry { point(in: container) }
+      let registry = self.registry
       var types: [any Any.Type] = [Value.self]
       if let optional = Value.self as? any OptionalValue.Type { types.append(optional.wrappedType) }
       // A registration of another type may serve this one as a supertype.

@@ -19,7 +19,7 @@ public import Synchronization
 /// Declaring a property costs one allocation; a re-read costs one atomic load.
 @frozen public struct PropertyStorage<Value> {
   /// Holds the memory that ``header`` points to.
-  @usableFromInline let buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>
+  @usableFromInline let buffer: PropertyBuffer.Erased
   @usableFromInline package let slot: PropertySlot<Value>
   @inlinable var header: UnsafeMutablePointer<PropertyHeader<Value>> { slot.header }
 
@@ -76,6 +76,10 @@ public import Synchronization
   @usableFromInline let header: UnsafeMutablePointer<PropertyHeader<Value>>
 
   @inlinable init(header: UnsafeMutablePointer<PropertyHeader<Value>>) { self.header = header }
+
+  init(of buffer: PropertyBuffer.Erased) {
+    header = buffer.header.slot.assumingMemoryBound(to: PropertyHeader<Value>.self)
+  }
 
   /// Whether the value can be read with no lock.
   @inlinable package var isReady: Bool { header.pointee.gate.isReady }
@@ -182,17 +186,20 @@ extension PropertyStorage {
 extension PropertyStorage {
   /// The storage that has taken the place of all others; this one, if none has.
   var newest: PropertyStorage {
-    guard let second = newer else { return self }
-    return ThreadState.current.pointee.read { second.newer } ?? second
+    guard let second = header.pointee.newer.load(ordering: .acquiring) else { return self }
+    return PropertyStorage(newestOf(PropertyBuffer.buffer(at: second)))
   }
 
-  private var newer: PropertyStorage? {
-    header.pointee.newer.load(ordering: .acquiring).map { PropertyStorage(PropertyBuffer.buffer(at: $0)) }
+  /// The storage that has taken the place of the second; no type is looked at here.
+  private func newestOf(_ second: PropertyBuffer.Erased) -> PropertyBuffer.Erased {
+    let newer = PropertySlot<Value>(of: second).header
+    return ThreadState.current.pointee.read { newer.pointee.newer.load(ordering: .acquiring).map(PropertyBuffer.buffer) }
+      ?? second
   }
 
-  private init(_ buffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit>) {
+  private init(_ buffer: PropertyBuffer.Erased) {
     self.buffer = buffer
-    slot = PropertySlot(header: buffer.header.slot.assumingMemoryBound(to: PropertyHeader<Value>.self))
+    slot = PropertySlot(of: buffer)
   }
 
   /// Links newer storage to this, unless `old` is no longer the newest, and wakes the threads that wait for a value of
@@ -201,13 +208,13 @@ extension PropertyStorage {
     let dropped = PropertyBuffer.linking.withLock { _ -> PropertyBuffer.Address? in
       guard newest.header == old.header else { return nil }
       let address = PropertyBuffer.retain(new.buffer)
-      guard let second = newer else {
+      guard let second = header.pointee.newer.load(ordering: .acquiring) else {
         header.pointee.newer.store(address, ordering: .releasing)
         return nil
       }
-      return ThreadState.write {
-        second.header.pointee.newer.exchange(address, ordering: .acquiringAndReleasing)
-      }.map { PropertyBuffer.Address(raw: $0) }
+      let newer = PropertySlot<Value>(of: PropertyBuffer.buffer(at: second)).header
+      return ThreadState.write { newer.pointee.newer.exchange(address, ordering: .acquiringAndReleasing) }
+        .map { PropertyBuffer.Address(raw: $0) }
     }
     old.header.pointee.gate.replace()
     // Released with no lock held: a deinitializer may do anything.

@@ -33,9 +33,10 @@ final class RegistrationTable: @unchecked Sendable {
     var group: Unmanaged<RegistrationGroup>?
   }
 
-  private var slots: UnsafeMutablePointer<Slot>
+  // Unchecked, as the readers' lock guards them; the check at run time would cost more than the look.
+  @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
   /// One less than the number of slots, which is a power of two.
-  private var mask: Int
+  @exclusivity(unchecked) private var mask: Int
   private var count = 0
   /// Instances that serve any supertype.
   private let universal = RegistrationGroup()
@@ -188,10 +189,10 @@ private final class RegistrationGroup {
   private var withArguments: [ObjectIdentifier: RegistrationStorage] = [:]
 
   /// The plain one, if it wins whoever asks.
-  private(set) var sole: Unmanaged<RegistrationStorage>?
-  private(set) var isEmpty = true
+  @exclusivity(unchecked) private(set) var sole: Unmanaged<RegistrationStorage>?
+  @exclusivity(unchecked) private(set) var isEmpty = true
   /// Whether one is for a name or a class of containers.
-  private(set) var isLimited = false
+  @exclusivity(unchecked) private(set) var isLimited = false
 
   private func update() {
     isLimited = !(named.isEmpty && partlyNamed.isEmpty && constrained.isEmpty)

@@ -17,8 +17,8 @@
 
   let registration: RegistrationStorage
   let fit: Fit
-  /// The registry that has the registration: the one that is asked or a parent of it.
-  let owner: InitializerRegistry
+  /// The registry that has the registration: the one that is asked or a parent of it, which that holds.
+  unowned(unsafe) let owner: InitializerRegistry
 
   init(_ registration: RegistrationStorage, for type: any Any.Type, of owner: InitializerRegistry) {
     self.init(registration, registration.key.type == ObjectIdentifier(type) ? .exact : .supertype, of: owner)
@@ -76,14 +76,23 @@ extension InitializerRegistry {
     func point() -> InjectionPoint { InjectionPoint(Value.self, in: container, name.map { .named($0) } ?? .unnamed) }
     let thread = ThreadState.current
     let requested: RequestedName = name.map { .known($0) } ?? .none
-    let found =
-      if let match { Optional(match) } else {
-        self.match(for: Value.self, named: requested, inContainer: container != nil, on: thread, at: point)
-      }
-    guard let found else { return try nilOrThrow(at: point()) }
     let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
-    let value: Value = try value(of: found, asker: asker, on: thread, at: point)
-    notifyHooks(of: value, from: found.registration, at: point)
+    if let match { return try deliver(match, to: asker, on: thread, at: point) }
+    guard
+      let match = self.match(
+        for: Value.self, named: requested, inContainer: container != nil, on: thread, at: point)
+    else { return try nilOrThrow(at: point()) }
+    return try deliver(match, to: asker, on: thread, at: point)
+  }
+
+  /// The value of a registration, after its hooks and the registry's were called.
+  private func deliver<Value>(
+    _ match: Match, to asker: ResolutionFrame.Asker, on thread: UnsafeMutablePointer<ThreadState>,
+    at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    let value: Value = try value(of: match, asker: asker, on: thread, at: point)
+    match.registration.hooks.callAll(value, at: point())
+    hooks.callAll(value, at: point())
     return value
   }
 
@@ -126,7 +135,8 @@ extension InitializerRegistry {
       let value = try run(registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
         try initializer(Resolver(point: point, registry: self), arguments)
       }
-      notifyHooks(of: value, from: registration, at: { point })
+      registration.hooks.callAll(value, at: point)
+      hooks.callAll(value, at: point)
       return value
     }
     return nil
@@ -142,13 +152,12 @@ extension InitializerRegistry {
     let thread = ThreadState.current
     func point() -> InjectionPoint { InjectionPoint(Value.self, in: nil, .unnamed) }
     // A frame for all of them, so that they share the values of this resolution.
-    let frame = ResolutionFrame(type: [Value].self, registration: nil, asker: .init(), gate: nil)
+    let frame = ResolutionFrame(
+      outer: thread.pointee.innermost, type: [Value].self, registration: nil, asker: .init(), gate: nil)
     return try thread.making(frame) { () throws(InjectionError) in
       var values: [Value] = []
       for match in allMatches(for: Value.self, on: thread) {
-        let value: Value = try value(of: match, asker: .init(), on: thread, at: point)
-        notifyHooks(of: value, from: match.registration, at: point)
-        values.append(value)
+        values.append(try deliver(match, to: .init(), on: thread, at: point))
       }
       return values
     }
@@ -204,25 +213,33 @@ extension InitializerRegistry {
   /// The registration of exactly a type that wins, if one look at each table tells; nil if it takes more.
   ///
   /// - Parameter take: Shown the registration while nothing is retained; returns whether it took what it wanted.
-  private func winner(
+  @inline(__always) private func winner(
     for type: any Any.Type, named name: RequestedName, inContainer: Bool, on thread: UnsafeMutablePointer<ThreadState>,
     take: (RegistrationStorage) -> Bool = { _ in false }
   ) -> Match? {
     thread.pointee.read {
-      var owner = self
-      while true {
-        switch owner.table.find(type, named: name, inContainer: inContainer) {
-        case .winner(let registration):
-          // What makes an Optional comes after what makes its wrapped type in a registry further in.
-          if owner !== self && registration._withUnsafeGuaranteedRef(\.makesOptional) { return nil }
-          if registration._withUnsafeGuaranteedRef(take) { return nil }
-          return Match(registration.takeUnretainedValue(), .exact, of: owner)
-        case .several: return nil
-        case .nothing:
-          guard let parent = owner.parent else { return nil }
-          owner = parent
-        }
+      switch table.find(type, named: name, inContainer: inContainer) {
+      case .winner(let registration):
+        if registration._withUnsafeGuaranteedRef(take) { return nil }
+        return Match(registration.takeUnretainedValue(), .exact, of: self)
+      case .several: return nil
+      case .nothing: return parent?.inheritedWinner(for: type, named: name, inContainer: inContainer, take: take)
       }
+    }
+  }
+
+  /// The registration of exactly a type that wins, for a registry further in that has nothing for it.
+  private func inheritedWinner(
+    for type: any Any.Type, named name: RequestedName, inContainer: Bool, take: (RegistrationStorage) -> Bool
+  ) -> Match? {
+    switch table.find(type, named: name, inContainer: inContainer) {
+    case .winner(let registration):
+      // What makes an Optional comes after what makes its wrapped type in a registry further in.
+      if registration._withUnsafeGuaranteedRef(\.makesOptional) { return nil }
+      if registration._withUnsafeGuaranteedRef(take) { return nil }
+      return Match(registration.takeUnretainedValue(), .exact, of: self)
+    case .several: return nil
+    case .nothing: return parent?.inheritedWinner(for: type, named: name, inContainer: inContainer, take: take)
     }
   }
 
@@ -266,14 +283,7 @@ extension InitializerRegistry {
     case .unique:
       return try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
     case .graph:
-      if let value = thread.pointee.graph?.value(of: registration) { return value }
-      let value = try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
-      // The outermost frame's end forgets them; without a frame this was the outermost request.
-      if !thread.pointee.frames.isEmpty {
-        if thread.pointee.graph == nil { thread.pointee.graph = GraphValues() }
-        thread.pointee.graph?.keep(value, of: registration)
-      }
-      return value
+      return try graphValue(of: registration, asker: asker, propertyGate: propertyGate, on: thread, at: point)
     case .singleton, .weak, .cached:
       return try registration.kept.value(of: Value.self, on: thread) { gate throws(InjectionError) in
         try match.owner.run(
@@ -282,8 +292,23 @@ extension InitializerRegistry {
     }
   }
 
+  // Apart from the above, which would otherwise look up the type of an Optional each time.
+  @inline(never) private func graphValue<Value>(
+    of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, propertyGate: GateID?,
+    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    if let value = thread.pointee.graph?.value(of: registration) { return value }
+    let value = try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
+    // The outermost frame's end forgets them; without a frame this was the outermost request.
+    if thread.pointee.innermost != nil {
+      if thread.pointee.graph == nil { thread.pointee.graph = GraphValues() }
+      thread.pointee.graph?.keep(value, of: registration)
+    }
+    return value
+  }
+
   /// The value of a registration of another type than the one that is asked for.
-  private func convertedValue<Value>(
+  @inline(never) private func convertedValue<Value>(
     of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID?,
     on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
@@ -322,13 +347,13 @@ extension InitializerRegistry {
   }
 
   /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
-  private func run<Value>(
+  @inline(__always) private func run<Value>(
     _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: UnsafeMutablePointer<ThreadState>,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
     let frame = ResolutionFrame(
-      type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
+      outer: thread.pointee.innermost, type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
       propertyGate: propertyGate)
     return try thread.making(frame) { () throws(InjectionError) in
       do {
@@ -338,20 +363,12 @@ extension InitializerRegistry {
       }
     }
   }
-
-  /// Calls a registration's hooks, then the registry's.
-  private func notifyHooks<Value>(
-    of value: Value, from registration: RegistrationStorage, at point: () -> InjectionPoint
-  ) {
-    registration.hooks.callAll(value, at: point())
-    hooks.callAll(value, at: point())
-  }
 }
 
 extension UnsafeMutablePointer<ThreadState> {
   /// Notes that the initializer that runs, if one does, has asked for a type.
   fileprivate func observeDependency(on type: any Any.Type) {
-    pointee.frames.last?.registration?._withUnsafeGuaranteedRef { $0.observeDependency(on: type) }
+    pointee.innermost?.pointee.registration?._withUnsafeGuaranteedRef { $0.observeDependency(on: type) }
   }
 }
 

@@ -135,7 +135,7 @@ extension InitializerRegistry {
   /// Runs an initializer with this registry as the current one.
   ///
   /// - Parameter keepsValue: Whether the registry keeps the value, so that the value must not keep the registry.
-  func runInitializer<Result>(keepsValue: Bool, _ body: () throws -> Result) rethrows -> Result {
+  @inline(__always) func runInitializer<Result>(keepsValue: Bool, _ body: () throws -> Result) rethrows -> Result {
     guard let override = overrideToSet(keepsValue: keepsValue) else { return try body() }
     return try Self.withOverride(override, body)
   }

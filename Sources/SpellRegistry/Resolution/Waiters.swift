@@ -29,7 +29,7 @@ enum Waiters {
     let id = thread.pointee.id
     try monitor.withLock { waits throws(InjectionError) in
       guard let maker = maker() else { return }
-      let making = thread.pointee.frames.map { (gates: [$0.gate, $0.propertyGate], type: $0.type) }
+      let making = thread.frames.map { (gates: [$0.gate, $0.propertyGate], type: $0.type) }
       let wait = Wait(gate: gate, maker: maker, type: type, making: making)
       if let path = path(of: wait, backTo: id, in: waits) {
         throw InjectionError(.cycle, through: path.map { InjectionStep($0) })

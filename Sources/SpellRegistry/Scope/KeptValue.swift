@@ -45,7 +45,7 @@ struct KeptValue: ~Copyable, Sendable {
   /// The value that is kept, else the one that `make` makes: once for all who find the same cell, with no lock held.
   ///
   /// If `make` throws, each that waited tries for itself.
-  func value<Value>(
+  @inline(never) func value<Value>(
     of type: Value.Type, on thread: UnsafeMutablePointer<ThreadState>,
     make: (GateID) throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
