@@ -16,10 +16,14 @@ extension InitializerRegistry {
   }
 
   func notifyObservers<Value>(of value: Value, in container: AnyObject?, at point: () -> InjectionPoint) {
-    if let container, ObserverCache.observes(type(of: container)), let observer = container as? any InjectionObserver {
-      observer.didInject(value, intoProperty: point().nameForObserver)
-    }
+    if let container, ObserverCache.observes(type(of: container)) { notifyObserver(container, of: value, at: point()) }
     hooks.callAll(value, at: point())
+  }
+
+  private func notifyObserver<Value>(_ container: AnyObject, of value: Value, at point: InjectionPoint) {
+    if let observer = container as? any InjectionObserver {
+      observer.didInject(value, intoProperty: point.nameForObserver)
+    }
   }
 }
 

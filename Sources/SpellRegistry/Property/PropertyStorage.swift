@@ -21,7 +21,7 @@ public import Synchronization
   /// Holds the memory that ``header`` points to.
   @usableFromInline let buffer: PropertyBuffer.Erased
   @usableFromInline package let slot: PropertySlot<Value>
-  @inlinable var header: UnsafeMutablePointer<PropertyHeader<Value>> { slot.header }
+  @inlinable var header: UnsafeMutablePointer<PropertyHeader<Value>> { @inline(__always) get { slot.header } }
 
   /// Creates storage without a value.
   @inlinable public init(_ declaration: consuming PropertyDeclaration<Value>) {
