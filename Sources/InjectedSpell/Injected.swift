@@ -60,7 +60,12 @@ public import SpellRegistry
       if let value = slot.newerValue(inEpoch: true) { return withExtendedLifetime(container) { value } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set { container[keyPath: path].assign(newValue) }
+    set {
+      // Released after the change: a deinitializer may read the property.
+      let old = container[keyPath: path]
+      container[keyPath: path].assign(newValue)
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// The value of a property of a struct, or of a local.

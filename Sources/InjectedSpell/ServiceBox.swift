@@ -160,3 +160,11 @@ extension ServiceBoxClient where Self: Sendable {
   @discardableResult
   @MainActor public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }
+
+extension ServiceBoxClient where Self: Actor {
+  /// Fills this actor's `@Injected` properties; see ``ServiceBox/fill(_:)-(Target)``.
+  ///
+  /// - Precondition: Called on the actor.
+  @discardableResult
+  public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { assumeIsolated { box.fill($0) } }
+}

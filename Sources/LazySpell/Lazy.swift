@@ -124,7 +124,12 @@ public import SpellRegistry
       if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
       return container[keyPath: path].makeValue(in: container)
     }
-    set { container[keyPath: path].assign(newValue) }
+    set {
+      // Released after the change: a deinitializer may read the property.
+      let old = container[keyPath: path]
+      container[keyPath: path].assign(newValue)
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// The value of a property of a struct, or of a local.

@@ -49,6 +49,25 @@ private final class Owner: InjectionObserver {
     #expect(third == nil)
   }
 
+  @Test func aValueWhoseDeinitializerReadsThePropertyIsReleasedSafely() {
+    final class Farewell: Sendable {
+      let atEnd: @Sendable () -> Void
+      init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = atEnd }
+      deinit { atEnd() }
+    }
+    final class Host: @unchecked Sendable {
+      let read = Counter()
+      @Injected var farewell: Farewell
+      func lookAtEnd() -> Farewell { Farewell { [unowned self] in if $farewell.isResolved { read.increment() } } }
+    }
+    let host = Host()
+    host.farewell = host.lookAtEnd()
+    host.farewell = host.lookAtEnd()
+    #expect(host.read.value == 1)
+    host.$farewell.reset()
+    #expect(host.read.value == 1)
+  }
+
   @Test func theRegistryLivesAsLongAsAnObjectMayAskIt() {
     var registry: InitializerRegistry? = InitializerRegistry()
     weak let gone = registry

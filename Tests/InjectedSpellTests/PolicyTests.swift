@@ -39,29 +39,82 @@ private final class Holder: InjectionObserver {
     #expect(holder.always.label == "new")
   }
 
-  @Test func weakKeepsNothingAlive() {
+  @Test func weakHandsTheValueToItsReaderAndKeepsNothingAlive() {
     registry.register((any Tracker).self) { FileTracker() }
     registry.register { Clock() }
     let holder = Holder()
+    do {
+      let (tracker, clock) = (holder.weakly, holder.weakClock)
+      #expect(tracker != nil && clock != nil)
+      #expect(holder.weakly === tracker && holder.weakClock === clock)
+      #expect(holder.$weakly.isResolved)
+    }
+    #expect(!holder.$weakly.isResolved)
     #expect(holder.weakly == nil)
     #expect(holder.weakClock == nil)
-    #expect(!holder.$weakly.isResolved)
+    #expect(holder.heard == ["weakly", "weakClock"])
   }
 
-  @Test func weakSharesWhatOthersHoldAndAsksAgainWhenThatIsGone() {
+  @Test func weakAsksOnceThenReadsNilUntilItIsResetOrAssigned() {
+    let asked = Counter()
+    registry.register((any Tracker).self) { FileTracker("\(asked.increment())") }
+    let holder = Holder()
+    #expect(holder.weakly?.label == "1")
+    for _ in 0..<3 { #expect(holder.weakly == nil) }
+    #expect(asked.value == 1)
+    holder.$weakly.reset()
+    #expect(holder.weakly?.label == "2")
+    #expect(holder.weakly == nil)
+    let mine = FileTracker("mine")
+    holder.weakly = mine
+    #expect(holder.weakly === mine)
+    #expect(asked.value == 2)
+  }
+
+  @Test func weakSharesWhatOthersHold() {
     registry.register((any Tracker).self, scope: .weak) { FileTracker() }
     let holder = Holder()
     var tracker: (any Tracker)? = holder.once
     #expect(holder.weakly === tracker)
     #expect(holder.$weakly.isResolved)
-    #expect(holder.heard == ["once", "weakly"])
     #expect(holder.weakly === tracker)
     #expect(holder.heard == ["once", "weakly"])
     holder.$once.reset()
     tracker = nil
     #expect(!holder.$weakly.isResolved)
     let next = holder.once
+    #expect(holder.weakly == nil)
+    holder.$weakly.reset()
     #expect(holder.weakly === next)
+  }
+
+  @Test func weakOfAConstantIsResetToo() {
+    let asked = Counter()
+    registry.register(Clock.self) {
+      asked.increment()
+      return Clock()
+    }
+    let clock = Injected<Clock?>(.weak)
+    #expect(clock.value != nil)
+    #expect(clock.value == nil)
+    clock.reset()
+    let held = clock.value
+    #expect(held != nil)
+    #expect(clock.value === held)
+    #expect(asked.value == 2)
+  }
+
+  @Test(arguments: 1...20) func weakReadByManyAtOnceAsksOnce(round: Int) async {
+    final class Shared: @unchecked Sendable { @Injected(.weak) var clock: Clock? }
+    let (asked, kept) = (Counter(), Clock())
+    registry.register(Clock.self) {
+      asked.increment()
+      return kept
+    }
+    let shared = Shared()
+    let seen = await race(100) { _ in shared.clock === kept }
+    #expect(!seen.contains(false))
+    #expect(asked.value == 1)
   }
 
   @Test func weakWithNothingRegisteredReadsNil() throws {
@@ -71,18 +124,18 @@ private final class Holder: InjectionObserver {
     #expect(holder.heard == [])
   }
 
-  @Test func weakOfAValueThatIsNoObjectStopsTheProgram() async throws {
+  @Test func weakOfAValueThatIsNotAnObjectStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Odd { @Injected(.weak) var number: Int? }
       let odd = Odd()
       odd.number = 1
     }
     let message = text(result.standardErrorContent)
-    #expect(message.contains("@Injected(.weak) of Int? got a Int, which is no object"))
+    #expect(message.contains("@Injected(.weak) of Int? got a Int, which isn't an object"))
     #expect(message.contains("Keep it in another way"))
   }
 
-  @Test func aByHandAssignmentWinsUnderEachUntilAReset() {
+  @Test func anAssignmentByHandWinsUnderEachUntilAReset() {
     registry.register(instance: FileTracker("registered") as any Tracker)
     let holder = Holder()
     let mine = FileTracker("mine")

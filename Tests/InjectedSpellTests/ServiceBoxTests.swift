@@ -30,7 +30,7 @@ private final class Pong: @unchecked Sendable {
   @Test func fillsByNameAndClassSuperclassProtocolOrOptional() {
     let box = ServiceBox()
     let tracker = FileTracker("one")
-    for name in ["tracker", "base", "file"] { box.register(tracker, as: name) }
+    for name in ["tracker", "base", "file"] { box.register(tracker, named: name) }
     let controller = Controller()
     let report = box.fill(controller)
     #expect(controller.tracker === tracker)

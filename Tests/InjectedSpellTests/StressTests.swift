@@ -42,8 +42,8 @@ private final class Car: InjectionObserver, @unchecked Sendable {
             case 2: registry.register(instance: Wheel(number: round), named: "wheel").unregister()
             case 3: registry.reinject((any Part).self)
             case 4: registry.reinject(Wheel.self)
-            case 5: box.register(Wheel(number: round), as: round.isMultiple(of: 2) ? "part" : "wheel")
-            case 6: box.fill(car)
+            case 5: box.register(Wheel(number: round), named: round.isMultiple(of: 2) ? "part" : "wheel")
+            case 6: await box.fill(car)
             case 7: _ = try? registry.resolve(Engine.self, named: "engine \(round % 7)")
             case 8:
               let own = registry.run { Car() }

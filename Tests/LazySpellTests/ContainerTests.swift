@@ -119,12 +119,10 @@ private final class Observed {
     final class Shared: Sendable {
       static let global = LazyConstant { Service("static") }
       let number = LazyConstant { 9 }
-      let empty = Lazy<[Int]>()
     }
     let shared = Shared()
     #expect(!shared.number.isInitialized)
     #expect(await race(100) { _ in shared.number.value } == Array(repeating: 9, count: 100))
-    #expect(shared.empty.value == [])
     #expect(Shared.global.value === Shared.global.value)
   }
 

@@ -78,43 +78,23 @@ private final class Shared: @unchecked Sendable {
       })
   }
 
-  @Test(arguments: 1...20) func anAssignmentWhileTheValueIsMadeComesAfterIt(round: Int) async {
-    let began = Latch()
-    let mayEnd = Latch()
-    registry.register(Service.self, in: Shared.self) { _ in
+  @Test(arguments: 1...20) func aConstantThatIsResetWhileItsValueIsMadeMakesAnotherForTheNextReader(round: Int) async {
+    let (began, mayEnd, made) = (Latch(), Latch(), Counter())
+    let constant = LazyConstant {
+      let number = made.increment()
       began.open()
       mayEnd.wait()
-      return Service("made")
+      return Service("\(number)")
     }
-    let shared = Shared()
     await onThreads(
-      { #expect(["made", "assigned"].contains(shared.service.label)) },
+      { #expect(constant.value.label == "1") },
       {
         began.wait()
+        constant.reset()
         mayEnd.open()
-        shared.service = Service("assigned")
       })
-    #expect(shared.service.label == "assigned")
-  }
-
-  @Test(arguments: 1...20) func aResetWhileTheValueIsMadeForgetsIt(round: Int) async {
-    let began = Latch()
-    let mayEnd = Latch()
-    registry.register(Service.self, in: Shared.self) { shared in
-      began.open()
-      mayEnd.wait()
-      return Service("\(shared.made.increment())")
-    }
-    let shared = Shared()
-    await onThreads(
-      { #expect(shared.service.label == "1") },
-      {
-        began.wait()
-        mayEnd.open()
-        shared.$service.reset()
-      })
-    #expect(!shared.$service.isInitialized)
-    #expect(shared.service.label == "2")
+    #expect(!constant.isInitialized)
+    #expect(constant.value.label == "2")
   }
 
   @Test func aConstantMayBeResetWhileOthersReadIt() async {
@@ -127,17 +107,5 @@ private final class Shared: @unchecked Sendable {
     #expect(seen.allSatisfy { Int($0).map { 1...made.value ~= $0 } ?? false })
     #expect(2...101 ~= made.value)
     #expect(constant.value === constant.value)
-  }
-
-  @Test func copiesOfAStructAreAssignedApartFromManyTasks() async {
-    struct Model: Sendable { @Lazy var number = 1 }
-    let model = Model()
-    let numbers = await race(500) { index in
-      var copy = model
-      copy.number += index
-      return copy.number
-    }
-    #expect(numbers.sorted() == Array(1...500))
-    #expect(model.number == 1)
   }
 }

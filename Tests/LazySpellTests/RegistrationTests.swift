@@ -139,10 +139,11 @@ private final class Essay: Article {}
     #expect(label == "mine")
   }
 
-  @Test func forAPlainConstantToo() {
+  @Test func forAStructToo() {
+    struct Form { @Lazy var service: Service }
     let mine = InitializerRegistry()
     mine.register { Service("mine") }
-    let constant = mine.run { Lazy<Service>() }
-    #expect(constant.value.label == "mine")
+    let form = mine.run { Form() }
+    #expect(form.service.label == "mine")
   }
 }

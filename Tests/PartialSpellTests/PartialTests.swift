@@ -36,7 +36,7 @@ private final class FullWallet: Wallet {
   @Test("an Optional asks for what it wraps")
   func optional() { #expect(Wallet().maybe?.title == "Card 1") }
 
-  @Test("load gives the value of a read, and a reset loads anew")
+  @Test("load gives the value of a read, and a reset has the next read load again")
   func loadAndReset() throws {
     let wallet = Wallet()
     #expect(try wallet.$card.load().title == "Card 1")

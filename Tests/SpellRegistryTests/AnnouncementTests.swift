@@ -16,7 +16,7 @@ import Testing
     registry.onInjection { value, point in
       (point.container as? Observed)?.heard.append("registry \(point.propertyName ?? "-")=\(value)")
     }
-    registry.announce(7, at: observed.$number.point(in: observed))
+    registry.notifyObservers(of: 7, at: observed.$number.point(in: observed))
     #expect(observed.heard == ["number=7", "registry number=7"])
     #expect(!observed.$number.hasValue)
   }
@@ -25,7 +25,7 @@ import Testing
   func noContainer() {
     let heard = Counter()
     registry.onInjection { _, point in if point.container == nil { heard.increment() } }
-    registry.announce(7, at: Observed().$number.point(in: nil))
+    registry.notifyObservers(of: 7, at: Observed().$number.point(in: nil))
     #expect(heard.value == 1)
   }
 
@@ -38,7 +38,7 @@ import Testing
         var customMirror: Mirror { Mirror(self, children: []) }
       }
       let hidden = Hidden()
-      InitializerRegistry().announce(7, at: hidden.$number.point(in: hidden))
+      InitializerRegistry().notifyObservers(of: 7, at: hidden.$number.point(in: hidden))
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains("Hidden observes its injections, but reflection does not show the name"))

@@ -123,7 +123,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     }
     registry.register(Clock.self) { throw Offline() }
     let page = registry.run { Page() }
-    let error = #expect(throws: InjectionError.self) { try page.$clock.makeValue(in: page) }
+    let error = #expect(throws: InjectionError.self) { try page.$clock.resolve(in: page) }
     #expect(error?.path == ["Clock"])
     #expect(error?.description.hasPrefix("The initializer of Clock for Page.clock (") == true)
     #expect(error?.description.contains("declared at SpellRegistryTests/Spell.swift:7") == true)

@@ -12,8 +12,8 @@ import Testing
     final class Page {}
     parent.register(Int.self, in: Page.self, named: "port") { _ in 1 }
     child.register(Int.self) { 2 }
-    #expect(try child.resolve(Int.self, named: "port", for: Page()) == 2)
-    #expect(try parent.resolve(Int.self, named: "port", for: Page()) == 1)
+    #expect(try child.resolve(Int.self, named: "port", in: Page()) == 2)
+    #expect(try parent.resolve(Int.self, named: "port", in: Page()) == 1)
   }
 
   @Test("what does not match in the child is looked for in the parent, and in the parent's parent")

@@ -19,34 +19,61 @@ import Testing
     #expect(page.$ticket.hasValue && page.$ticket.value?.number == 6)
   }
 
-  @Test("after a reset the next read makes another", arguments: [true, false])
-  func reset(exclusively: Bool) throws {
+  @Test("after a reset, by new storage or in place, the next read makes another", arguments: [true, false])
+  func reset(byNewStorage: Bool) {
     let runs = Counter()
     registry.register { Ticket(runs.increment()) }
     let page = registry.run { Page() }
     #expect(page.ticket.number == 1)
-    try page.$ticket.reset(exclusively: exclusively)
+    if byNewStorage { page.$ticket = page.$ticket.replacedWithNothing() } else { page.$ticket.forget() }
     #expect(!page.$ticket.hasValue && page.$ticket.value == nil)
     #expect(page.ticket.number == 2)
     #expect(page.ticket.number == 2)
   }
 
-  @Test("a replaced value is released at once by an exclusive write, and with the property otherwise")
-  func release() throws {
-    weak var exclusive: Ticket?
-    weak var shared: Ticket?
+  @Test("a value that new storage takes the place of is released at once")
+  func releaseAtOnce() {
+    let page = registry.run { Page() }
+    page.ticket = Ticket(1)
+    weak let first = page.$ticket.value
+    #expect(first != nil)
+    page.ticket = Ticket(2)
+    #expect(first == nil)
+    weak let second = page.$ticket.value
+    page.$ticket = page.$ticket.replacedWithNothing()
+    #expect(second == nil)
+  }
+
+  @Test("of values that are forgotten in place two are kept until the property goes, and no more")
+  func releaseInPlace() {
+    let made = Shared<[@Sendable () -> Bool]>([])
+    registry.register {
+      let ticket = Ticket(1)
+      made.update { made in made.append { [weak ticket] in ticket != nil } }
+      return ticket
+    }
     do {
       let page = registry.run { Page() }
-      page.ticket = Ticket(1)
-      exclusive = page.$ticket.value
-      #expect(exclusive != nil)
-      page.ticket = Ticket(2)
-      #expect(exclusive == nil)
-      shared = page.$ticket.value
-      try page.$ticket.assign(Ticket(3), exclusively: false)
-      #expect(page.ticket.number == 3)
+      for _ in 0..<10 {
+        _ = page.ticket
+        page.$ticket.forget()
+      }
+      #expect(made.value.count(where: { $0() }) <= 2)
     }
-    #expect(shared == nil)
+    #expect(made.value.count == 10)
+    #expect(made.value.count(where: { $0() }) == 0)
+  }
+
+  @Test("a copy of the wrapper keeps its value when the property is assigned or reset")
+  func copies() {
+    registry.register { Ticket(1) }
+    let page = registry.run { Page() }
+    _ = page.ticket
+    let copy = page.$ticket
+    page.ticket = Ticket(2)
+    #expect(copy.value?.number == 1)
+    page.$ticket = page.$ticket.replacedWithNothing()
+    #expect(copy.value?.number == 1)
   }
 
   @Test("of many threads that assign where nothing is, one does")
@@ -66,7 +93,7 @@ import Testing
     let spell = registry.run { Spell<Ticket>() }
     let results = await onThreads(8) { index -> Bool in
       (0..<300).allSatisfy { _ in
-        if index == 0 { try? spell.storage.reset(exclusively: false) }
+        if index == 0 { spell.storage.forget() }
         if index == 1 { registry.reinject(Ticket.self) }
         return spell.wrappedValue.number > 0
       }
@@ -74,21 +101,19 @@ import Testing
     #expect(!results.contains(false))
   }
 
-  @Test("assigning or resetting a property from the initializer that makes its value is an error, not a hang")
+  @Test("an initializer may assign or reset the property whose value it makes: the reader gets what it made")
   func assignedWhileMade() {
-    let page = registry.run { Page() }
-    let codes = Shared<[InjectionError.Code]>([])
+    let (page, runs) = (registry.run { Page() }, Counter())
     registry.register(Int.self, in: Page.self) { page in
-      do throws(InjectionError) { try page.$number.assign(1, exclusively: true) } catch {
-        codes.update { $0.append(error.code) }
-      }
-      do throws(InjectionError) { try page.$number.reset(exclusively: true) } catch {
-        codes.update { $0.append(error.code) }
-      }
-      return 7
+      let run = runs.increment()
+      if run == 1 { page.number = 100 } else { page.$number = page.$number.replacedWithNothing() }
+      return run
     }
-    #expect(page.number == 7)
-    #expect(codes.value == [.cycle, .cycle])
+    #expect(page.number == 1)
+    #expect(page.number == 100)
+    page.$number = page.$number.replacedWithNothing()
+    #expect(page.number == 2)
+    #expect(page.number == 3)
   }
 
   @Test("a re-injection gives injected properties the new value, and leaves assigned ones")
@@ -113,7 +138,7 @@ import Testing
     #expect(page.ticket.number == 1)
     registry.register(Ticket.self) { throw Offline() }
     registry.reinject(Ticket.self)
-    #expect(throws: InjectionError.self) { try page.$ticket.makeValue(in: page, followsReinjection: true) }
+    #expect(throws: InjectionError.self) { try page.$ticket.resolve(in: page, followsReinjection: true) }
     #expect(page.$ticket.value?.number == 1)
     registry.removeAll()
     registry.reinject(Ticket.self)

@@ -84,7 +84,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   private func winner(of candidates: [Candidate]) throws -> String {
     let registry = InitializerRegistry()
     for (index, candidate) in candidates.enumerated() { candidate.register(in: registry, as: "\(index)") }
-    return try registry.resolve((any Tracker).self, named: "readTimeout", for: Leaf()).label
+    return try registry.resolve((any Tracker).self, named: "readTimeout", in: Leaf()).label
   }
 
   @Test("each registration alone serves the property that it matches", arguments: Candidate.all)
@@ -121,10 +121,10 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     registry.register(instance: FileTracker("instance of its type only"))
     registry.register(instance: Clock(), as: .anySupertype)
     #expect(throws: InjectionError.self) {
-      try registry.resolve((any Tracker).self, named: "readTimeout", for: Leaf())
+      try registry.resolve((any Tracker).self, named: "readTimeout", in: Leaf())
     }
     registry.register((any Tracker).self) { FileTracker("any") }
-    #expect(try registry.resolve((any Tracker).self, named: "readTimeout", for: Leaf()).label == "any")
+    #expect(try registry.resolve((any Tracker).self, named: "readTimeout", in: Leaf()).label == "any")
   }
 
   @Test("equal names are told apart by case, contained ones are not")
@@ -177,8 +177,8 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     registry.register(Int.self, in: Middle.self) { _ in 2 }
     let asBase: Base = Middle()
     #expect(try registry.resolve(Int.self, in: asBase) == 2)
-    #expect(try registry.resolve(Int.self, for: Leaf()) == 1)
-    #expect(try registry.resolve(Int.self, for: Base()) == 1)
+    #expect(try registry.resolve(Int.self, in: Leaf()) == 1)
+    #expect(try registry.resolve(Int.self, in: Base()) == 1)
   }
 
   @Test("the initializer is given the container that asks")

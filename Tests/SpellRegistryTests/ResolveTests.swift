@@ -30,7 +30,7 @@ import Testing
       return Ticket(runs.value)
     }
     let page = registry.run { Page() }
-    #expect(throws: InjectionError.self) { try page.$ticket.makeValue(in: page) }
+    #expect(throws: InjectionError.self) { try page.$ticket.resolve(in: page) }
     #expect(!page.$ticket.hasValue)
     #expect(page.ticket.number == 2)
     #expect(page.$ticket.hasValue)

@@ -89,7 +89,7 @@ import Testing
     #expect(try registry.resolve(Clock.self, named: "a") !== registry.resolve(Clock.self, named: "b"))
   }
 
-  @Test("a weak value lives for as long as somebody holds it")
+  @Test("a weak value lives for as long as something holds it")
   func weak() throws {
     let runs = Counter()
     registry.register(Ticket.self, scope: .weak) { Ticket(runs.increment()) }
@@ -111,16 +111,62 @@ import Testing
     #expect(gone == nil)
   }
 
-  @Test("a weak value that is no object stops the program with a sentence")
+  @Test("scope weak of what can't be held weakly stops the program where it is registered, with a sentence")
   func weakValueType() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let registry = InitializerRegistry()
-      registry.register(Int.self, scope: .weak) { 5 }
-      _ = try? registry.resolve(Int.self)
+    func message(_ result: ExitTest.Result?) -> String {
+      String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("Scope .weak of Int got a Int, which is no object"))
-    #expect(message.contains("only an object can be held weakly. Keep it in another way."))
+    let number = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register(Int.self, scope: .weak) { 5 }
+    }
+    #expect(message(number).contains("Int is registered with scope .weak, which is for classes"))
+    #expect(message(number).contains("Choose .singleton or .cached(in:), or register a class."))
+    #expect(message(number).contains("ScopeTests.swift:"))
+    let optional = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register(Int?.self, scope: .weak) { 5 }
+    }
+    #expect(message(optional).contains("Int? is registered with scope .weak"))
+    let error = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register((any Error).self, scope: .weak) { Offline() }
+    }
+    #expect(message(error).contains("any Error is registered with scope .weak"))
+    let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register((any CustomStringConvertible & Sendable).self, scope: .weak) { 5 }
+    }
+    #expect(message(text).contains("scope .weak"))
+  }
+
+  @Test("scope weak holds Optionals of classes and of protocols that only classes conform to")
+  func weakOptionals() throws {
+    registry.register(Clock?.self, scope: .weak) { Clock() }
+    registry.register((any Tracker)?.self, scope: .weak) { FileTracker() }
+    var clock = try registry.resolve(Clock?.self)
+    let tracker = try registry.resolve((any Tracker)?.self)
+    #expect(clock != nil && tracker != nil)
+    #expect(try registry.resolve(Clock?.self) === clock)
+    #expect(try registry.resolve((any Tracker)?.self) === tracker)
+    weak let gone = clock
+    clock = nil
+    #expect(gone == nil)
+    #expect(try registry.resolve(Clock?.self) != nil)
+  }
+
+  @Test("a nil that an initializer returns is kept in no scope, so the next to ask makes another")
+  func nothingIsNotKept() throws {
+    let (runs, cache) = (Counter(), ScopeCache("cache"))
+    let scopes: [Scope<Ticket?>] = [.singleton, .weak, .cached(in: cache), .singleton.expiring(after: .seconds(60))]
+    for scope in scopes {
+      let before = runs.value
+      registry.register(Ticket?.self, scope: scope) {
+        let run = runs.increment()
+        return run - before < 3 ? nil : Ticket(run)
+      }
+      #expect(try registry.resolve(Ticket?.self) == nil)
+      #expect(try registry.resolve(Ticket?.self) == nil)
+      let made = try #require(try registry.resolve(Ticket?.self))
+      #expect(try registry.resolve(Ticket?.self) === made)
+      #expect(runs.value - before == 3)
+    }
   }
 
   @Test("a cached value lives until its cache is reset, a value of another cache goes on")
@@ -148,7 +194,7 @@ import Testing
     #expect(first == nil && second == nil)
   }
 
-  @Test("an expiring value is kept before its age is over and made anew after it")
+  @Test("an expiring value is kept before its age is over and made again after it")
   func expiring() throws {
     registry.register(Clock.self, scope: .singleton.expiring(after: .seconds(3600))) { Clock() }
     #expect(try registry.resolve(Clock.self) === registry.resolve(Clock.self))

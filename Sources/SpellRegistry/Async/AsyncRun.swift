@@ -36,7 +36,8 @@ final class AsyncRun: Sendable {
     let asker = current
     for open in sequence(first: asker, next: { $0?.asker }) {
       if let open, open.registration === registration, open.name == name {
-        throw InjectionError(.cycle, through: [InjectionStep(registration.type)])
+        // What is asked for is added by the caller.
+        throw InjectionError(.cycle, through: [])
       }
     }
     return AsyncRun(registration, named: name, askedBy: asker)

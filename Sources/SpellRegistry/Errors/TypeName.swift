@@ -22,7 +22,8 @@ package enum TypeName {
   /// Whether every value of the type is an object: it is a class, or a protocol that only classes conform to.
   static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
-    guard isExistential(type) else { return false }
+    // Any type may be an error, which is held in a box of its own.
+    guard isExistential(type), type != (any Error).self else { return false }
     // Values of a protocol for any type have room for three words and the type, then a word for each protocol; for
     // classes, room for the object instead.
     func size<Value>(of _: Value.Type) -> Int { MemoryLayout<Value>.size / MemoryLayout<UInt>.size }

@@ -85,7 +85,7 @@ struct KeptValue: ~Copyable, Sendable {
         expired = state.cell
         (state.cell, state.weak, state.deadline) = (nil, nil, nil)
       }
-      if let value = state.weak?.object as? Value { return (.value(value), expired) }
+      if let object = state.weak?.object, let value = object as? Value { return (.value(value), expired) }
       if let cell = state.cell as? KeptCell<Value> { return (.cell(cell), expired) }
       let cell = KeptCell<Value>()
       state.cell = cell
@@ -101,7 +101,7 @@ struct KeptValue: ~Copyable, Sendable {
     let now = clock?.now
     return state.withLock { state in
       if let now, let deadline = state.deadline, deadline <= now { return nil }
-      if let value = state.weak?.object as? Value { return value }
+      if let object = state.weak?.object, let value = object as? Value { return value }
       guard let cell = state.cell as? KeptCell<Value>, cell.gate.isReady else { return nil }
       return cell.value
     }

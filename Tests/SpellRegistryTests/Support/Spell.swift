@@ -1,6 +1,6 @@
 import SpellRegistry
 
-/// A wrapper on the public storage, as somebody outside the package would write it.
+/// A wrapper on the public storage, as someone outside the package would write it.
 @propertyWrapper struct Spell<Value>: NamedProperty {
   var storage: PropertyStorage<Value>
   var identity: PropertyIdentity { storage.identity }
@@ -46,13 +46,17 @@ import SpellRegistry
   }
 
   static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, projected _: KeyPath<Container, PropertyStorage<Value>>,
+    _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, PropertyStorage<Value>>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> PropertyStorage<Value> {
-    container[keyPath: path].storage
+    get { container[keyPath: path].storage }
+    set { container[keyPath: path].storage = newValue }
   }
 
-  var projectedValue: PropertyStorage<Value> { storage }
+  var projectedValue: PropertyStorage<Value> {
+    get { storage }
+    set { storage = newValue }
+  }
 }
 
 // `@unchecked`: the storage is thread-safe, and the tests give it sendable closures only.

@@ -53,7 +53,7 @@ import Testing
     registry.register(Service.self, in: Editor.self) { editor in Service(editor.title) }
 
     #expect(Editor().service.origin == "untitled")
-    #expect(try registry.resolve(Service.self, for: Editor()).origin == "untitled")
+    #expect(try registry.resolve(Service.self, in: Editor()).origin == "untitled")
   }
 
   protocol Tracker: Sendable {}
