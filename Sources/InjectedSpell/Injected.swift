@@ -131,15 +131,12 @@ public import SpellRegistry
     }
   }
 
-  /// Puts other storage with a value in place; what was there is released after that.
-  @usableFromInline mutating func assign(_ value: Value) {
-    let old = self
+  @inlinable mutating func assign(_ value: Value) {
     if case .weak = policy {
       policy = .weak(WeakValue(holding: value))
     } else {
-      storage = old.storage.replaced(with: value)
+      storage = storage.replaced(with: value)
     }
-    withExtendedLifetime(old) {}
   }
 }
 

@@ -12,7 +12,7 @@ internal import SpellRegistry
 
   @usableFromInline init() {}
 
-  init<Value>(holding value: Value) { hold(value) }
+  @usableFromInline init<Value>(holding value: Value) { hold(value) }
 
   var isResolved: Bool { state.withLock(\.isResolved) }
   var isAlive: Bool { state.withLock(\.reference)?.object != nil }

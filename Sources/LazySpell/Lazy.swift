@@ -184,12 +184,7 @@ public import SpellRegistry
     }
   }
 
-  /// Puts other storage with a value in place; what was there is released after that.
-  @inlinable mutating func assign(_ value: Value) {
-    let old = storage
-    storage = old.replaced(with: value)
-    withExtendedLifetime(old) {}
-  }
+  @inlinable mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }
 }
 
 // MARK: The projection

@@ -1,4 +1,5 @@
-// Every form of `register` comes down to one registration in the table.
+// Every form of `register` comes down to one registration in the table. The parameters that they share are documented at the
+// first form; `fileID` and `line` tell messages where the registration is written.
 
 extension InitializerRegistry {
   /// Registers a closure that creates values of a type.
@@ -29,15 +30,6 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.register(Network.self) { Network(clock: try $0.resolve()) }
   /// ```
-  ///
-  /// - Parameters:
-  ///   - type: The type of the properties that get the value.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Creates the value from what its resolver gives.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -49,16 +41,8 @@ extension InitializerRegistry {
 
   /// Registers a closure that creates a value for the properties of one class, from the instance that asks.
   ///
-  /// - Parameters:
-  ///   - type: The type of the properties that get the value.
-  ///   - container: The class whose properties get it.
-  ///   - subclasses: Whether its subclasses' do too.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it: one kept by the registry is shared by all containers.
-  ///   - initializer: Creates the value; it gets the object that holds the property.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
+  /// `subclasses` tells whether it is for the properties of subclasses too. A value that the scope keeps is shared by all
+  /// instances.
   @discardableResult
   public func register<Value, Container: AnyObject>(
     _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
@@ -72,17 +56,6 @@ extension InitializerRegistry {
 
   /// Registers a closure that creates a value for the properties of one class, from the instance that asks and with the
   /// help of others.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the properties that get the value.
-  ///   - container: The class whose properties get it.
-  ///   - subclasses: Whether its subclasses' do too.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it: one kept by the registry is shared by all containers.
-  ///   - initializer: Creates the value; it gets the object that holds the property, and a resolver.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, Container: AnyObject>(
     _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
@@ -107,15 +80,6 @@ extension InitializerRegistry {
   /// ```
   ///
   /// What it needs is known before it runs, so `validate()` and `graph()` can check and draw it.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the properties that get the value.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Any function whose parameters are all registered.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, each Dependency>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -138,14 +102,6 @@ extension InitializerRegistry {
   ///
   /// Found only by ``resolve(_:arguments:)`` with arguments of the same type; properties never get it. Several
   /// arguments are a tuple or a struct.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - arguments: The type of the arguments.
-  ///   - initializer: Creates a value for each call.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value, Arguments>(
     _ type: Value.Type = Value.self, arguments: Arguments.Type, fileID: StaticString = #fileID,
@@ -161,15 +117,9 @@ extension InitializerRegistry {
       })
   }
 
-  /// Registers an instance that exists already.
+  /// Registers an instance that exists already, and holds it until the registration is withdrawn.
   ///
-  /// - Parameters:
-  ///   - instance: The value that every request gets; held until the registration is withdrawn.
-  ///   - match: Whether it serves properties of its type only, or of any superclass and protocol it has.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
+  /// `match` tells whether it serves properties of its type only, or of any superclass and protocol that it has.
   @discardableResult
   public func register<Value: Sendable>(
     instance: Value, as match: InstanceMatch = .itsType, named name: PropertyName? = nil,
@@ -180,16 +130,6 @@ extension InitializerRegistry {
   }
 
   /// Registers an instance that exists already for the properties of one class.
-  ///
-  /// - Parameters:
-  ///   - instance: The value that every request gets; held until the registration is withdrawn.
-  ///   - match: Whether it serves properties of its type only, or of any superclass and protocol it has.
-  ///   - container: The class whose properties get it.
-  ///   - subclasses: Whether its subclasses' do too.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func register<Value: Sendable, Container: AnyObject>(
     instance: Value, as match: InstanceMatch = .itsType, in container: Container.Type,
@@ -218,15 +158,6 @@ extension InitializerRegistry {
   ///
   /// Asking for it anywhere else throws an ``InjectionError`` of code `.wrongIsolation`; ``resolveAsync(_:named:)`` goes to
   /// the main actor for it.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the properties that get the value.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Creates the value, on the main actor.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func registerOnMainActor<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -236,15 +167,6 @@ extension InitializerRegistry {
   }
 
   /// Registers a closure that creates a value on the main actor with the help of others.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the properties that get the value.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - initializer: Creates the value, on the main actor, from what its resolver gives.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
   public func registerOnMainActor<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
