@@ -26,5 +26,5 @@ public struct Registration<Value>: Sendable {
   /// Withdraws the registration and drops what it cached; properties that got their value keep it.
   ///
   /// Does nothing where the registration was replaced or withdrawn before. What it had replaced does not come back.
-  public func unregister() { registry.remove(entry) }
+  public func unregister() { registry.giveUp(entry) }
 }
