@@ -14,7 +14,7 @@
 /// A struct, a class, an actor or a main-actor class can be one. Its methods run where the type says: a main-actor
 /// class's on the main actor, an actor's on it, all others on the concurrent executor. A method may be written without
 /// `async`, which lets it be done before ``LaunchSequence/launchImmediately()`` returns.
-public protocol Initializable: Sendable {
+public protocol Initializable: LaunchStepConvertible {
   /// Sets the thing up.
   ///
   /// Called once at launch and once more for each retry; at the foreground too where
@@ -39,6 +39,9 @@ public protocol Initializable: Sendable {
 }
 
 extension Initializable {
+  /// The initializer as a step that declares nothing.
+  public var launchStep: LaunchStep { LaunchStep(self) }
+
   /// False: once is enough.
   public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
 

@@ -1,14 +1,14 @@
-/// Why a launch came to no good end.
+/// An error that ended a launch.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
-  /// What kind of end it was.
+  /// The kind of error.
   public let code: Code
-  /// The step that failed, or that called for its own launch; nil where no step is at fault.
+  /// The id of the step that failed, or that called for its own launch; nil if no step is at fault.
   public let id: String?
-  /// What the step threw.
+  /// The error that the step threw.
   public let underlying: (any Error)?
-  /// What ran until then; nil where nothing had begun.
+  /// What ran until then; nil if nothing had begun.
   public let report: LaunchReport?
-  /// How what had completed was shut down; nil where nothing had begun.
+  /// How the completed steps were shut down; nil if nothing had begun.
   public let rollback: LaunchReport?
   private let message: String
 
@@ -24,21 +24,29 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// What happened, to which step, and what to do.
+  /// What happened, and to which step.
+  ///
+  /// Control characters of an id or an error are escaped.
   public var description: String {
-    (id.map { "Step \"\($0)\" " } ?? "The launch ") + message + (underlying.map { " [\($0)]" } ?? "")
+    (id.map { "Step \($0.quoted) " } ?? "The launch ") + message + (underlying.map { " [\("\($0)".escaped)]" } ?? "")
   }
 
-  /// Steps that went on after they had been cancelled, or took too long to shut down, and were left behind.
+  init(reenteredBy id: String) {
+    self.init(
+      .reentered, id: id,
+      "calls for the launch that it is part of, and would wait for itself. Let it do its part and return.")
+  }
+
+  /// The ids of the steps that went on after they had been cancelled, and were left behind.
   public var abandoned: [String] {
     [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
   }
 }
 
 extension LaunchError {
-  /// The kinds of end.
+  /// The kinds of errors.
   ///
-  /// More may come, so a `switch` over them needs a `default`.
+  /// More may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as in the source.
     public let description: String

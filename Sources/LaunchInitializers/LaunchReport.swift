@@ -1,88 +1,88 @@
-/// What a sequence did, step by step: for the log, for a person, for a test.
+/// A report of what a sequence did, step by step: for the log, for a person, for a test.
 ///
 /// Times are since the run began, on the sequence's clock.
 public struct LaunchReport: Sendable {
-  /// The steps, in the order of the plan; of a shut-down, in the order of shutting down.
+  /// The steps in the order of the plan; of a shut-down, in the order of the plan backwards.
   public let entries: [Entry]
 
   init(_ entries: [Entry]) { self.entries = entries }
 
   static let empty = LaunchReport([])
 
-  /// How long it took, to the end of the last step.
+  /// How long the run took, to the end of the last step.
   public var duration: Duration { entries.map(\.end).max() ?? .zero }
 
-  /// The skipped and failed steps, and those with something to say, each as a sentence for the log.
+  /// A sentence for the log about each step that was skipped, failed, or has something to say.
+  ///
+  /// Control characters of ids and errors are escaped, so that a sentence stays one line.
   public var warnings: [String] {
     entries.compactMap { entry in
       guard let message = entry.message, entry.outcome != .notRun else { return nil }
-      return "\(entry.id) (\(entry.outcome)): \(message)"
+      return "\(entry.id) (\(entry.outcome)): \(message)".escaped
     }
   }
-}
 
-extension LaunchReport {
-  /// What became of a step.
+  /// The ways in which a step can end.
   public enum Outcome: String, Sendable, Hashable, CustomStringConvertible {
-    /// It did what it is for.
+    /// The step completed.
     case completed
-    /// It threw, took too long, or was cancelled while it ran; the message says which.
+    /// The step threw an error, took too long, or was cancelled while it ran; the message says which.
     case failed
-    /// It had nothing to do here: a missing key, another stage.
+    /// The step had nothing to do here: a missing key, another stage, a required step that didn't complete.
     case skipped
-    /// Its turn never came.
+    /// The step never started.
     case notRun
 
-    /// The case's name.
+    /// The name of the case.
     public var description: String { rawValue }
   }
 
-  /// What became of one step.
+  /// A report of one step.
   public struct Entry: Sendable, Hashable {
-    /// The step's name.
+    /// The step's id.
     public let id: String
-    /// What became of it.
+    /// How the step ended.
     public let outcome: Outcome
-    /// When the last of those it waits for was done, so that it could have begun.
+    /// When the last of the steps that it waited for was done, so that it could begin.
     public let queued: Duration
-    /// When its first attempt began: after ``queued`` where too many others were running.
+    /// When its first attempt began: after ``queued`` if too many other steps were running.
     public let start: Duration
     /// When it ended, its last attempt included.
     public let end: Duration
-    /// How often it was tried.
+    /// The number of attempts.
     public let attempts: Int
-    /// Why it failed or was skipped; nil where there is nothing to say.
+    /// Why the step failed or was skipped, as the step says it; nil if there is nothing to say.
     public let message: String?
-    /// The steps that it waited for.
+    /// The ids of the steps that it waited for.
     public let waitedFor: [String]
-    /// The step whose place it took, where as many as the width allows were running when it could have begun.
+    /// The id of the step whose place it took, if the maximum number of steps was running when it could begin.
     ///
-    /// It began when that one ended or, where that is tried again later, paused.
+    /// It began when that one ended or, if that is retried later, paused.
     public let tookPlaceOf: String?
-    /// Whether it ignored its cancellation and was left behind.
+    /// Whether the step ignored its cancellation and was left behind.
     public let wasAbandoned: Bool
 
-    /// How long it took, pauses between attempts included.
+    /// How long the step took, pauses between attempts included.
     public var duration: Duration { end - start }
   }
 }
 
 extension LaunchReport {
   /// The report of a run.
-  init(_ state: borrowing RunState) {
-    let ids = state.plan.steps.map(\.id)
-    let isMentioned = state.records.map { [isLaunch = state.isLaunch] in
-      isLaunch || !$0.isUnmentioned && $0.attempt > 0
+  init(_ machine: LaunchStateMachine) {
+    let ids = machine.plan.steps.map(\.id)
+    let isMentioned = machine.steps.map { step in
+      !step.isUnmentioned && !step.isSettledBefore && (machine.purpose != .foreground || step.attempt > 0)
     }
     var entries: [Entry] = []
-    for (place, record) in state.records.enumerated() where isMentioned[place] {
+    for (index, step) in machine.steps.enumerated() where isMentioned[index] {
       entries.append(
         Entry(
-          id: ids[place], outcome: record.outcome, queued: record.queued, start: record.start, end: record.end,
-          attempts: record.attempt, message: record.message,
-          waitedFor: state.plan.dependencies[place].filter { isMentioned[$0] }.map { ids[$0] },
-          tookPlaceOf: record.tookPlaceOf.flatMap { isMentioned[$0] ? ids[$0] : nil },
-          wasAbandoned: record.wasAbandoned))
+          id: ids[index], outcome: step.outcome, queued: step.queued, start: step.start, end: step.end,
+          attempts: step.attempt, message: step.message,
+          waitedFor: machine.plan.dependencies[index].filter { isMentioned[$0] }.map { ids[$0] },
+          tookPlaceOf: step.tookPlaceOf.flatMap { isMentioned[$0] ? ids[$0] : nil },
+          wasAbandoned: step.wasAbandoned))
     }
     self.init(entries)
   }

@@ -2,29 +2,29 @@ internal import Locking
 internal import SpellRegistry
 
 extension LaunchSequence {
-  /// Tells that the app went to the background, so that its next ``enterForeground()`` is a return.
+  /// Notes that the app went to the background, so that its next ``enterForeground()`` is a return.
   public func enterBackground() async { noteBackground() }
 
-  /// Tells that the app came to the foreground, and runs the steps that want to run again.
+  /// Notes that the app came to the foreground, and runs the steps that want to run again.
   ///
-  /// Only after an ``enterBackground()``, since an app that starts comes to the foreground too. Steps that completed at
-  /// launch are asked, in the plan's order. A failing step is retried where its policy says so, and else reported as
-  /// failed: nothing is aborted. During the launch it waits for its end. However many call at once, there is one pass, and
-  /// at most one more for those who went to the background and came back meanwhile.
+  /// Does something only after an ``enterBackground()``, since an app that starts comes to the foreground too. The steps
+  /// that completed are asked, in the plan's order. A failing step is retried if its policy says so, and else reported as
+  /// failed; nothing is aborted. During the launch, the pass waits for the launch's end. However many calls come at once,
+  /// there is one pass, and at most one more for an app that went to the background and came back meanwhile.
   ///
-  /// Called from within one of the sequence's own steps it does not wait, and returns an empty report.
+  /// A call from one of the sequence's own steps doesn't wait, and returns an empty report.
   ///
-  /// - Returns: The steps that ran; none where there was nothing to do.
+  /// - Returns: The steps that ran; none if there was nothing to do.
   @discardableResult
   public func enterForeground() async -> LaunchReport {
-    guard let pass = noteForeground(), StepContext.step(of: self) == nil else { return .empty }
+    guard let pass = noteForeground(), StepAttempt.step(of: self) == nil else { return .empty }
     return await pass.value
   }
 
-  /// What a notification does that can't wait: ``enterBackground()``.
+  /// ``enterBackground()`` for a notification, which can't wait.
   package func noteBackground() { state.withLock { $0.foreground.isInBackground = true } }
 
-  /// Sees to it that there is a pass for a return to the foreground; nil where none is due.
+  /// Starts a pass for a return to the foreground; nil if none is due.
   @discardableResult
   package func noteForeground() -> Task<LaunchReport, Never>? {
     state.withLock { state in
@@ -49,38 +49,39 @@ extension LaunchSequence {
 
   private func runPass() async -> LaunchReport {
     let ends = AsyncStream<LaunchReport>.makeStream()
-    let (isWanted, completed, registry) = state.withLock { state in
+    let (isWanted, outcomes, registry) = state.withLock { state in
       state.foreground.pass = state.foreground.next
       state.foreground.next = nil
       let isWanted = if case .launched = state.phase { state.shutDown == nil } else { false }
-      return (isWanted, Set(state.completed), state.registry)
+      return (isWanted, state.outcomes, state.registry)
     }
     var report = LaunchReport.empty
     if isWanted {
-      let run = StepRun(self, .foreground(completed), in: registry) { [self] run in
-        keepServices(of: run)
-        ends.continuation.yield(run.state.withLock { LaunchReport($0) })
+      let settled = outcomes.map { $0 == .completed ? nil : LaunchReport.Outcome.completed }
+      let runner = LaunchRunner(self, plan, .foreground, in: registry, settled: settled) { [self] runner in
+        keep(runner.services())
+        ends.continuation.yield(LaunchReport(runner.machine))
         ends.continuation.finish()
       }
       let isShutDown = state.withLock { state in
-        state.foreground.run = run
+        state.foreground.runner = runner
         return state.shutDown != nil
       }
-      if isShutDown { run.stop(.shutDown) }
-      run.start()
+      if isShutDown { runner.stop(.shutDown) }
+      runner.start()
       for await ended in ends.stream { report = ended }
     }
     state.withLock { state in
       state.foreground.pass = nil
-      state.foreground.run = nil
+      state.foreground.runner = nil
     }
     return report
   }
 
-  /// Ends the pass under way, and returns when none is.
+  /// Ends the pass under way, and returns when there is none.
   func foregroundIsOver() async {
     let foreground = state.withLock(\.foreground)
-    foreground.run?.stop(.shutDown)
+    foreground.runner?.stop(.shutDown)
     _ = await foreground.pass?.value
     _ = await foreground.next?.value
   }

@@ -2,98 +2,99 @@ internal import Locking
 internal import SpellRegistry
 
 extension LaunchSequence {
-  /// Shuts down what completed, the last first, and lets nothing begin any more.
+  /// Shuts down the completed steps, the plan backwards, and lets no further step begin.
   ///
-  /// A launch under way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. Runs once
-  /// however often it is called: all get the same report. A step that has a timeout has as long to shut down, and is left
-  /// behind after that. Services are withdrawn from the registry after the step that made them. Called from within one of the sequence's own steps it does not wait, and returns an empty report.
+  /// A step is shut down when those that waited for it have been; independent steps are shut down side by side. A launch
+  /// under way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. Services are withdrawn
+  /// from the registry after the step that created them was shut down, and what they had replaced comes back.
   ///
-  /// - Returns: The steps in the order in which they were shut down.
+  /// A step that takes longer than its `.stopTimeout` is cancelled and, after the cancellation grace period, left behind, so
+  /// one that hangs doesn't keep the others up. A step without one has as long as its `.timeout`, or else ten seconds. When
+  /// the whole takes longer than `limit`, everything under way is cancelled and nothing further begins.
+  ///
+  /// Runs once however many calls there are: all get the same report, and the shortest limit counts. A call from one of the
+  /// sequence's own steps doesn't wait, and returns an empty report.
+  ///
+  /// - Parameters:
+  ///   - limit: How long shutting down may take, besides the cancellation grace period.
+  ///   - fileID: The source file, for messages.
+  ///   - line: The source line, for messages.
+  /// - Returns: The steps in the order of the plan backwards. One that was left behind is reported as failed, and one that
+  ///   was not reached in time as not run.
+  /// - Precondition: The limit isn't negative.
   @discardableResult
-  public func shutDown() async -> LaunchReport {
-    let task = beginShutDown()
-    if StepContext.step(of: self) != nil { return .empty }
+  public func shutDown(
+    within limit: Duration = .seconds(30), fileID: StaticString = #fileID, line: UInt = #line
+  ) async -> LaunchReport {
+    if limit < .zero {
+      trap("A launch can't shut down in \(limit). Use zero or more.", at: SourcePlace(fileID: fileID, line: line))
+    }
+    let task = beginShutDown(within: limit)
+    if StepAttempt.step(of: self) != nil { return .empty }
     return await task.value
   }
 
-  private func beginShutDown() -> Task<LaunchReport, Never> {
-    let (task, run, signals) = state.withLock { state in
-      var run: StepRun?
-      if case .launching(let launching) = state.phase { run = launching }
+  @discardableResult
+  func beginShutDown(within limit: Duration) -> Task<LaunchReport, Never> {
+    let (task, launch, shutDown, listeners) = state.withLock { state in
+      var launch: LaunchRunner?
+      if case .launching(let runner) = state.phase { launch = runner }
       if case .new = state.phase {
         state.phase = .failed(LaunchError(.shutDown, "was shut down before it began."))
       }
+      state.shutDownLimit = min(limit, state.shutDownLimit ?? limit)
       let task = state.shutDown ?? Task { await self.shutDownOnce() }
       state.shutDown = task
-      defer { state.signals = [] }
-      return (task, run, state.signals)
+      defer { state.listeners = [] }
+      return (task, launch, state.shutDownRunner, state.listeners)
     }
-    for signal in signals { signal.finish() }
-    run?.stop(.shutDown)
+    for listener in listeners { listener.wake() }
+    launch?.stop(.shutDown)
+    shutDown?.limit(to: limit)
     return task
   }
 
   private func shutDownOnce() async -> LaunchReport {
     await launchIsOver()
     await foregroundIsOver()
-    let (completed, rollback) = state.withLock { state in
-      defer { state.completed = [] }
+    let rollback = state.withLock { state in
       if case .launched = state.phase {
         state.phase = .failed(LaunchError(.shutDown, "is over: the sequence was shut down."))
       }
-      return (state.completed, state.rollback)
+      return state.rollback
     }
-    return completed.isEmpty ? rollback : await shutDown(completed)
+    return await shutDownCompleted() ?? rollback
   }
 
-  /// Shuts steps down, the last first, each when the one before is done.
-  func shutDown(_ places: [Int]) async -> LaunchReport {
-    let clock = LaunchClock(clock)
-    let registry = state.withLock(\.registry)
-    let outer = StepContext.current
-    var entries: [LaunchReport.Entry] = []
-    for place in places.reversed() {
-      let step = plan.steps[place]
-      let start = clock.now
-      let context = StepContext(step.id, of: ObjectIdentifier(self), in: outer)
-      let task = StepContext.$current.withValue(context) {
-        registry.run {
-          Task {
-            await step.initializer.shutDown()
-            context.end()
-          }
-        }
-      }
-      let isDone = await task.isDone(by: step.timeout.map { start + $0 }, on: clock)
-      state.withLock { $0.services.removeValue(forKey: place) }?.withdrawServices()
-      entries.append(
-        LaunchReport.Entry(
-          id: step.id, outcome: isDone ? .completed : .failed, queued: start, start: start, end: clock.now, attempts: 1,
-          message: isDone ? nil : "took longer than its timeout of \((step.timeout ?? .zero).text) and was abandoned",
-          waitedFor: entries.last.map { [$0.id] } ?? [], tookPlaceOf: nil, wasAbandoned: !isDone))
+  /// Shuts down the steps that completed, once; nil if there are none.
+  func shutDownCompleted() async -> LaunchReport? {
+    let (outcomes, registry, limit) = state.withLock { state in
+      defer { state.outcomes = [] }
+      return (state.outcomes, state.registry, state.shutDownLimit ?? .seconds(30))
     }
-    return LaunchReport(entries)
+    guard outcomes.contains(.completed) else { return nil }
+    let ends = AsyncStream<LaunchReport>.makeStream()
+    let settled: [LaunchReport.Outcome?] = outcomes.reversed().map { $0 == .completed ? nil : $0 }
+    let runner = LaunchRunner(self, plan.reversed(), .shutDown, in: registry, settled: settled) { runner in
+      ends.continuation.yield(LaunchReport(runner.machine))
+      ends.continuation.finish()
+    }
+    state.withLock { $0.shutDownRunner = runner }
+    runner.limit(to: limit)
+    runner.start()
+    var report = LaunchReport.empty
+    for await ended in ends.stream { report = ended }
+    // Of steps that were left behind.
+    let services = state.withLock { state in
+      defer { (state.services, state.shutDownRunner) = ([:], nil) }
+      return state.services
+    }
+    for attempt in services.values { attempt.withdrawServices() }
+    return report
   }
-}
 
-extension Task where Success == Void, Failure == Never {
-  /// Waits for the task until that time, then cancels it and goes on; false where it was still running.
-  fileprivate func isDone(by deadline: Duration?, on clock: LaunchClock) async -> Bool {
-    guard let deadline else {
-      await value
-      return true
-    }
-    let (ends, end) = AsyncStream.makeStream(of: Bool.self)
-    let timer = clock.timer(at: deadline) { end.yield(false) }
-    Task<Void, Never> {
-      await value
-      end.yield(true)
-    }
-    var iterator = ends.makeAsyncIterator()
-    // Never nil: the stream is not finished, and nobody cancels the task that shuts down.
-    let isDone = await iterator.next() ?? false
-    timer.cancel()
-    if !isDone { cancel() }
-    return isDone
+  /// Withdraws the services of a step that has been shut down.
+  func withdrawServices(of step: LaunchPlan.Step) {
+    state.withLock { $0.services.removeValue(forKey: step.index) }?.withdrawServices()
   }
 }

@@ -1,7 +1,7 @@
 internal import Locking
 internal import SpellRegistry
 
-/// Sets an app up: steps in the order written, side by side where they may be, and a report of what happened.
+/// Runs a program's setup steps in order, side by side where possible, and reports what happened.
 ///
 /// ```swift
 /// let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
@@ -9,81 +9,91 @@ internal import SpellRegistry
 ///   CrashInitializer().onFailure(.skip)
 ///   DatabaseInitializer().id("db").after("LoggingInitializer").timeout(.seconds(5))
 ///   FlagsInitializer().after("LoggingInitializer").onFailure(.retry(2, after: .seconds(1)))
-///   if isDemo { DemoInitializer().after("db") }
+///   if isDemo { DemoInitializer().requires("db") }
 /// }
-/// let report = try await launch.launch()
-/// print(report.timeline())
+/// exit(try await launch.run(on: [.terminate, .interrupt]))
 /// ```
 ///
-/// **Order.** A step without `.after` and `.before` waits for the one of that kind written before it: so a plain list
-/// runs line by line. A step with either waits for what is declared and for nothing else, at the side of all others.
-/// `.after()` with no name lets a step begin at once.
+/// A server or a command-line tool calls ``run(on:secondSignal:shutDownWithin:)``, an app ``launch()`` or
+/// ``launchImmediately()``.
 ///
-/// The plan is checked when the sequence is made, before anything runs. Everything may be called from any thread.
+/// **Order.** A step that declares no order waits for the one of that kind that is listed before it, so a plain list runs
+/// line by line. A step with `.after`, `.requires` or `.before` waits for what it declares and for nothing else, beside all
+/// others. `.after()` without an id lets a step begin at once.
+///
+/// The plan is checked when the sequence is created, before anything runs. Safe to use from any thread.
 public final class LaunchSequence: Sendable {
   let plan: LaunchPlan
   let configuration: any Configurable
-  let width: Int
-  let grace: Duration
+  let maxConcurrentSteps: Int
+  let cancellationGracePeriod: Duration
   let clock: any Clock<Duration>
-  let state = Lock(LaunchState())
+  let state = Lock(SequenceState())
 
-  /// Plans a sequence of steps, and runs none.
+  /// Plans a sequence of steps, and runs none of them.
   ///
-  /// Costs a few milliseconds for ten thousand steps.
+  /// Takes a few milliseconds for ten thousand steps.
   ///
   /// - Parameters:
-  ///   - configuration: What every step is given.
-  ///   - width: How many steps may run at once; ``launchImmediately()`` tells its exception.
-  ///   - grace: How long a step that was cancelled may go on before it is abandoned.
-  ///   - clock: What times, timeouts and pauses go by; a test has its own.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
+  ///   - configuration: The configuration that every step gets.
+  ///   - maxConcurrentSteps: The maximum number of steps that run concurrently. See ``launchImmediately()`` for an
+  ///     exception.
+  ///   - cancellationGracePeriod: How long a cancelled step may go on before it is abandoned.
+  ///   - clock: The clock of all times, timeouts and pauses; a test has its own.
+  ///   - fileID: The source file, for messages.
+  ///   - line: The source line, for messages.
   ///   - steps: The steps.
-  /// - Throws: The first mistake in the plan: a circle, a name that no step or more than one has, no steps at all.
-  /// - Precondition: The width is at least 1, and the grace not negative.
+  /// - Throws: ``LaunchPlanError`` for the first mistake in the plan: a cycle, an id that no step or more than one has, no
+  ///   steps.
+  /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
   public init(
-    configuration: any Configurable, width: Int = 8, grace: Duration = .seconds(1),
+    configuration: any Configurable, maxConcurrentSteps: Int = 8, cancellationGracePeriod: Duration = .seconds(1),
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line,
     @LaunchBuilder _ steps: () -> [LaunchStep]
   ) throws(LaunchPlanError) {
     let place = SourcePlace(fileID: fileID, line: line)
-    if width < 1 { trap("A launch can't run \(width) steps at once. Use a width of at least 1.", at: place) }
-    if grace < .zero { trap("A step can't be given \(grace) to end. Use a grace of zero or more.", at: place) }
+    if maxConcurrentSteps < 1 {
+      trap("A launch can't run \(maxConcurrentSteps) steps at once. Set maxConcurrentSteps to at least 1.", at: place)
+    }
+    if cancellationGracePeriod < .zero {
+      trap(
+        "A step can't be given \(cancellationGracePeriod) to end. Set cancellationGracePeriod to zero or more.",
+        at: place)
+    }
     self.configuration = configuration
-    self.width = width
-    self.grace = grace
+    self.maxConcurrentSteps = maxConcurrentSteps
+    self.cancellationGracePeriod = cancellationGracePeriod
     self.clock = clock
     plan = try LaunchPlan(steps(), stage: configuration.currentStage(), place: place)
   }
 
-  /// Runs the steps, and returns when all are done.
+  /// Runs the steps, and returns when all of them are done.
   ///
-  /// Runs once however often and by whomever it is called: all get the same report or error. Services are registered in
-  /// the registry that is current for the first caller. A caller that is cancelled gets an error of code `.cancelled`;
-  /// the launch ends when nobody is left to wait for it.
+  /// Runs once, however many calls there are: all get the same report or error. Services are registered in the registry
+  /// that is current for the first caller. A caller that is cancelled gets an error of code `.cancelled`; the launch is
+  /// cancelled when its last caller is cancelled.
   ///
   /// A step that calls for its own launch gets an error, and so does what it awaits or starts with `Task`. A
-  /// `Task.detached` and a callback on a thread of someone else's don't know their step: a step that waits there for its
-  /// own launch waits forever. Give it a `.timeout`, which ends that.
+  /// `Task.detached` and a callback on another library's thread don't know their step: a step that waits there for its own
+  /// launch waits forever. Give it a `.timeout`, which ends that.
   ///
-  /// - Returns: What happened.
-  /// - Throws: ``LaunchError``: a step failed and its policy was to abort, and everything that had completed has been
-  ///   shut down, in reverse. At once, with code `.reentered`, where a step calls for its own launch.
+  /// - Returns: The report.
+  /// - Throws: ``LaunchError`` if a step failed and its policy is to abort; everything that had completed has been shut
+  ///   down, in reverse. At once, with code `.reentered`, if a step calls for its own launch.
   @discardableResult
   public func launch() async throws -> LaunchReport {
-    let (run, caller) = try begin()
-    run?.start()
+    let (runner, caller) = try begin()
+    runner?.start()
     return try await result(for: caller)
   }
 
   /// Begins to run the steps on the main actor, and returns when one has to be waited for.
   ///
-  /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` is not `async`, and those of the
-  /// main actor that don't wait, run right here and are done when this returns, as long as all that they come after are.
-  /// The others go on as with ``launch()``. Steps that begin here are as many as there are, whatever the width: which of
-  /// them wait is known when they do. A timeout of a step that keeps the main actor is noted in time, and heard of by the
-  /// step when it waits or returns.
+  /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and those of the
+  /// main actor that don't wait, run right here and are done when this returns, as long as everything that they come after
+  /// is. The others go on as with ``launch()``. All ready steps begin here regardless of `maxConcurrentSteps`, because
+  /// whether a step suspends is known only once it runs. A timeout of a step that blocks the main actor is noted in time,
+  /// and reaches the step when it waits or returns.
   ///
   /// ```swift
   /// func application(_: UIApplication, didFinishLaunchingWithOptions _: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
@@ -92,15 +102,15 @@ public final class LaunchSequence: Sendable {
   /// }
   /// ```
   ///
-  /// On Apple systems before version 26, a call from within a task starts the steps a moment later; await ``launch()``
+  /// On Apple systems before version 26, a call from within a task begins the steps a moment later; await ``launch()``
   /// there.
   ///
-  /// - Returns: The launch, to wait for; it throws what ``launch()`` throws.
+  /// - Returns: The launch, to wait for. It throws what ``launch()`` throws.
   @MainActor @discardableResult
   public func launchImmediately() -> Task<LaunchReport, any Error> {
     do {
-      let (run, caller) = try begin()
-      run?.start(isOnMainActor: true)
+      let (runner, caller) = try begin()
+      runner?.start(isOnMainActor: true)
       return Task { try await self.result(for: caller) }
     } catch {
       return Task { throw error }
@@ -109,9 +119,9 @@ public final class LaunchSequence: Sendable {
 }
 
 extension LaunchSequence: CustomStringConvertible, CustomReflectable {
-  /// The steps, in the order of the plan; nothing of the configuration.
+  /// The ids of the steps, in the order of the plan; nothing of the configuration.
   public var description: String { "LaunchSequence(\(plan.steps.map(\.id).joined(separator: ", ")))" }
 
-  /// The steps' names: the configuration may hold secrets.
+  /// The ids of the steps: the configuration may hold secrets.
   public var customMirror: Mirror { Mirror(self, children: ["steps": plan.steps.map(\.id)]) }
 }

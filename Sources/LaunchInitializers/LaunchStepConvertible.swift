@@ -1,67 +1,162 @@
 internal import SpellRegistry
 
-// What can be said about an initializer where it is listed; each makes a step of it.
+/// A type that can be listed as a step of a ``LaunchSequence``: an ``Initializable``, or a ``LaunchStep``.
+///
+/// It has the modifiers that describe a step. Each returns a changed copy:
+///
+/// ```swift
+/// DatabaseInitializer().id("database").after("logging").timeout(.seconds(5))
+/// ```
+///
+/// The parameters `fileID` and `line` of a modifier are the source location that messages show; leave them out.
+public protocol LaunchStepConvertible: Sendable {
+  /// The step.
+  var launchStep: LaunchStep { get }
+}
 
-extension Initializable {
-  /// Gives the step a name, for others to refer to and for the report; without one it is its type's.
+extension LaunchStepConvertible {
+  /// Names the step, for references and the report.
+  ///
+  /// Without an id, a step has the name of its type.
   ///
   /// - Parameters:
-  ///   - id: The name, which no other step may have.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
+  ///   - id: The id, which no other step of the sequence may have.
   public func id(_ id: String, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
-    LaunchStep(self).id(id, fileID: fileID, line: line)
+    let place = SourcePlace(fileID: fileID, line: line)
+    return launchStep.with(place) { $0.id = (id, place) }
   }
 
-  /// Lets the step wait for those named, and for nothing else; with no name, it waits for nothing.
+  /// Declares that the step waits for other steps, whatever becomes of them, and for nothing else.
+  ///
+  /// What systemd calls `Wants` and `After`: the step also runs after a step that failed or was skipped. Several calls
+  /// add up. Without an id, the step waits for nothing.
   ///
   /// - Parameters:
-  ///   - ids: The steps to wait for, written before this one or after it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
+  ///   - ids: The ids of the steps to wait for, which may be listed later.
   public func after(_ ids: String..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
-    LaunchStep(self).after(ids, at: SourcePlace(fileID: fileID, line: line))
+    refer(to: ids.map { .id($0) }, .after, SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Lets those named wait for this step; it waits for nothing that it does not name itself.
+  /// Declares that the step waits for the step of a type, whatever becomes of it.
   ///
   /// - Parameters:
-  ///   - ids: The steps that wait for this one.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
+  ///   - type: The type of the initializer to wait for, which exactly one step of the sequence has.
+  public func after<Step: Initializable>(
+    _ type: Step.Type, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> LaunchStep {
+    refer(to: [.type(type)], .after, SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Declares that the step waits for another one, if the sequence has that.
+  ///
+  /// - Parameters:
+  ///   - id: The id of the step. An id that no step has is ignored.
+  public func after(ifPresent id: String, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
+    refer(to: [.id(id)], .afterIfPresent, SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Declares that the step waits for other steps, and runs only if all of them complete.
+  ///
+  /// What systemd calls `Requires`. If a required step fails or is skipped, this step is skipped, with the reason in the
+  /// report, and so are the steps that require it.
+  ///
+  /// - Parameters:
+  ///   - ids: The ids of the required steps, which may be listed later.
+  public func requires(_ ids: String..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
+    refer(to: ids.map { .id($0) }, .requires, SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Declares that the step waits for the step of a type, and runs only if that completes.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the required initializer, which exactly one step of the sequence has.
+  public func requires<Step: Initializable>(
+    _ type: Step.Type, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> LaunchStep {
+    refer(to: [.type(type)], .requires, SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Declares that other steps wait for this step.
+  ///
+  /// It waits for nothing that it doesn't declare itself.
+  ///
+  /// - Parameters:
+  ///   - ids: The ids of the steps that wait for this one.
   public func before(_ ids: String..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
-    LaunchStep(self).before(ids, at: SourcePlace(fileID: fileID, line: line))
+    refer(to: ids.map { .id($0) }, .before, SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Says what becomes of the launch when the step fails; it is aborted otherwise.
+  /// Sets what the launch does when the step fails.
+  ///
+  /// Without this modifier, the launch aborts.
+  ///
+  /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
   ///
   /// - Parameters:
-  ///   - policy: What to do.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Precondition: A number of retries is at least 1, and their pause not negative.
+  ///   - policy: The policy.
+  /// - Precondition: A number of retries is at least 1, and their pause isn't negative.
   public func onFailure(_ policy: FailurePolicy, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
-    LaunchStep(self).onFailure(policy, fileID: fileID, line: line)
+    let place = SourcePlace(fileID: fileID, line: line)
+    if let mistake = policy.mistake { trap(mistake, at: place) }
+    return launchStep.with(place) { $0.policy = $0.policy.adding(policy) }
   }
 
-  /// Limits how long one attempt may take; then it is cancelled, and abandoned where it does not heed that.
+  /// Limits how long one attempt of the step may take.
+  ///
+  /// After that, the attempt is cancelled.
+  ///
+  /// If the attempt then throws, it has failed. If it completes within the sequence's cancellation grace period, the step
+  /// counts as completed, with a note. If it goes on for longer, it is abandoned: the step has failed, the report names it,
+  /// and it isn't retried, since it may still be at work.
+  ///
+  /// The time begins when the step's turn comes. It passes even while steps block every thread of the concurrency pool (a
+  /// `sleep`, a lock, slow files) or the main actor: on the system's clocks a thread outside the pool measures it, cancels
+  /// and abandons. What comes after needs the pool: the next steps, shutting down, the caller of
+  /// ``LaunchSequence/launch()``. On other clocks, a task in the pool measures the time. A step that took longer says so in
+  /// any case, since its time is compared when it ends.
   ///
   /// - Parameters:
-  ///   - duration: How long, on the sequence's clock. The step's shutting down may take as long.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  /// - Precondition: It is more than zero.
+  ///   - duration: The limit, on the sequence's clock.
+  /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
-    LaunchStep(self).timeout(duration, fileID: fileID, line: line)
+    let place = SourcePlace(fileID: fileID, line: line)
+    if duration <= .zero { trap("A step can't be done in \(duration). Use a timeout of more than zero.", at: place) }
+    return launchStep.with(place) { $0.timeout = duration }
   }
 
-  /// Runs the step in these stages only; in others it is reported as skipped, and those that wait for it go on.
+  /// Limits how long shutting the step down may take.
+  ///
+  /// After that, it is cancelled and then left behind.
+  ///
+  /// Without this modifier, a step has as long as its `.timeout`, or else ten seconds.
   ///
   /// - Parameters:
-  ///   - stages: The stages. What counts is the configuration's stage when the sequence is made.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
+  ///   - duration: The limit, on the sequence's clock.
+  /// - Precondition: The duration is more than zero.
+  public func stopTimeout(_ duration: Duration, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
+    let place = SourcePlace(fileID: fileID, line: line)
+    if duration <= .zero {
+      trap("A step can't be shut down in \(duration). Use a timeout of more than zero.", at: place)
+    }
+    return launchStep.with(place) { $0.stopTimeout = duration }
+  }
+
+  /// Runs the step in some stages only.
+  ///
+  /// In others it is reported as skipped, and the steps that wait for it go on.
+  ///
+  /// - Parameters:
+  ///   - stages: The stages. The configuration's stage is read when the sequence is created.
   public func only(in stages: ReleaseStage..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
-    LaunchStep(self).only(in: Set(stages), at: SourcePlace(fileID: fileID, line: line))
+    launchStep.with(SourcePlace(fileID: fileID, line: line)) { $0.stages = Set(stages) }
+  }
+
+  private func refer(
+    to targets: [StepReference.Target], _ relation: StepReference.Relation, _ place: SourcePlace
+  ) -> LaunchStep {
+    launchStep.with(place) { step in
+      for target in targets { step.references.append(StepReference(target: target, relation: relation, place: place)) }
+      step.declaresOrder = true
+    }
   }
 }

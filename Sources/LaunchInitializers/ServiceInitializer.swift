@@ -5,7 +5,7 @@ internal import SpellRegistry
 /// ```swift
 /// struct DatabaseInitializer: ServiceInitializer {
 ///   func makeService(with configuration: any Configurable) async throws -> Database {
-///     try await Database.open(configuration.require("Database", key: "Path"))
+///     try await Database.open(configuration.requiredValue(for: "Database", key: "Path"))
 ///   }
 /// }
 /// ```
@@ -30,7 +30,7 @@ extension ServiceInitializer {
   /// Makes the service and registers it in the current registry.
   public func perform(with configuration: any Configurable) async throws {
     let service = try await makeService(with: configuration)
-    if let context = StepContext.current {
+    if let context = StepAttempt.current {
       context.register(service)
     } else {
       InitializerRegistry.current.register(instance: service)

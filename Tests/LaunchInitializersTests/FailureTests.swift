@@ -123,7 +123,7 @@ import Testing
 
   @Test("that waits for its next attempt ends with an abort")
   func abortDuringPause() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
       Do { _ in throw Broken(number: 1) }.id("net").after().onFailure(.retry(1, after: .seconds(60)))
       Do { _ in throw Broken(number: 2) }.id("bad").after()
     }
@@ -139,7 +139,9 @@ import Testing
     for _ in 0..<20 {
       let journal = Journal()
       // With a grace that no busy machine uses up.
-      let launch = try LaunchSequence(configuration: NoConfiguration(), width: 64, grace: .seconds(60)) {
+      let launch = try LaunchSequence(
+        configuration: NoConfiguration(), maxConcurrentSteps: 64, cancellationGracePeriod: .seconds(60)
+      ) {
         for number in 0..<100 {
           Do(whenShutDown: { journal.note("down") }) { _ in
             if number % 10 == 9 { throw Broken() }

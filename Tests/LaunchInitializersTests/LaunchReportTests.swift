@@ -11,7 +11,7 @@ import Testing
   /// A launch of 1.25 s with one of everything.
   private func report() async throws -> LaunchReport {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 2, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 2, clock: clock) {
       take(.milliseconds(250), on: clock).id("log")
       Do { _ in throw SkipInitializer("no \"ApiKey\" <here>") }.id("crash")
       take(.milliseconds(1_000), on: clock).id("database").after("log")
@@ -49,7 +49,7 @@ import Testing
   @Test("follows its critical path through those that made room")
   func criticalPathThroughPlaces() async throws {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 2, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 2, clock: clock) {
       take(.seconds(4), on: clock).id("long").after()
       take(.seconds(1), on: clock).id("log").after()
       take(.seconds(2), on: clock).id("flags").after("log")
@@ -85,7 +85,7 @@ import Testing
   @Test("follows its critical path to one that made room while it waited to be tried again")
   func criticalPathThroughPause() async throws {
     let (clock, journal) = (TestClock(), Journal())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
       Do { _ in
         journal.note("try")
         try await clock.sleep(for: .seconds(1))
@@ -123,7 +123,7 @@ import Testing
       let criticalPath: [String]
       let entries: [Entry]
     }
-    let json = try await report().json
+    let json = try await report().json()
     let parsed = try JSONDecoder().decode(Parsed.self, from: Data(json.utf8))
     #expect(json.contains("\"duration\": 1.25,"))
     #expect(parsed.criticalPath == ["log", "database"])
@@ -151,7 +151,7 @@ import Testing
     #expect(report.timeline() == "Nothing ran.\n")
     #expect(report.criticalPath.isEmpty)
     #expect(report.svg().hasPrefix("<svg"))
-    #expect(report.json.contains("\"entries\": ["))
+    #expect(report.json().contains("\"entries\": ["))
     #expect(report.duration == .zero)
   }
 

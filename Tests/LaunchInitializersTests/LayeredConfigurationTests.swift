@@ -37,8 +37,10 @@ import Testing
   func missingVariable() throws {
     func message(_ layers: [LayeredConfiguration.Layer]) throws -> String {
       let configuration = LayeredConfiguration(stage: .test, layers: layers)
-      return try #require(throws: ConfigurationError.self) { try configuration.require("Crash", key: "ApiKey") }
-        .description
+      return try #require(throws: ConfigurationError.self) {
+        try configuration.requiredValue(for: "Crash", key: "ApiKey")
+      }
+      .description
     }
     let environment = LayeredConfiguration.Layer.environment(prefix: "APP", variables: [:])
     #expect(
@@ -52,7 +54,7 @@ import Testing
         """)
     #expect(try message([.memory([:])]) == "Crash.ApiKey: no value in stage test. There is no service Crash.")
     #expect(
-      LayeredConfiguration(stage: .test, layers: [environment]).explain("Crash", key: "ApiKey")
+      LayeredConfiguration(stage: .test, layers: [environment]).explanation(for: "Crash", key: "ApiKey")
         .hasSuffix("environment: –  (APP_CRASH_API_KEY)"))
   }
 
@@ -120,7 +122,7 @@ import Testing
   func noFile() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
-    #expect(configuration.explain("App", key: "Name").hasSuffix("\n  file \(path) (not there): –"))
+    #expect(configuration.explanation(for: "App", key: "Name").hasSuffix("\n  file \(path) (not there): –"))
   }
 
   @Test("shows no secret in its description, mirror or dump, nor in a sequence that has it")
@@ -154,7 +156,7 @@ import Testing
         .memory(["Crash": [.test: ["ApiKey": ""]]]),
       ])
     #expect(
-      configuration.explain("Crash", key: "ApiKey") == """
+      configuration.explanation(for: "Crash", key: "ApiKey") == """
         Crash.ApiKey = •••, stage test
           environment: –  (APP_CRASH_API_KEY)
           memory: •••  ← used

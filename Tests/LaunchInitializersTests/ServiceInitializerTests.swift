@@ -13,7 +13,7 @@ import Testing
 
   struct DatabaseInitializer: ServiceInitializer {
     func makeService(with configuration: any Configurable) async throws -> Database {
-      Database(path: try configuration.require("Database", key: "Path"))
+      Database(path: try configuration.requiredValue(for: "Database", key: "Path"))
     }
   }
   struct TrackerInitializer: ServiceInitializer {
@@ -122,7 +122,7 @@ import Testing
       func shutDown() async { isShutDown.open() }
     }
     let (clock, slow) = (TestClock(), Slow())
-    let launch = try LaunchSequence(configuration: configuration, grace: .seconds(2), clock: clock) {
+    let launch = try LaunchSequence(configuration: configuration, cancellationGracePeriod: .seconds(2), clock: clock) {
       slow.id("slow").timeout(.seconds(5)).onFailure(.skip)
       DatabaseInitializer().id("db")
     }

@@ -24,6 +24,8 @@ final class Journal: Sendable {
 final class Gate: Sendable {
   private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
+  var isOpen: Bool { state.withLock(\.isOpen) }
+
   func open() {
     let waiting = state.withLock { state in
       defer { state = (true, []) }

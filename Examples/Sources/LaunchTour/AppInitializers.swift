@@ -22,7 +22,7 @@ struct CrashReporterInitializer: Initializable {
 struct DatabaseInitializer: ServiceInitializer {
   func makeService(with configuration: any Configurable) async throws -> Database {
     try await work(120)
-    return Database(path: try configuration.require("Database", key: "Path"))
+    return Database(path: try configuration.requiredValue(for: "Database", key: "Path"))
   }
   func shutDown() async { print("Database: closed") }
 }
@@ -55,7 +55,7 @@ struct FeatureFlagsInitializer: ServiceInitializer {
 struct NetworkInitializer: ServiceInitializer {
   func makeService(with configuration: any Configurable) async throws -> Network {
     try await work(50)
-    return Network(host: try configuration.require("Network", key: "Host"))
+    return Network(host: try configuration.requiredValue(for: "Network", key: "Host"))
   }
 }
 

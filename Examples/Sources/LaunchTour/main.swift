@@ -16,7 +16,7 @@ let configuration = LayeredConfiguration(
     ]),
   ])
 
-let launch = try LaunchSequence(configuration: configuration, width: 4, clock: TourClock.shared) {
+let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps: 4, clock: TourClock.shared) {
   LoggingInitializer().id("logging")
   CrashReporterInitializer().id("crash reporter")
 
@@ -36,7 +36,7 @@ let launch = try LaunchSequence(configuration: configuration, width: 4, clock: T
   AnalyticsInitializer().id("store review").after("theme").only(in: .production)
 }
 
-print(configuration.explain("CrashReporter", key: "ApiKey"))
+print(configuration.explanation(for: "CrashReporter", key: "ApiKey"))
 print()
 
 let report = try await launch.launch()

@@ -8,7 +8,7 @@ extension Configurable {
   ///   - key: The key.
   /// - Returns: The value in the current stage.
   /// - Throws: `.missing`, with what there is instead.
-  public func require(_ service: String, key: String) throws(ConfigurationError) -> String {
+  public func requiredValue(for service: String, key: String) throws(ConfigurationError) -> String {
     guard let value = value(for: service, key: key) else {
       throw ConfigurationError(
         .missing, service: service, key: key, "no value in stage \(currentStage()). \(hint(for: service, key: key))")
@@ -56,12 +56,12 @@ extension Configurable {
   ///   - type: What to read it as.
   /// - Returns: The value in the current stage.
   /// - Throws: `.missing` or `.malformed`.
-  public func require<Value: LosslessStringConvertible>(
-    _ service: String, key: String, as type: Value.Type
+  public func requiredValue<Value: LosslessStringConvertible>(
+    for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value {
     if let value = try value(for: service, key: key, as: type) { return value }
     // Throws, since there is no value.
-    _ = try require(service, key: key)
+    _ = try requiredValue(for: service, key: key)
     throw ConfigurationError(.missing, service: service, key: key, "the value went while it was read")
   }
 }

@@ -6,7 +6,7 @@
 ///   func currentStage() -> ReleaseStage { .production }
 ///   static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
 /// }
-/// let key = try AppConfiguration.defaultConfiguration().require("Crash", key: "ApiKey")
+/// let key = try AppConfiguration.defaultConfiguration().requiredValue(for: "Crash", key: "ApiKey")
 /// ```
 ///
 /// Values may be secrets. Nothing in this module prints one: errors and explanations tell the service and the key.
@@ -31,7 +31,7 @@ public protocol Configurable: Sendable {
   /// Where a value comes from, without the value, for a person to read.
   ///
   /// For finding out why a step got the value that it got. Costs a lookup and some text.
-  func explain(_ service: String, key: String) -> String
+  func explanation(for service: String, key: String) -> String
 }
 
 extension Configurable {
@@ -41,7 +41,7 @@ extension Configurable {
   }
 
   /// Says whether ``serviceStorage`` has a value, and which stages do.
-  public func explain(_ service: String, key: String) -> String {
+  public func explanation(for service: String, key: String) -> String {
     let stage = currentStage()
     guard let value = value(for: service, key: key) else {
       return "\(service).\(key) has no value in stage \(stage). \(hint(for: service, key: key))"

@@ -43,7 +43,7 @@ extension LayeredConfiguration {
     /// { "Crash": { "production": { "ApiKey": "live", "Limit": 7, "Enabled": true } } }
     /// ```
     ///
-    /// Read once, here. No file is the same as an empty one; `explain` tells. Write a version as text: as a number,
+    /// Read once, here. No file is the same as an empty one; ``Configurable/explanation(for:key:)`` tells. Write a version as text: as a number,
     /// `1.10` is the number 1.1, and is given as that.
     ///
     /// - Parameter path: Where the file is.

@@ -62,7 +62,7 @@ public struct LayeredConfiguration: Configurable {
   ///   environment: •••  (APP_CRASH_LIMIT)  ← used
   ///   memory: •••
   /// ```
-  public func explain(_ service: String, key: String) -> String {
+  public func explanation(for service: String, key: String) -> String {
     let found = layers.map { $0.value(for: service, key: key, in: stage) }
     let used = found.firstIndex { $0 != nil }
     let lines = layers.indices.map { index in

@@ -1,5 +1,6 @@
 internal import Locking
 internal import SpellRegistry
+internal import Synchronization
 
 #if canImport(Dispatch)
   internal import Dispatch
@@ -14,93 +15,148 @@ internal import SpellRegistry
   internal import Android
 #endif
 
-/// Waits for one of some signals of the system.
+/// Listens to signals of the system.
 ///
-/// From its making until the first of them they don't end the process; after that they do what they did before.
-final class SignalStream: Sendable {
-  private let arrivals: AsyncStream<Int32>
-  private let arrival: AsyncStream<Int32>.Continuation
+/// From its creation until ``finish()`` they don't do what they did before.
+final class SignalListener: Sendable {
+  private let arrivals: AsyncStream<LaunchSignal?>
+  private let arrival: AsyncStream<LaunchSignal?>.Continuation
 
-  init(_ signals: [Int32]) {
+  init(_ signals: [LaunchSignal]) {
     (arrivals, arrival) = AsyncStream.makeStream()
     #if canImport(Dispatch) && !os(Windows)
       let arrival = arrival
-      let queue = DispatchQueue(label: "LaunchInitializers.signals")
-      let signals = Array(Set(signals))
-      SignalHandlers.check(signals)
-      // The sources hear of a signal beside its handler, which by default would end the process.
-      for number in signals { SignalHandlers.ignore(number) }
-      let sources = signals.map { number in
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler { arrival.yield(number) }
-        // Only when Dispatch is done with the signal: until then it sets handlers of its own, at a time of its own.
-        source.setCancelHandler { SignalHandlers.restore(number) }
-        source.resume()
-        return source
-      }
-      let listening = Listening(sources)
-      arrival.onTermination = { _ in listening.end() }
+      let numbers = Set(signals.map(\.rawValue))
+      Self.check(numbers)
+      let id = SignalPipe.shared.add(numbers) { arrival.yield(LaunchSignal(rawValue: $0)) }
+      arrival.onTermination = { _ in SignalPipe.shared.remove(id) }
     #endif
   }
 
-  /// Returns at the first signal, when the task is cancelled, or when the stream is finished.
-  func first() async {
-    for await _ in arrivals { break }
-    arrival.finish()
+  /// Returns the first arrival for which the condition holds: a signal, or nil for ``wake()``.
+  ///
+  /// Nil too if the task is cancelled, or the listener has finished.
+  @discardableResult
+  func first(where isWanted: @Sendable (LaunchSignal?) -> Bool = { _ in true }) async -> LaunchSignal? {
+    for await signal in arrivals where isWanted(signal) { return signal }
+    return nil
   }
 
-  /// Ends the waiting.
+  /// Ends the waiting without a signal.
+  func wake() { arrival.yield(nil) }
+
+  /// Ends the listening, and lets signals do what they did before.
   func finish() { arrival.finish() }
 }
 
 #if canImport(Dispatch) && !os(Windows)
-  /// The sources of a stream.
-  private final class Listening: Sendable {
-    private let sources: Lock<[any DispatchSourceSignal]>
-
-    init(_ sources: sending [any DispatchSourceSignal]) { self.sources = Lock(sources) }
-
-    func end() {
-      sources.withLock { for source in $0 { source.cancel() } }
+  extension SignalListener {
+    /// - Precondition: There is a signal, and each is one that a program can wait for.
+    fileprivate static func check(_ numbers: Set<Int32>) {
+      if numbers.isEmpty { trap("run(on:) got no signal to wait for. Give it some, as in [.terminate, .interrupt].") }
+      for number in numbers where !(1...64).contains(number) || number == SIGKILL || number == SIGSTOP {
+        trap("run(on:) got \(number), which no program can wait for. Use a signal such as .terminate or .interrupt.")
+      }
     }
   }
 
-  /// The handlers that signals had before somebody waited for them, in the whole process: the first to wait takes a
-  /// handler away, the last to end brings it back.
-  private enum SignalHandlers {
-    typealias Handler = @convention(c) (Int32) -> Void
+  /// The way of signals from their handler, which may do next to nothing, to the listeners: a pipe.
+  ///
+  /// The handler is in place as soon as a listener is added, so no signal is lost, and unlike an ignored signal it isn't
+  /// inherited by the programs that this one starts.
+  private final class SignalPipe: Sendable {
+    static let shared = SignalPipe()
 
-    private struct Former {
-      let handler: Handler?
-      var waiting = 1
+    private typealias Handler = @convention(c) (Int32) -> Void
+    private struct State {
+      var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32) -> Void)] = [:]
+      /// The handlers that the signals had before the first listener.
+      var former: [Int32: Handler?] = [:]
+      var lastID = 0
     }
-    private static let former = Lock<[Int32: Former]>([:])
 
-    /// - Precondition: There is a signal, and each is one that a program can wait for.
-    static func check(_ signals: [Int32]) {
-      if signals.isEmpty { trap("shutDown(on:) got no signal to wait for. Give it some, as in [SIGTERM, SIGINT].") }
-      for number in signals where !(1...64).contains(number) || number == SIGKILL || number == SIGSTOP {
-        trap("shutDown(on:) got \(number), which is no signal that a program can wait for, as SIGTERM and SIGINT are.")
+    private let state = Lock(State())
+    private let source: Lock<any DispatchSourceRead>
+
+    private init() {
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else { trap("A pipe for signals can't be opened: error \(errno). Close some files.") }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
+      signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+      let readEnd = ends[0]
+      let source = DispatchSource.makeReadSource(
+        fileDescriptor: readEnd, queue: DispatchQueue(label: "LaunchInitializers.signals"))
+      self.source = Lock(source)
+      self.source.withLock { source in
+        source.setEventHandler {
+          var number: UInt8 = 0
+          while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
+        }
+        source.resume()
       }
     }
 
-    static func ignore(_ number: Int32) {
-      former.withLock { former in
-        if former[number] == nil {
-          former[number] = Former(handler: signal(number, SIG_IGN))
-        } else {
-          former[number]?.waiting += 1
+    func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32) -> Void) -> Int {
+      state.withLock { state in
+        state.lastID += 1
+        state.listeners[state.lastID] = (numbers, hear)
+        for number in numbers where state.former[number] == nil {
+          state.former.updateValue(signal(number, handleSignal), forKey: number)
+        }
+        return state.lastID
+      }
+    }
+
+    /// Removes a listener; the last one to a signal restores the handler that it had before.
+    func remove(_ id: Int) {
+      state.withLock { state in
+        guard let removed = state.listeners.removeValue(forKey: id) else { return }
+        for number in removed.numbers where !state.listeners.values.contains(where: { $0.numbers.contains(number) }) {
+          if let former = state.former.removeValue(forKey: number) { _ = signal(number, former) }
         }
       }
     }
 
-    static func restore(_ number: Int32) {
-      former.withLock { former in
-        former[number]?.waiting -= 1
-        guard let last = former[number], last.waiting == 0 else { return }
-        _ = signal(number, last.handler)
-        former[number] = nil
-      }
+    private func arrived(_ number: Int32) {
+      let listeners = state.withLock { $0.listeners.values.filter { $0.numbers.contains(number) } }
+      for listener in listeners { listener.hear(number) }
     }
   }
+
+  /// Where the handler writes.
+  ///
+  /// A global, since a handler has no context.
+  private let signalPipeEnd = Atomic<Int32>(-1)
+
+  private func handleSignal(_ number: Int32) {
+    let error = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(signalPipeEnd.load(ordering: .relaxed), &byte, 1)
+    errno = error
+  }
 #endif
+
+extension LaunchSignal {
+  #if os(Windows)
+    /// A request to end the program.
+    public static let terminate = LaunchSignal(rawValue: 15)
+    /// Ctrl-C.
+    public static let interrupt = LaunchSignal(rawValue: 2)
+  #else
+    /// SIGTERM: a request to end the program, as service managers and containers send it.
+    public static let terminate = LaunchSignal(rawValue: SIGTERM)
+    /// SIGINT: Ctrl-C in a terminal.
+    public static let interrupt = LaunchSignal(rawValue: SIGINT)
+    /// SIGHUP: the terminal was closed.
+    public static let hangUp = LaunchSignal(rawValue: SIGHUP)
+    /// SIGQUIT: Ctrl-\ in a terminal.
+    public static let quit = LaunchSignal(rawValue: SIGQUIT)
+    /// SIGUSR1: for a program's own purposes.
+    public static let user1 = LaunchSignal(rawValue: SIGUSR1)
+    /// SIGUSR2: for a program's own purposes.
+    public static let user2 = LaunchSignal(rawValue: SIGUSR2)
+  #endif
+}

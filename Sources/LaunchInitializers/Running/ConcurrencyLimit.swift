@@ -1,24 +1,24 @@
-/// The places of the steps that run at once: as many as the width, each taken by one step after another.
-struct StepPlaces {
-  private let width: Int
+/// The number of steps that may run at once, and the steps whose ends made room for others.
+struct ConcurrencyLimit: Sendable {
+  private let limit: Int
   private var unused: Int
-  /// The steps whose ends made room that nobody has taken yet, from `first` on, and when.
+  /// The steps whose ends made room that no step has taken yet, from `first` on, and when.
   private var freed: [(step: Int, time: Duration)] = []
   private var first = 0
-  /// How many steps run, which may be more than there are places.
+  /// The number of running steps, which may exceed the limit.
   private(set) var taken = 0
 
-  init(_ width: Int) {
-    self.width = width
-    unused = width
+  init(_ limit: Int) {
+    self.limit = limit
+    unused = limit
   }
 
-  var isFull: Bool { taken >= width }
+  var isReached: Bool { taken >= limit }
 
-  /// Takes a place for a step.
+  /// Makes room for a step.
   ///
   /// - Parameter time: Since when the step could have run.
-  /// - Returns: The step that it had to wait for; nil where there was room at that time, or none was needed.
+  /// - Returns: The step that it had to wait for; nil if there was room at that time, or none was needed.
   mutating func take(since time: Duration) -> Int? {
     taken += 1
     if unused > 0 {
@@ -37,6 +37,6 @@ struct StepPlaces {
 
   mutating func leave(_ step: Int, at time: Duration) {
     taken -= 1
-    if !isFull { freed.append((step, time)) }
+    if !isReached { freed.append((step, time)) }
   }
 }

@@ -1,235 +1,212 @@
 internal import Locking
 internal import SpellRegistry
 
-/// One run through the steps of a plan: at launch, or when the app comes to the foreground.
+/// Runs the steps of a plan: it performs the actions that a ``LaunchStateMachine`` decides on, outside the lock that guards
+/// it, and tells it what happens.
 ///
-/// The state decides under a lock, and what follows is done outside it. Each attempt is a task of its own that nobody
-/// waits for, so that one that ignores its cancellation can be left behind.
-final class StepRun: Sendable {
-  enum Purpose: Sendable {
-    case launch
-    /// Of the steps that completed at launch, those that want to.
-    case foreground(Set<Int>)
-  }
+/// Each attempt is a task of its own that nothing waits for, so that one that ignores its cancellation can be left behind.
+final class LaunchRunner: Sendable {
+  typealias Machine = LaunchStateMachine
 
-  let plan: LaunchPlan
   let clock: LaunchClock
-  let state: Lock<RunState>
+  private struct State {
+    var machine: Machine
+    /// The latest attempt of each step.
+    var attempts: [StepAttempt?]
+    var limits: [LaunchTimer] = []
+  }
+  private let state: Lock<State>
+  private let plan: LaunchPlan
+  private let purpose: Machine.Purpose
   private let sequence: LaunchSequence
-  private let purpose: Purpose
   private let registry: InitializerRegistry
-  private let outer = StepContext.current
-  private let whenEnded: @Sendable (StepRun) -> Void
+  private let caller = StepAttempt.current
+  private let whenEnded: @Sendable (LaunchRunner) -> Void
 
-  /// Asks for a look at what is ready, from a thread that must not begin steps itself.
-  private let (calls, call) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  /// What timers leave to a task of the caller's context, with its priority and task-local values.
+  private let (postponed, postpone) = AsyncStream.makeStream(of: Machine.Action.self)
 
   init(
-    _ sequence: LaunchSequence, _ purpose: Purpose, in registry: InitializerRegistry,
-    whenEnded: @escaping @Sendable (StepRun) -> Void
+    _ sequence: LaunchSequence, _ plan: LaunchPlan, _ purpose: Machine.Purpose, in registry: InitializerRegistry,
+    settled: [LaunchReport.Outcome?] = [], whenEnded: @escaping @Sendable (LaunchRunner) -> Void
   ) {
     self.sequence = sequence
+    self.plan = plan
     self.purpose = purpose
     self.registry = registry
     self.whenEnded = whenEnded
-    plan = sequence.plan
     clock = LaunchClock(sequence.clock)
-    let isLaunch = if case .launch = purpose { true } else { false }
-    state = Lock(RunState(plan, width: sequence.width, isLaunch: isLaunch))
+    let machine = Machine(
+      plan, purpose, maxConcurrentSteps: sequence.maxConcurrentSteps, grace: sequence.cancellationGracePeriod,
+      settled: settled)
+    state = Lock(State(machine: machine, attempts: Array(repeating: nil, count: plan.steps.count)))
   }
 
   /// Begins to run the steps.
   ///
   /// - Parameter isOnMainActor: Whether to begin the first ones right here, for `launchImmediately()`.
   func start(isOnMainActor: Bool = false) {
-    // Steps that are ready because of a timer begin from here: so they have the caller's priority and task-local values.
-    Task { for await _ in calls { pump() } }
-    pump(isOnMainActor: isOnMainActor)
-  }
-
-  /// Begins as many steps as may run, and ends the run after the last.
-  ///
-  /// Only one caller does so at a time, in a loop: what becomes ready meanwhile is seen by it. So a step that is done at
-  /// once, on the caller's stack, makes no recursion. Any caller ends the run.
-  private func pump(isOnMainActor: Bool = false) {
-    let (isMine, hasEnded) = state.withLock { state in
-      if state.isPumping { return (false, state.takeEnd()) }
-      state.isPumping = true
-      return (true, false)
-    }
-    if hasEnded { end() }
-    guard isMine else { return }
+    Task { for await action in postponed { perform(action) } }
+    decide { $0.start(at: $1, beginsSteps: !isOnMainActor) }
+    guard isOnMainActor else { return }
     while true {
       let time = clock.now
-      var hasEnded = false
-      let next = state.withLock { state in
-        // On the main actor nobody knows which steps wait before they are begun, and those that don't are to be done.
-        let next = state.next(at: time, ignoresWidth: isOnMainActor)
-        if next == nil {
-          state.isPumping = false
-          hasEnded = state.takeEnd()
-        }
-        return next
-      }
-      if hasEnded { end() }
-      guard let next else { return }
-      begin(next.place, next.attempt, isOnMainActor: isOnMainActor)
+      guard let action = state.withLock({ $0.machine.beginNext(at: time) }) else { return }
+      perform(action, isOnMainActor: true)
     }
-  }
-
-  /// Does what `pump` does, from a timer's thread.
-  ///
-  /// What can't be done without the pool is left to it; the end need not wait for it, unless something is to be shut down.
-  private func pumpFromTimer() {
-    let hasEnded = state.withLock { state in (state.stop == nil || state.completed.isEmpty) && state.takeEnd() }
-    if hasEnded { end() } else { call.yield() }
-  }
-
-  private func end() {
-    call.finish()
-    whenEnded(self)
   }
 
   /// Lets no further step begin, and cancels those under way.
-  func stop(_ cause: RunState.Stop) {
-    cancelAll(for: cause)
-    pump()
+  func stop(_ cause: Machine.Stop) { decide { $0.stop(cause, at: $1) } }
+
+  /// Stops the run after some time, if it has not ended.
+  func limit(to duration: Duration) {
+    let timer = clock.timer(at: clock.now + duration) { [self] in
+      let now = clock.now
+      performOnTimer(state.withLock { $0.machine.stop(.limit(duration), at: now) })
+    }
+    let hasEnded = state.withLock { state in
+      if !state.machine.hasEnded { state.limits.append(timer) }
+      return state.machine.hasEnded
+    }
+    if hasEnded { timer.cancel() }
   }
 
-  private func cancelAll(for cause: RunState.Stop) {
-    let (tasks, underWay) = state.withLock { state in
-      let isFirst = state.stop == nil && !state.hasEnded
-      let underWay = isFirst ? state.underWay.map { (place: $0, attempt: state.records[$0].attempt) } : []
-      return (state.stop(cause), underWay)
+  /// The machine as it is now: for the report.
+  var machine: Machine { state.withLock(\.machine) }
+
+  /// The attempts of completed steps that registered services.
+  func services() -> [Int: StepAttempt] {
+    state.withLock { state in
+      var services: [Int: StepAttempt] = [:]
+      for step in state.machine.completed {
+        if let attempt = state.attempts[step], attempt.hasServices { services[step] = attempt }
+      }
+      return services
     }
-    // Before what is cancelled may take its time to hear of it.
-    for (place, attempt) in underWay { abandonLater(place, attempt) }
-    for task in tasks { task.cancel() }
+  }
+
+  // MARK: Actions
+
+  private func decide(_ input: (inout Machine, Duration) -> [Machine.Action]) {
+    let time = clock.now
+    let actions = state.withLock { input(&$0.machine, time) }
+    for action in actions { perform(action) }
+  }
+
+  private func perform(_ action: Machine.Action, isOnMainActor: Bool = false) {
+    switch action {
+    case .begin(let attempt, let timeout): begin(attempt, timeout: timeout, isOnMainActor: isOnMainActor)
+    case .cancel(let attempt): self.attempt(attempt)?.cancel()
+    case .abandon(let attempt): self.attempt(attempt)?.abandon()
+    case .schedule(let timer, let attempt, let time): schedule(timer, attempt, at: time)
+    case .undo(let attempt, let shutsDown): undo(attempt, shutsDown: shutsDown)
+    case .report(let step, let pause): report(step, retryAfter: pause)
+    case .end:
+      postpone.finish()
+      for timer in state.withLock(\.limits) { timer.cancel() }
+      whenEnded(self)
+    }
+  }
+
+  /// Performs actions on the thread of a timer, which has neither the caller's priority nor its task-local values.
+  private func performOnTimer(_ actions: [Machine.Action]) {
+    for action in actions {
+      switch action {
+      case .begin: postpone.yield(action)
+      // What can be done without the pool isn't left to it: steps may block every thread of it.
+      case .end where state.withLock({ $0.machine.stop != nil && !$0.machine.completed.isEmpty }):
+        postpone.yield(action)
+      default: perform(action)
+      }
+    }
+  }
+
+  private func attempt(_ attempt: Machine.Attempt) -> StepAttempt? {
+    state.withLock { $0.attempts[attempt.step] }.flatMap { $0.attempt == attempt ? $0 : nil }
   }
 
   // MARK: Attempts
 
-  private func begin(_ place: Int, _ attempt: Int, isOnMainActor: Bool) {
-    let step = plan.steps[place]
-    let context = StepContext(step.id, of: ObjectIdentifier(sequence), in: outer)
+  private func begin(_ attempt: Machine.Attempt, timeout: Duration?, isOnMainActor: Bool) {
+    let step = plan.steps[attempt.step]
+    let handle = StepAttempt(
+      step.id, attempt, of: ObjectIdentifier(sequence), in: caller, isStarting: isOnMainActor)
+    let isWanted = state.withLock { state in
+      state.attempts[attempt.step] = handle
+      return state.machine.isWanted(attempt)
+    }
+    if !isWanted { handle.cancel() }
     // Before the task, which may not give this thread back for long.
-    let timer = step.timeout.map { timeout in
-      clock.timer(at: clock.now + timeout) { [self] in timeOut(place, attempt) }
-    }
-    if let timer {
-      state.withLock { state in
-        guard state.isRunning(place, attempt) else { return }
-        state.records[place].context = context
-        if !state.records[place].hasTimedOut { state.records[place].timer = timer }
-      }
-    }
-    let task = StepContext.$current.withValue(context) {
+    if let timeout { schedule(.timeout, attempt, at: timeout) }
+    let task = StepAttempt.$current.withValue(handle) {
       registry.run {
-        if isOnMainActor {
-          return startImmediately { await self.run(place, attempt, step, context) }
-        }
-        return Task { await self.run(place, attempt, step, context) }
+        isOnMainActor ? startImmediately { await self.run(step, handle) } : Task { await self.run(step, handle) }
       }
     }
-    let isStopped = state.withLock { state in
-      guard state.isRunning(place, attempt) else { return true }
-      (state.records[place].task, state.records[place].context) = (task, context)
-      return state.stop != nil || state.records[place].hasTimedOut
-    }
-    // It is over, or was to be stopped before its task was known.
-    if isStopped { task.cancel() }
+    handle.start(task)
   }
 
-  private nonisolated(nonsending) func run(
-    _ place: Int, _ attempt: Int, _ step: LaunchPlan.Step, _ context: StepContext
-  ) async {
-    let isWanted = state.withLock { $0.start(place, attempt) }
-    let result = isWanted ? await self.attempt(place, step) : .failure(CancellationError())
-    context.end()
-    if case .failure = result { context.withdrawServices() }
-    let time = clock.now
-    let (consequence, timer) = state.withLock { state in
-      let timer = state.isRunning(place, attempt) ? state.records[place].timer : nil
-      return (state.end(place, attempt, context, result, at: time), timer)
+  private nonisolated(nonsending) func run(_ step: LaunchPlan.Step, _ handle: StepAttempt) async {
+    let isWanted = state.withLock { $0.machine.attemptBegan(handle.attempt) }
+    let result = isWanted ? await perform(step) : .failed(CancellationError(), "cancelled", isRetryable: false)
+    // The call that begins a step on the main actor looks itself for what is next, when it returns: so a step that is done
+    // at once, on its caller's stack, makes no recursion.
+    let isStarting = handle.end()
+    if case .failed = result { handle.withdrawServices() }
+    decide {
+      $0.attemptEnded(
+        handle.attempt, result, at: $1, random: { .random(in: 0...1) }, beginsSteps: !isStarting)
     }
-    timer?.cancel()
-    follow(consequence, place, context)
+    // That call may have looked before there was anything to see.
+    if isStarting, !handle.isStarting { decide { $0.beginReady(at: $1) } }
   }
 
-  /// Does what the step is for; false where it had nothing to do.
-  private nonisolated(nonsending) func attempt(_ place: Int, _ step: LaunchPlan.Step) async -> Result<Bool, any Error> {
+  /// Does what the step is for.
+  private nonisolated(nonsending) func perform(_ step: LaunchPlan.Step) async -> Machine.Result {
+    let initializer = step.initializer
     do {
-      if case .foreground(let chosen) = purpose {
-        guard chosen.contains(place), await step.initializer.shouldPerformWhenApplicationEntersForeground() else {
-          return .success(false)
-        }
+      switch purpose {
+      case .launch, .late: try await initializer.perform(with: sequence.configuration)
+      case .foreground:
+        guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return .idle }
+        try await initializer.perform(with: sequence.configuration)
+      case .shutDown:
+        await initializer.shutDown()
+        sequence.withdrawServices(of: step)
       }
-      try await step.initializer.perform(with: sequence.configuration)
-      return .success(true)
+      return .completed
+    } catch let skip as SkipInitializer {
+      return .skipped(skip.reason)
     } catch {
-      return .failure(error)
+      return .failed(error, "\(error)", isRetryable: step.policy.retry?.condition?(error) ?? true)
     }
   }
 
-  private func follow(_ consequence: RunState.Consequence, _ place: Int, _ context: StepContext) {
-    switch consequence {
-    case .none: pump()
-    case .stop(let cause): stop(cause)
-    case .withdraw: context.withdrawServices()
-    case .giveUp:
-      let initializer = plan.steps[place].initializer
-      Task {
-        await initializer.shutDown()
-        context.withdrawServices()
-      }
-    case .retry(let time):
-      retry(place, at: time)
-      pump()
+  /// Undoes what an abandoned attempt did in the end.
+  private func undo(_ attempt: Machine.Attempt, shutsDown: Bool) {
+    let handle = self.attempt(attempt)
+    let initializer = plan.steps[attempt.step].initializer
+    guard shutsDown else { return handle?.withdrawServices() ?? () }
+    Task {
+      await initializer.shutDown()
+      handle?.withdrawServices()
     }
   }
 
   // MARK: Time
 
-  private func retry(_ place: Int, at time: Duration) {
-    let timer = clock.timer(at: time) { [self] in
-      state.withLock { $0.resume(place) }
-      pumpFromTimer()
+  /// Sets a timer for an attempt: the only place that does.
+  private func schedule(_ timer: Machine.Timer, _ attempt: Machine.Attempt, at time: Duration) {
+    guard let handle = self.attempt(attempt) else { return }
+    let set = clock.timer(at: time) { [self] in
+      let now = clock.now
+      performOnTimer(state.withLock { $0.machine.timerFired(timer, attempt, at: now) })
     }
-    let isPausing = state.withLock { state in
-      guard state.records[place].phase == .pausing else { return false }
-      state.records[place].timer = timer
-      return true
-    }
-    if !isPausing { timer.cancel() }
+    handle.add(set, isPause: timer == .pause)
   }
 
-  private func timeOut(_ place: Int, _ attempt: Int) {
-    let task: Task<Void, Never>?? = state.withLock { state in
-      guard state.isRunning(place, attempt) else { return nil }
-      state.records[place].hasTimedOut = true
-      return .some(state.records[place].task)
-    }
-    guard let task else { return }
-    abandonLater(place, attempt)
-    task?.cancel()
-  }
+  // MARK: Events
 
-  /// Gives an attempt that was cancelled a while to end, then goes on without it.
-  private func abandonLater(_ place: Int, _ attempt: Int) {
-    let grace = sequence.grace
-    let timer = clock.timer(at: clock.now + grace) { [self] in
-      let time = clock.now
-      let consequence: RunState.Consequence? = state.withLock { state in
-        state.isRunning(place, attempt) ? state.abandon(place, at: time, after: grace) : nil
-      }
-      if case .stop(let cause) = consequence { cancelAll(for: cause) }
-      if consequence != nil { pumpFromTimer() }
-    }
-    let isRunning = state.withLock { state in
-      guard state.isRunning(place, attempt) else { return false }
-      state.records[place].timer = timer
-      return true
-    }
-    if !isRunning { timer.cancel() }
-  }
+  private func report(_ step: Int, retryAfter pause: Duration?) {}
 }

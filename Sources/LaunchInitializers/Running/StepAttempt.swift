@@ -1,71 +1,141 @@
 internal import Locking
 internal import SpellRegistry
-internal import Synchronization
 
-/// The attempt of a step that a task is running, known to all that it calls: how a launch tells that it is called from
-/// itself, and who made a service.
-final class StepContext: Sendable {
-  @TaskLocal static var current: StepContext?
+/// An attempt of a step that is under way: its task, its timers, and the services that it registered.
+///
+/// Known to everything that the step calls, as the current one: so a launch finds out that it is called from itself, and a
+/// service which step it belongs to.
+final class StepAttempt: Sendable {
+  @TaskLocal static var current: StepAttempt?
 
   let id: String
+  let attempt: LaunchStateMachine.Attempt
   private let sequence: ObjectIdentifier
-  private let outer: StepContext?
-  private let isOver = Atomic(false)
+  private let outer: StepAttempt?
 
-  private struct Services {
-    var isWanted = true
-    /// Each withdraws one.
+  private struct State {
+    var isOver = false
+    var isCancelled = false
+    /// Whether the pause after the attempt is cancelled.
+    var isPauseCancelled = false
+    /// Whether the call that started the task has not returned yet.
+    var isStarting: Bool
+    var task: Task<Void, Never>?
+    var timers: [LaunchTimer] = []
+    /// Whether the attempt may still register services.
+    var registers = true
+    /// Each withdraws one service.
     var withdrawals: [@Sendable () -> Void] = []
   }
-  private let services = Lock(Services())
+  private let state: Lock<State>
 
-  /// - Parameter outer: The step that the launch was called from; not the one that happens to begin this one, or a
-  ///   chain of steps would hold each other.
-  init(_ id: String, of sequence: ObjectIdentifier, in outer: StepContext?) {
+  /// - Parameters:
+  ///   - outer: The step that called for the run; not the one that happens to begin this one, or a chain of steps would
+  ///     keep each other.
+  ///   - isStarting: Whether the first part of the step runs in the call that starts it.
+  init(
+    _ id: String, _ attempt: LaunchStateMachine.Attempt, of sequence: ObjectIdentifier, in outer: StepAttempt?,
+    isStarting: Bool = false
+  ) {
     self.id = id
+    self.attempt = attempt
     self.sequence = sequence
     self.outer = outer
+    state = Lock(State(isStarting: isStarting))
   }
 
-  /// Tells tasks that the step left behind that they no longer are in it.
-  func end() { isOver.store(true, ordering: .releasing) }
-
-  /// The step of that sequence that the caller is inside of; nil where it is in none.
-  static func step(of sequence: LaunchSequence) -> StepContext? {
+  /// The step of that sequence that the caller is inside of; nil if it is in none.
+  static func step(of sequence: LaunchSequence) -> StepAttempt? {
     let wanted = ObjectIdentifier(sequence)
-    var context = current
-    while let inner = context {
-      if inner.sequence == wanted, !inner.isOver.load(ordering: .acquiring) { return inner }
-      context = inner.outer
+    var attempt = current
+    while let inner = attempt {
+      if inner.sequence == wanted, !inner.state.withLock(\.isOver) { return inner }
+      attempt = inner.outer
     }
     return nil
   }
 }
 
+// MARK: Running
+
+extension StepAttempt {
+  /// Whether the call that started the task has not returned yet.
+  var isStarting: Bool { state.withLock(\.isStarting) }
+
+  /// Takes the task that runs the step, which is cancelled if the attempt is.
+  func start(_ task: Task<Void, Never>) {
+    let isCancelled = state.withLock { state in
+      state.isStarting = false
+      // A task that is over would keep the attempt, and the attempt the task.
+      if !state.isOver { state.task = task }
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  /// Takes a timer, which is cancelled when the attempt is over; one for the pause after it, when the pause is cancelled.
+  func add(_ timer: LaunchTimer, isPause: Bool) {
+    let isWanted = state.withLock { state in
+      let isWanted = isPause ? !state.isPauseCancelled : !state.isOver
+      if isWanted { state.timers.append(timer) }
+      return isWanted
+    }
+    if !isWanted { timer.cancel() }
+  }
+
+  /// Cancels the step or, if it has returned, the pause after it.
+  func cancel() {
+    let (task, timers) = state.withLock { state -> (Task<Void, Never>?, [LaunchTimer]) in
+      if state.isOver {
+        state.isPauseCancelled = true
+        return (nil, state.timers)
+      }
+      state.isCancelled = true
+      return (state.task, [])
+    }
+    task?.cancel()
+    for timer in timers { timer.cancel() }
+  }
+
+  /// Notes that the step has returned: what it left behind is no longer inside of it.
+  ///
+  /// - Returns: Whether the call that started the task has not returned yet.
+  func end() -> Bool {
+    let (timers, isStarting) = state.withLock { state in
+      state.isOver = true
+      state.task = nil
+      defer { state.timers = [] }
+      return (state.timers, state.isStarting)
+    }
+    for timer in timers { timer.cancel() }
+    return isStarting
+  }
+}
+
 // MARK: Services
 
-extension StepContext {
-  /// Nobody waits for the attempt any more: it registers nothing from now on.
-  func giveUp() { services.withLock { $0.isWanted = false } }
+extension StepAttempt {
+  var hasServices: Bool { state.withLock { !$0.withdrawals.isEmpty } }
 
-  var hasServices: Bool { services.withLock { !$0.withdrawals.isEmpty } }
-
-  /// Registers a service until it is withdrawn; not where the attempt was given up.
+  /// Registers a service until it is withdrawn; not if the attempt was abandoned.
   func register<Service: Sendable>(_ service: Service) {
-    guard services.withLock(\.isWanted) else { return }
-    let registration = InitializerRegistry.current.register(instance: service)
-    let isWanted = services.withLock { services in
-      if services.isWanted { services.withdrawals.append { registration.unregister() } }
-      return services.isWanted
+    guard state.withLock(\.registers) else { return }
+    let registration = InitializerRegistry.current.substitute(instance: service)
+    let isWanted = state.withLock { state in
+      if state.registers { state.withdrawals.append { registration.unregister() } }
+      return state.registers
     }
     if !isWanted { registration.unregister() }
   }
 
+  /// Lets the attempt register nothing from now on.
+  func abandon() { state.withLock { $0.registers = false } }
+
   /// Takes from the registry what the attempt registered, the last first.
   func withdrawServices() {
-    let withdrawals = services.withLock { services in
-      defer { services.withdrawals = [] }
-      return services.withdrawals
+    let withdrawals = state.withLock { state in
+      defer { state.withdrawals = [] }
+      return state.withdrawals
     }
     for withdraw in withdrawals.reversed() { withdraw() }
   }

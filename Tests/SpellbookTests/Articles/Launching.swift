@@ -31,7 +31,7 @@ import Testing
   }
   struct DatabaseInitializer: ServiceInitializer {
     func makeService(with configuration: any Configurable) async throws -> Database {
-      Database(path: try configuration.require("Database", key: "Path"))
+      Database(path: try configuration.requiredValue(for: "Database", key: "Path"))
     }
   }
 
@@ -111,11 +111,11 @@ import Testing
         .environment(prefix: "APP", variables: ["APP_CRASH_API_KEY": "from-outside"]),
         .memory(["Crash": [.production: ["ApiKey": "live-key", "Limit": "7"]]]),
       ])
-    #expect(try configuration.require("Crash", key: "ApiKey") == "from-outside")
+    #expect(try configuration.requiredValue(for: "Crash", key: "ApiKey") == "from-outside")
     #expect(try configuration.value(for: "Crash", key: "Limit", as: Int.self) == 7)
 
     #expect(
-      configuration.explain("Crash", key: "ApiKey") == """
+      configuration.explanation(for: "Crash", key: "ApiKey") == """
         Crash.ApiKey = •••, stage production
           environment: •••  (APP_CRASH_API_KEY)  ← used
           memory: •••
@@ -219,6 +219,6 @@ import Testing
 
         """)
     #expect(report.svg().hasPrefix("<svg"))
-    #expect(report.json.contains("\"duration\": 1.25,"))
+    #expect(report.json().contains("\"duration\": 1.25,"))
   }
 }

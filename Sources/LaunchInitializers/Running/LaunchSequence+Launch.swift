@@ -1,32 +1,31 @@
 internal import Locking
 internal import SpellRegistry
 
-// One launch for all who call for it, and the way back when it fails.
+// One launch for all calls, and the way back if it fails.
 
 extension LaunchSequence {
-  /// Begins the launch, where no other caller has.
+  /// Begins the launch, unless it has begun.
   ///
-  /// - Returns: The run, where it was begun, and the caller's number as one who waits for it.
-  func begin() throws -> (run: StepRun?, caller: Int) {
-    let inner = StepContext.step(of: self)
+  /// - Returns: The runner if it is to be started, and the caller's number among those that wait for it.
+  func begin() throws -> (runner: LaunchRunner?, caller: Int) {
+    let inner = StepAttempt.step(of: self)
     let registry = InitializerRegistry.current
     let isNew = state.withLock { state in if case .new = state.phase { true } else { false } }
     if isNew, Task.isCancelled {
       throw LaunchError(.cancelled, "was cancelled before it began; it can still be begun.")
     }
     // Outside the lock, since it asks the clock; of several callers one's is used.
-    let new = isNew ? StepRun(self, .launch, in: registry) { [self] in launchEnded($0) } : nil
+    let new =
+      isNew ? LaunchRunner(self, plan, .launch, in: registry) { [self] in launchEnded($0.machine, $0.services()) } : nil
     return try state.withLock { state in
       switch (state.phase, new) {
-      case (.new, let run?):
-        state.phase = .launching(run)
+      case (.new, let runner?):
+        state.phase = .launching(runner)
         state.registry = registry
-        return (run, state.addCaller())
+        return (runner, state.addCaller())
       case (.launching, _):
         guard let inner else { return (nil, state.addCaller()) }
-        throw LaunchError(
-          .reentered, id: inner.id,
-          "calls for the launch that it is part of, and would wait for itself. Let it do its part and return.")
+        throw LaunchError(reenteredBy: inner.id)
       case (.new, nil), (.launched, _), (.failed, _): return (nil, state.addCaller())
       }
     }
@@ -54,16 +53,16 @@ extension LaunchSequence {
     }
   }
 
-  /// A caller was cancelled: it stops waiting or, where it is the last, ends the launch.
+  /// A caller was cancelled: it stops waiting or, if it is the last, ends the launch.
   private func stopWaiting(_ caller: Int) {
-    let (waiter, run) = state.withLock { state -> (CheckedContinuation<LaunchReport, any Error>?, StepRun?) in
-      guard state.waiters[caller] != nil, case .launching(let run) = state.phase else { return (nil, nil) }
-      if state.callers == [caller] { return (nil, run) }
+    let (waiter, runner) = state.withLock { state -> (CheckedContinuation<LaunchReport, any Error>?, LaunchRunner?) in
+      guard state.waiters[caller] != nil, case .launching(let runner) = state.phase else { return (nil, nil) }
+      if state.callers == [caller] { return (nil, runner) }
       state.callers.remove(caller)
       return (state.waiters.removeValue(forKey: caller), nil)
     }
     waiter?.resume(throwing: LaunchError(.cancelled, "goes on for others; the task that waited was cancelled."))
-    run?.stop(.cancelled)
+    runner?.stop(.cancelled)
   }
 
   /// Returns when no launch is under way.
@@ -78,27 +77,30 @@ extension LaunchSequence {
     }
   }
 
-  private func launchEnded(_ run: StepRun) {
-    let (report, stop, completed) = run.state.withLock { (LaunchReport($0), $0.stop, $0.completed) }
-    keepServices(of: run)
-    guard let stop else { return settle(.launched(report), completed: completed, rollback: .empty) }
-    if completed.isEmpty { return settle(.failed(LaunchError(stop, report, .empty)), completed: [], rollback: .empty) }
+  private func launchEnded(_ machine: LaunchStateMachine, _ services: [Int: StepAttempt]) {
+    let report = LaunchReport(machine)
+    state.withLock { $0.outcomes = machine.steps.map(\.outcome) }
+    keep(services)
+    guard let stop = machine.stop else { return settle(.launched(report), rollback: .empty) }
+    if machine.completed.isEmpty { return settle(.failed(LaunchError(stop, report, .empty)), rollback: .empty) }
     Task {
-      let rollback = await shutDown(completed)
-      settle(.failed(LaunchError(stop, report, rollback)), completed: [], rollback: rollback)
+      let rollback = await shutDownCompleted() ?? .empty
+      settle(.failed(LaunchError(stop, report, rollback)), rollback: rollback)
     }
   }
 
-  /// Remembers what to withdraw when the steps are shut down.
-  func keepServices(of run: StepRun) {
-    let services = run.state.withLock(\.services)
-    if !services.isEmpty { state.withLock { $0.services.merge(services) { _, latest in latest } } }
+  /// Remembers what to withdraw when the steps are shut down, and withdraws what was made again.
+  func keep(_ services: [Int: StepAttempt]) {
+    if services.isEmpty { return }
+    let replaced = state.withLock { state in
+      services.compactMap { step, attempt in state.services.updateValue(attempt, forKey: step) }
+    }
+    for attempt in replaced { attempt.withdrawServices() }
   }
 
-  private func settle(_ phase: LaunchState.Phase, completed: [Int], rollback: LaunchReport) {
+  private func settle(_ phase: SequenceState.Phase, rollback: LaunchReport) {
     let (waiters, observers) = state.withLock { state in
       state.phase = phase
-      state.completed = completed
       state.rollback = rollback
       defer { (state.waiters, state.observers) = ([:], []) }
       return (state.waiters.values, state.observers)
@@ -115,16 +117,16 @@ extension LaunchSequence {
 }
 
 extension LaunchError {
-  fileprivate init(_ stop: RunState.Stop, _ report: LaunchReport, _ rollback: LaunchReport) {
+  fileprivate init(_ stop: LaunchStateMachine.Stop, _ report: LaunchReport, _ rollback: LaunchReport) {
     switch stop {
-    case .failed(let place, let code, let error):
+    case .failed(let step, let code, let error):
       self.init(
-        code, id: report.entries[place].id, underlying: error, report: report, rollback: rollback,
-        "failed, so that the launch was aborted and what had completed was shut down.")
+        code, id: report.entries[step].id, underlying: error, report: report, rollback: rollback,
+        "failed, so the launch was aborted and the completed steps were shut down.")
     case .cancelled:
       self.init(
-        .cancelled, report: report, rollback: rollback, "was cancelled, and what had completed was shut down.")
-    case .shutDown:
+        .cancelled, report: report, rollback: rollback, "was cancelled, and the completed steps were shut down.")
+    case .shutDown, .limit:
       self.init(.shutDown, report: report, rollback: rollback, "was shut down before it was done.")
     }
   }
