@@ -63,6 +63,7 @@ extension LaunchSequence {
       }
       return state.rollback
     }
+    defer { hub.end() }
     return await shutDownCompleted() ?? rollback
   }
 

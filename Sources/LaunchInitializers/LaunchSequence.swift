@@ -29,6 +29,7 @@ public final class LaunchSequence: Sendable {
   let cancellationGracePeriod: Duration
   let clock: any Clock<Duration>
   let state = Lock(SequenceState())
+  let hub = EventHub()
 
   /// Plans a sequence of steps, and runs none of them.
   ///

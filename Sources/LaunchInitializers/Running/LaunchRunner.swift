@@ -14,6 +14,10 @@ final class LaunchRunner: Sendable {
     /// The latest attempt of each step.
     var attempts: [StepAttempt?]
     var limits: [LaunchTimer] = []
+    /// Says what the run waits for, if there is anything to read it.
+    var watch: LaunchTimer?
+    /// The number of inputs to the machine.
+    var inputs = 0
   }
   private let state: Lock<State>
   private let plan: LaunchPlan
@@ -47,6 +51,8 @@ final class LaunchRunner: Sendable {
   /// - Parameter isOnMainActor: Whether to begin the first ones right here, for `launchImmediately()`.
   func start(isOnMainActor: Bool = false) {
     Task { for await action in postponed { perform(action) } }
+    send(.phaseBegan)
+    watch()
     decide { $0.start(at: $1, beginsSteps: !isOnMainActor) }
     guard isOnMainActor else { return }
     while true {
@@ -90,7 +96,10 @@ final class LaunchRunner: Sendable {
 
   private func decide(_ input: (inout Machine, Duration) -> [Machine.Action]) {
     let time = clock.now
-    let actions = state.withLock { input(&$0.machine, time) }
+    let actions = state.withLock { state in
+      state.inputs += 1
+      return input(&state.machine, time)
+    }
     for action in actions { perform(action) }
   }
 
@@ -104,7 +113,8 @@ final class LaunchRunner: Sendable {
     case .report(let step, let pause): report(step, retryAfter: pause)
     case .end:
       postpone.finish()
-      for timer in state.withLock(\.limits) { timer.cancel() }
+      for timer in state.withLock({ $0.limits + [$0.watch].compactMap(\.self) }) { timer.cancel() }
+      send(.phaseEnded)
       whenEnded(self)
     }
   }
@@ -139,6 +149,7 @@ final class LaunchRunner: Sendable {
     if !isWanted { handle.cancel() }
     // Before the task, which may not give this thread back for long.
     if let timeout { schedule(.timeout, attempt, at: timeout) }
+    send(.began(attempt: attempt.number), id: step.id)
     let task = StepAttempt.$current.withValue(handle) {
       registry.run {
         isOnMainActor ? startImmediately { await self.run(step, handle) } : Task { await self.run(step, handle) }
@@ -167,7 +178,7 @@ final class LaunchRunner: Sendable {
     let initializer = step.initializer
     do {
       switch purpose {
-      case .launch, .late: try await initializer.perform(with: sequence.configuration)
+      case .launch: try await initializer.perform(with: sequence.configuration)
       case .foreground:
         guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return .idle }
         try await initializer.perform(with: sequence.configuration)
@@ -201,12 +212,56 @@ final class LaunchRunner: Sendable {
     guard let handle = self.attempt(attempt) else { return }
     let set = clock.timer(at: time) { [self] in
       let now = clock.now
-      performOnTimer(state.withLock { $0.machine.timerFired(timer, attempt, at: now) })
+      let actions = state.withLock { state in
+        state.inputs += 1
+        return state.machine.timerFired(timer, attempt, at: now)
+      }
+      performOnTimer(actions)
     }
     handle.add(set, isPause: timer == .pause)
   }
 
   // MARK: Events
 
-  private func report(_ step: Int, retryAfter pause: Duration?) {}
+  private func report(_ step: Int, retryAfter pause: Duration?) {
+    guard sequence.hub.hasStreams else { return }
+    let settled = state.withLock { $0.machine.steps[step] }
+    send(
+      pause.map { .retrying(after: $0) } ?? .ended(settled.outcome), id: plan.steps[step].id, at: settled.end,
+      settled.message)
+  }
+
+  private func send(_ kind: LaunchEvent.Kind, id: String? = nil, at time: Duration? = nil, _ message: String? = nil) {
+    guard sequence.hub.hasStreams else { return }
+    sequence.hub.send(
+      LaunchEvent(kind: kind, phase: purpose.phase, id: id, time: time ?? clock.now, message: message))
+  }
+
+  /// Says which steps the run waits for whenever nothing has happened for a while.
+  private func watch(inputs: Int = 0) {
+    guard sequence.hub.hasStreams else { return }
+    let timer = clock.timer(at: clock.now + .seconds(10)) { [self] in
+      let (latest, waiting) = state.withLock { state in
+        state.watch = nil
+        return (state.inputs, state.machine.underWay.map { plan.steps[$0].id })
+      }
+      if latest == inputs, !waiting.isEmpty { send(.waiting(for: waiting)) }
+      watch(inputs: latest)
+    }
+    let hasEnded = state.withLock { state in
+      if !state.machine.hasEnded { state.watch = timer }
+      return state.machine.hasEnded
+    }
+    if hasEnded { timer.cancel() }
+  }
+}
+
+extension LaunchStateMachine.Purpose {
+  fileprivate var phase: LaunchEvent.Phase {
+    switch self {
+    case .launch: .launch
+    case .foreground: .foreground
+    case .shutDown: .shutDown
+    }
+  }
 }

@@ -113,6 +113,7 @@ extension LaunchSequence {
       }
     }
     for observer in observers { observer.resume() }
+    if case .failed = phase { hub.end() }
   }
 }
 

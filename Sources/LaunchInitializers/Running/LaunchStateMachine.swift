@@ -59,8 +59,6 @@ struct LaunchStateMachine: Sendable {
   enum Purpose: Sendable {
     /// A failing step aborts it.
     case launch
-    /// Steps that begin after the launch.
-    case late
     /// Steps that run again.
     case foreground
     /// The plan backwards.
@@ -134,6 +132,9 @@ struct LaunchStateMachine: Sendable {
     return true
   }
 
+  /// The steps whose attempts are under way.
+  var underWay: [Int] { limit.taken == 0 ? [] : steps.indices.filter { steps[$0].phase == .running } }
+
   /// Whether an attempt runs, and nothing has cancelled it.
   func isWanted(_ attempt: Attempt) -> Bool {
     isUnderWay(attempt) && stop == nil && !steps[attempt.step].hasTimedOut
@@ -152,8 +153,7 @@ struct LaunchStateMachine: Sendable {
     let step = attempt.step
     guard isUnderWay(attempt) else {
       // What completed once is shut down with the rest; a late second run of it must not be, while the app runs.
-      let isFirstRun = purpose == .launch || purpose == .late
-      let shutsDown = if case .completed = result { isFirstRun } else { false }
+      let shutsDown = if case .completed = result { purpose == .launch } else { false }
       return [.undo(attempt, shutsDown: shutsDown)]
     }
     let time = advance(to: time)
@@ -208,7 +208,7 @@ struct LaunchStateMachine: Sendable {
     var actions: [Action] = []
     switch timer {
     case .timeout:
-      guard isUnderWay(attempt), !steps[step].hasTimedOut else { return [] }
+      guard isWanted(attempt) else { return [] }
       steps[step].hasTimedOut = true
       return [.schedule(.grace, attempt, at: time + grace), .cancel(attempt)]
     case .grace:
@@ -261,7 +261,8 @@ struct LaunchStateMachine: Sendable {
     guard stop == nil, !hasEnded else { return }
     stop = cause
     ready.removeAll()
-    let running = limit.taken == 0 ? [] : steps.indices.filter { steps[$0].phase == .running }
+    // Those that have timed out are cancelled already.
+    let running = underWay.filter { !steps[$0].hasTimedOut }
     // All timers before the first cancellation: what is cancelled may take its time to hear of it.
     for step in running { actions.append(.schedule(.grace, current(step), at: time + grace)) }
     for step in running { actions.append(.cancel(current(step))) }

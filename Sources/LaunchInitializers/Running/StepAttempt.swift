@@ -128,8 +128,15 @@ extension StepAttempt {
     if !isWanted { registration.unregister() }
   }
 
-  /// Lets the attempt register nothing from now on.
-  func abandon() { state.withLock { $0.registers = false } }
+  /// Lets the attempt register nothing from now on, and ends its timers.
+  func abandon() {
+    let timers = state.withLock { state in
+      state.registers = false
+      defer { state.timers = [] }
+      return state.timers
+    }
+    for timer in timers { timer.cancel() }
+  }
 
   /// Takes from the registry what the attempt registered, the last first.
   func withdrawServices() {
