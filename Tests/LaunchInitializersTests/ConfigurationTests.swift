@@ -31,7 +31,10 @@ import Testing
       try configuration.value(for: "Network", key: key, as: Int.self)
     }
     #expect(error.code == .malformed)
-    #expect(error.description == "Network.\(key): the value in stage test is no Int")
+    #expect(
+      error.description == """
+        Network.\(key): the value in stage test, from NoConfiguration, can't be read as Int. Correct it there.
+        """)
     #expect(throws: ConfigurationError.self) {
       try configuration.value(for: "Network", key: "Odd", as: Bool.self)
     }
