@@ -144,6 +144,55 @@ import Testing
     #expect(svg.matches(of: /<title>/).count == 5)
   }
 
+  @Test(
+    "lets no id and no error reach the terminal as anything but text",
+    arguments: [
+      "\u{1b}[31mred\u{1b}[2J", "line\nbreak\rX", "\u{9b}31m", "\u{202e}rtl", "\u{2028}next", "\u{7}", "\u{0}",
+    ])
+  func hostile(text: String) async throws {
+    struct Hostile: Error, CustomStringConvertible { let description: String }
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in throw Hostile(description: text) }.id(text).onFailure(.skip)
+      note("x", Journal()).id("x").requires(text)
+    }
+    let (events, report) = (launch.events, try await launch.launch())
+    await launch.shutDown()
+    var shown =
+      report.warnings + report.timeline().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    #expect(shown.count == 2 + 5)
+    for await event in events { shown.append("\(event)") }
+    let error = await #expect(throws: LaunchError.self) {
+      try await LaunchSequence(configuration: NoConfiguration()) {
+        Do { _ in throw Hostile(description: text) }.id(text)
+      }
+      .launch()
+    }
+    shown.append("\(try #require(error))")
+    let mistake = #expect(throws: LaunchPlanError.self) {
+      try LaunchSequence(configuration: NoConfiguration()) { note("a", Journal()).id(text).after(text) }
+    }
+    shown.append("\(try #require(mistake))")
+    for line in shown {
+      let isPlain = line.unicodeScalars.allSatisfy { scalar in
+        ![.control, .format, .lineSeparator].contains(scalar.properties.generalCategory)
+      }
+      #expect(isPlain, "\(line.debugDescription)")
+    }
+    #expect(report.entries.first?.id == text)
+    #expect(XMLParser(data: Data(report.svg().utf8)).parse())
+  }
+
+  @Test("counts columns as a terminal shows them")
+  func displayWidth() async throws {
+    let ids = ["日本語", "e\u{301}t\u{e9}", "👩‍👩‍👧‍👦 x", "한국", "plain"]
+    let report = try await LaunchSequence(configuration: NoConfiguration()) { for id in ids { Do { _ in }.id(id) } }
+      .launch()
+    let columns = [6, 3, 4, 4, 5]
+    for (line, (id, width)) in zip(report.timeline().split(separator: "\n").dropFirst(2), zip(ids, columns)) {
+      #expect(line.hasPrefix(id + String(repeating: " ", count: 6 - width) + " ✓"))
+    }
+  }
+
   @Test("of nothing says so")
   func empty() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in } }

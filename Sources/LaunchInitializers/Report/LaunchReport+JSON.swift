@@ -1,5 +1,5 @@
 extension LaunchReport {
-  /// The report as a JSON object, with times in seconds and members named as here.
+  /// Returns the report as a JSON object, with times in seconds and members named as here.
   public func json() -> String {
     let entries = entries.map { entry in
       """
