@@ -16,7 +16,8 @@ public struct FailurePolicy: Sendable {
     self.skips = skips
   }
 
-  /// Ends the launch: running steps are cancelled, completed steps are shut down, and ``LaunchSequence/launch()`` throws.
+  /// Ends the launch: running steps are cancelled, completed steps are shut down, and ``LaunchSequence/launch()``
+  /// throws.
   ///
   /// The policy of a step that doesn't declare one.
   public static let abort = FailurePolicy(skips: false)
@@ -43,8 +44,8 @@ public struct FailurePolicy: Sendable {
   ///   if: { $0 is NetworkError }, then: .skip))
   /// ```
   ///
-  /// Other steps may run during a pause. An attempt that ignores its cancellation and is abandoned is the last one, since it
-  /// may still be at work.
+  /// Other steps may run during a pause. An attempt that ignores its cancellation and is abandoned is the last one,
+  /// since it may still be at work.
   ///
   /// - Parameters:
   ///   - backoff: The pauses.

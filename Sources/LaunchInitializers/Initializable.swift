@@ -31,10 +31,16 @@ public protocol Initializable: LaunchStepConvertible {
   /// Asked at each return. No, by default.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool
 
+  /// Returns how the thing is doing: what a health check asks.
+  ///
+  /// Called by ``LaunchSequence/health(within:)`` after the step completed, from any thread, several times at once.
+  /// Healthy by default.
+  func health() async -> StepHealth
+
   /// Gives up what ``perform(with:)`` set up.
   ///
-  /// Called after it completed: at ``LaunchSequence/shutDown()``, or when a later step aborts the launch. Does nothing by
-  /// default.
+  /// Called after it completed: at ``LaunchSequence/shutDown()``, or when a later step aborts the launch. Does nothing
+  /// by default.
   func shutDown() async
 }
 
@@ -45,6 +51,9 @@ extension Initializable {
   /// False: once is enough.
   public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
 
-  /// Nothing.
+  /// Healthy.
+  public func health() async -> StepHealth { .healthy }
+
+  /// Does nothing.
   public func shutDown() async {}
 }

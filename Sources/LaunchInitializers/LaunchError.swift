@@ -57,6 +57,8 @@ extension LaunchError {
     public static let stepFailed = Code("stepFailed")
     /// A step took longer than its timeout, and its policy was to abort.
     public static let timedOut = Code("timedOut")
+    /// A service ended with an error, and its policy is to shut down.
+    public static let serviceFailed = Code("serviceFailed")
     /// A step called for the launch that it is part of.
     public static let reentered = Code("reentered")
     /// The task that waited for the launch was cancelled.

@@ -14,6 +14,10 @@ public struct LaunchEvent: Sendable, Hashable {
     case launch
     /// The steps that want to run again do so.
     case foreground
+    /// The deferred steps run, after the launch.
+    case deferred
+    /// Services run, between the launch and the shut-down. Times are since the launch began.
+    case running
     /// The completed steps are shut down, at the end or because the launch failed.
     case shutDown
 
@@ -35,6 +39,12 @@ public struct LaunchEvent: Sendable, Hashable {
     case retrying(after: Duration)
     /// The step ended.
     case ended(LaunchReport.Outcome)
+    /// The step's service began to run, for the first time or again.
+    case serviceBegan(run: Int)
+    /// The step's service ended, and begins again after a pause.
+    case serviceRestarting(after: Duration)
+    /// The step's service ended; with a message if it ended by itself.
+    case serviceEnded
     /// Nothing has happened for ten seconds, in which these steps were under way.
     case waiting(for: [String])
   }
@@ -61,6 +71,9 @@ extension LaunchEvent: CustomStringConvertible {
       case .began(let attempt): attempt == 1 ? "began" : "began, attempt \(attempt)"
       case .retrying(let pause): "failed, next attempt in \(pause.text)"
       case .ended(let outcome): "\(outcome)"
+      case .serviceBegan(let run): run == 1 ? "runs" : "runs again"
+      case .serviceRestarting(let pause): "ended, runs again in \(pause.text)"
+      case .serviceEnded: "ended"
       case .waiting(let ids): "still waiting for \(ids.joined(separator: ", "))"
       }
     return ([phase.rawValue] + [[id, what].compactMap(\.self).joined(separator: " "), message].compactMap(\.self))
@@ -71,9 +84,9 @@ extension LaunchEvent: CustomStringConvertible {
 extension LaunchSequence {
   /// What happens from now on, as it happens.
   ///
-  /// Each call returns a stream of its own, so ask before the launch to hear all of it. An event comes after those of what
-  /// caused it. The stream keeps events until they are read, and ends when the sequence has been shut down. While a stream
-  /// is read, a launch that hangs says every ten seconds which steps it waits for.
+  /// Each call returns a stream of its own, so ask before the launch to hear all of it. An event comes after those of
+  /// what caused it. The stream keeps events until they are read, and ends when the sequence has been shut down. While
+  /// a stream is read, a launch that hangs says every ten seconds which steps it waits for.
   public var events: AsyncStream<LaunchEvent> { hub.stream() }
 }
 

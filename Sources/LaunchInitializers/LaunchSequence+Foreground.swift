@@ -7,10 +7,11 @@ extension LaunchSequence {
 
   /// Notes that the app came to the foreground, and runs the steps that want to run again.
   ///
-  /// Does something only after an ``enterBackground()``, since an app that starts comes to the foreground too. The steps
-  /// that completed are asked, in the plan's order. A failing step is retried if its policy says so, and else reported as
-  /// failed; nothing is aborted. During the launch, the pass waits for the launch's end. However many calls come at once,
-  /// there is one pass, and at most one more for an app that went to the background and came back meanwhile.
+  /// Does something only after an ``enterBackground()``, since an app that starts comes to the foreground too. The
+  /// steps that completed are asked, in the plan's order. A failing step is retried if its policy says so, and else
+  /// reported as failed; nothing is aborted. During the launch, the pass waits for the launch's end. However many calls
+  /// come at once, there is one pass, and at most one more for an app that went to the background and came back
+  /// meanwhile.
   ///
   /// A call from one of the sequence's own steps doesn't wait, and returns an empty report.
   ///

@@ -4,16 +4,18 @@ internal import SpellRegistry
 extension LaunchSequence {
   /// Shuts down the completed steps, the plan backwards, and lets no further step begin.
   ///
-  /// A step is shut down when those that waited for it have been; independent steps are shut down side by side. A launch
-  /// under way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. Services are withdrawn
-  /// from the registry after the step that created them was shut down, and what they had replaced comes back.
+  /// A step is shut down when those that waited for it have been; independent steps are shut down side by side. A
+  /// launch under way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. Services
+  /// are withdrawn from the registry after the step that created them was shut down, and what they had replaced comes
+  /// back.
   ///
-  /// A step that takes longer than its `.stopTimeout` is cancelled and, after the cancellation grace period, left behind, so
-  /// one that hangs doesn't keep the others up. A step without one has as long as its `.timeout`, or else ten seconds. When
-  /// the whole takes longer than `limit`, everything under way is cancelled and nothing further begins.
+  /// A step that takes longer than its `.stopTimeout` is cancelled and, after the cancellation grace period, left
+  /// behind, so one that hangs doesn't keep the others up. A step without one has as long as its `.timeout`, or else
+  /// ten seconds. When the whole takes longer than `limit`, everything under way is cancelled and nothing further
+  /// begins.
   ///
-  /// Runs once however many calls there are: all get the same report, and the shortest limit counts. A call from one of the
-  /// sequence's own steps doesn't wait, and returns an empty report.
+  /// Runs once however many calls there are: all get the same report, and the shortest limit counts. A call from one of
+  /// the sequence's own steps doesn't wait, and returns an empty report.
   ///
   /// - Parameters:
   ///   - limit: How long shutting down may take, besides the cancellation grace period.
@@ -34,8 +36,11 @@ extension LaunchSequence {
     return await task.value
   }
 
+  /// As long as other hosts of services give them, such as .NET's.
+  private static let defaultLimit = Duration.seconds(30)
+
   @discardableResult
-  func beginShutDown(within limit: Duration) -> Task<LaunchReport, Never> {
+  func beginShutDown(within limit: Duration = defaultLimit) -> Task<LaunchReport, Never> {
     let (task, launch, shutDown, listeners) = state.withLock { state in
       var launch: LaunchRunner?
       if case .launching(let runner) = state.phase { launch = runner }
@@ -57,9 +62,10 @@ extension LaunchSequence {
   private func shutDownOnce() async -> LaunchReport {
     await launchIsOver()
     await foregroundIsOver()
+    await deferredIsOver()
     let rollback = state.withLock { state in
       if case .launched = state.phase {
-        state.phase = .failed(LaunchError(.shutDown, "is over: the sequence was shut down."))
+        state.phase = .failed(state.failure ?? LaunchError(.shutDown, "is over: the sequence was shut down."))
       }
       return state.rollback
     }
@@ -71,7 +77,7 @@ extension LaunchSequence {
   func shutDownCompleted() async -> LaunchReport? {
     let (outcomes, registry, limit) = state.withLock { state in
       defer { state.outcomes = [] }
-      return (state.outcomes, state.registry, state.shutDownLimit ?? .seconds(30))
+      return (state.outcomes, state.registry, state.shutDownLimit ?? Self.defaultLimit)
     }
     guard outcomes.contains(.completed) else { return nil }
     let ends = AsyncStream<LaunchReport>.makeStream()
@@ -86,10 +92,11 @@ extension LaunchSequence {
     var report = LaunchReport.empty
     for await ended in ends.stream { report = ended }
     // Of steps that were left behind.
-    let services = state.withLock { state in
-      defer { (state.services, state.shutDownRunner) = ([:], nil) }
-      return state.services
+    let (services, supervisors) = state.withLock { state in
+      defer { (state.services, state.supervisors, state.shutDownRunner) = ([:], [:], nil) }
+      return (state.services, state.supervisors)
     }
+    for supervisor in supervisors.values { Task { await supervisor.stop() } }
     for attempt in services.values { attempt.withdrawServices() }
     return report
   }

@@ -17,9 +17,9 @@ internal import SpellRegistry
 /// A server or a command-line tool calls ``run(on:secondSignal:shutDownWithin:)``, an app ``launch()`` or
 /// ``launchImmediately()``.
 ///
-/// **Order.** A step that declares no order waits for the one of that kind that is listed before it, so a plain list runs
-/// line by line. A step with `.after`, `.requires` or `.before` waits for what it declares and for nothing else, beside all
-/// others. `.after()` without an id lets a step begin at once.
+/// **Order.** A step that declares no order waits for the one of that kind that is listed before it, so a plain list
+/// runs line by line. A step with `.after`, `.requires` or `.before` waits for what it declares and for nothing else,
+/// beside all others. `.after()` without an id lets a step begin at once.
 ///
 /// The plan is checked when the sequence is created, before anything runs. Safe to use from any thread.
 public final class LaunchSequence: Sendable {
@@ -75,8 +75,8 @@ public final class LaunchSequence: Sendable {
   /// cancelled when its last caller is cancelled.
   ///
   /// A step that calls for its own launch gets an error, and so does what it awaits or starts with `Task`. A
-  /// `Task.detached` and a callback on another library's thread don't know their step: a step that waits there for its own
-  /// launch waits forever. Give it a `.timeout`, which ends that.
+  /// `Task.detached` and a callback on another library's thread don't know their step: a step that waits there for its
+  /// own launch waits forever. Give it a `.timeout`, which ends that.
   ///
   /// - Returns: The report.
   /// - Throws: ``LaunchError`` if a step failed and its policy is to abort; everything that had completed has been shut
@@ -90,14 +90,15 @@ public final class LaunchSequence: Sendable {
 
   /// Begins to run the steps on the main actor, and returns when one has to be waited for.
   ///
-  /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and those of the
-  /// main actor that don't wait, run right here and are done when this returns, as long as everything that they come after
-  /// is. The others go on as with ``launch()``. All ready steps begin here regardless of `maxConcurrentSteps`, because
-  /// whether a step suspends is known only once it runs. A timeout of a step that blocks the main actor is noted in time,
-  /// and reaches the step when it waits or returns.
+  /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and those of
+  /// the main actor that don't wait, run right here and are done when this returns, as long as everything that they
+  /// come after is. The others go on as with ``launch()``. All ready steps begin here regardless of
+  /// `maxConcurrentSteps`, because whether a step suspends is known only once it runs. A timeout of a step that blocks
+  /// the main actor is noted in time, and reaches the step when it waits or returns.
   ///
   /// ```swift
-  /// func application(_: UIApplication, didFinishLaunchingWithOptions _: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
+  /// func application(_: UIApplication, didFinishLaunchingWithOptions _: [UIApplication.LaunchOptionsKey: Any]?) ->
+  /// Bool {
   ///   launch.launchImmediately()
   ///   return true
   /// }

@@ -16,6 +16,11 @@ public struct LaunchStep: Sendable {
   var timeout: Duration?
   var stopTimeout: Duration?
   var stages: Set<ReleaseStage>?
+  var condition: (@Sendable (any Configurable) -> Bool)?
+  var rollback: (@Sendable () async -> Void)?
+  var exitPolicy = ExitPolicy.shutDown
+  /// Whether the step begins only when the launch is over.
+  var isDeferred = false
 
   init(_ initializer: any Initializable, at place: SourcePlace? = nil) {
     self.initializer = initializer

@@ -57,8 +57,8 @@ extension LaunchStepConvertible {
 
   /// Declares that the step waits for other steps, and runs only if all of them complete.
   ///
-  /// What systemd calls `Requires`. If a required step fails or is skipped, this step is skipped, with the reason in the
-  /// report, and so are the steps that require it.
+  /// What systemd calls `Requires`. If a required step fails or is skipped, this step is skipped, with the reason in
+  /// the report, and so are the steps that require it.
   ///
   /// - Parameters:
   ///   - ids: The ids of the required steps, which may be listed later.
@@ -105,15 +105,15 @@ extension LaunchStepConvertible {
   ///
   /// After that, the attempt is cancelled.
   ///
-  /// If the attempt then throws, it has failed. If it completes within the sequence's cancellation grace period, the step
-  /// counts as completed, with a note. If it goes on for longer, it is abandoned: the step has failed, the report names it,
-  /// and it isn't retried, since it may still be at work.
+  /// If the attempt then throws, it has failed. If it completes within the sequence's cancellation grace period, the
+  /// step counts as completed, with a note. If it goes on for longer, it is abandoned: the step has failed, the report
+  /// names it, and it isn't retried, since it may still be at work.
   ///
-  /// The time begins when the step's turn comes. It passes even while steps block every thread of the concurrency pool (a
-  /// `sleep`, a lock, slow files) or the main actor: on the system's clocks a thread outside the pool measures it, cancels
-  /// and abandons. What comes after needs the pool: the next steps, shutting down, the caller of
-  /// ``LaunchSequence/launch()``. On other clocks, a task in the pool measures the time. A step that took longer says so in
-  /// any case, since its time is compared when it ends.
+  /// The time begins when the step's turn comes. It passes even while steps block every thread of the concurrency pool
+  /// (a `sleep`, a lock, slow files) or the main actor: on the system's clocks a thread outside the pool measures it,
+  /// cancels and abandons. What comes after needs the pool: the next steps, shutting down, the caller of
+  /// ``LaunchSequence/launch()``. On other clocks, a task in the pool measures the time. A step that took longer says
+  /// so in any case, since its time is compared when it ends.
   ///
   /// - Parameters:
   ///   - duration: The limit, on the sequence's clock.
@@ -149,6 +149,41 @@ extension LaunchStepConvertible {
   ///   - stages: The stages. The configuration's stage is read when the sequence is created.
   public func only(in stages: ReleaseStage..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     launchStep.with(SourcePlace(fileID: fileID, line: line)) { $0.stages = Set(stages) }
+  }
+
+  /// Runs the step only if a condition holds.
+  ///
+  /// If not, it is reported as skipped.
+  ///
+  /// - Parameters:
+  ///   - condition: Returns whether to run the step. It is called when the step's turn comes.
+  public func when(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ condition: @escaping @Sendable (_ configuration: any Configurable) -> Bool
+  ) -> LaunchStep {
+    launchStep.with(SourcePlace(fileID: fileID, line: line)) { $0.condition = condition }
+  }
+
+  /// Undoes what the step did before it failed half-way.
+  ///
+  /// ``Initializable/shutDown()`` is for steps that completed. This closure is called after each attempt that threw an
+  /// error, before the attempt is retried or the launch goes on or aborts. It runs in the attempt's task, which is
+  /// cancelled if the attempt was, and within its timeout.
+  ///
+  /// - Parameters:
+  ///   - rollback: The closure.
+  public func onRollback(
+    fileID: StaticString = #fileID, line: UInt = #line, _ rollback: @escaping @Sendable () async -> Void
+  ) -> LaunchStep {
+    launchStep.with(SourcePlace(fileID: fileID, line: line)) { $0.rollback = rollback }
+  }
+
+  /// Runs the step after ``LaunchSequence/launch()`` has returned: for what a program needs, and not at once.
+  ///
+  /// A deferred step that fails is reported by ``LaunchSequence/events`` and ``LaunchSequence/deferredReport()``, and
+  /// aborts nothing. Steps that wait for it have to be deferred as well. It is shut down as any other.
+  public func deferred(fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
+    launchStep.with(SourcePlace(fileID: fileID, line: line)) { $0.isDeferred = true }
   }
 
   private func refer(

@@ -12,8 +12,8 @@ internal import SpellRegistry
 ///
 /// The one instance is registered in the registry that was current when the launch began, for properties of exactly
 /// ``Service``. When it is made again, it takes the former one's place; properties that have theirs keep it. After
-/// ``Initializable/shutDown()``, which can still ask the registry for it, it is withdrawn. Where it comes so late that the
-/// step has been abandoned, it is not registered at all.
+/// ``Initializable/shutDown()``, which can still ask the registry for it, it is withdrawn. Where it comes so late that
+/// the step has been abandoned, it is not registered at all.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service; `any Tracker` is one.
   associatedtype Service: Sendable

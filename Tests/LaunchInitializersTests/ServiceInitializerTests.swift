@@ -166,6 +166,30 @@ import Testing
     #expect(try !isRegistered())
   }
 
+  @Test("gives back what it had replaced when the step has been shut down")
+  func replaced() async throws {
+    InitializerRegistry.current.register(Database.self, scope: .singleton) { Database(path: "/default") }
+    let launch = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
+    try await launch.launch()
+    #expect(registeredPath() == "/data")
+    await launch.shutDown()
+    #expect(registeredPath() == "/default")
+  }
+
+  @Test("of two sequences each withdraws its own, in whichever order they are shut down", arguments: [false, true])
+  func twoSequences(firstGoesFirst: Bool) async throws {
+    let other = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/other"]]])
+    let first = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
+    let second = try LaunchSequence(configuration: other) { DatabaseInitializer() }
+    try await first.launch()
+    try await second.launch()
+    #expect(registeredPath() == "/other")
+    await (firstGoesFirst ? first : second).shutDown()
+    #expect(registeredPath() == (firstGoesFirst ? "/other" : "/data"))
+    await (firstGoesFirst ? second : first).shutDown()
+    #expect(registeredPath() == nil)
+  }
+
   @Test("registers it without a launch too")
   func alone() async throws {
     try await DatabaseInitializer().perform(with: configuration)

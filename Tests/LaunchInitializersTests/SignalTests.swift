@@ -45,7 +45,8 @@
         let journal = Journal()
         let (launch, former) = (try Self.sequence(journal), Self.handler(of: SIGTERM))
         Task {
-          while journal.entries.isEmpty || Self.handler(of: SIGTERM) == former { await Task.yield() }
+          while Self.handler(of: SIGTERM) == former { await Task.yield() }
+          try await launch.launch()
           kill(getpid(), SIGTERM)
         }
         let code = try await launch.run(secondSignal: .ignore)
@@ -122,6 +123,7 @@
         let former = Self.handler(of: SIGUSR2)
         Task {
           while Self.handler(of: SIGUSR2) == former { await Task.yield() }
+          try await launch.launch()
           await Self.send(SIGUSR2) { isStopping.isOpen }
           await Self.send(SIGUSR2) { !journal.entries.isEmpty }
         }

@@ -2,9 +2,9 @@ internal import SpellRegistry
 
 /// The steps of a sequence in an order that fits, and what each waits for; checked, so that it can run.
 ///
-/// Two rules make the order. A step that declares its order waits for what it declares, and nothing else. The others form a
-/// line: each waits for the one of them that is listed before it. Of the steps that could be next, the one that is listed
-/// first is.
+/// Two rules make the order. A step that declares its order waits for what it declares, and nothing else. The others
+/// form a line: each waits for the one of them that is listed before it. Of the steps that could be next, the one that
+/// is listed first is.
 ///
 /// Takes time linear in steps and dependencies, but for a logarithm, and no recursion.
 struct LaunchPlan: Sendable {
@@ -61,6 +61,9 @@ struct LaunchPlan: Sendable {
     return "only in \(names.isEmpty ? "no stage" : names), and this is \(stage)"
   }
 
+  /// For each step whether it is deferred; empty if none is.
+  var deferred: [Bool] { steps.contains(where: \.listed.isDeferred) ? steps.map(\.listed.isDeferred) : [] }
+
   /// What the listed steps wait for.
   private struct Edges {
     var dependencies: [[Int]]
@@ -69,7 +72,7 @@ struct LaunchPlan: Sendable {
 
     init(_ steps: [LaunchStep], _ references: inout StepReferences) throws(LaunchPlanError) {
       dependencies = Array(repeating: [], count: steps.count)
-      var former: Int?
+      var formers: [Bool: Int] = [:]
       for (index, step) in steps.enumerated() {
         for reference in step.references {
           guard let other = references.step(for: reference, of: index) else { continue }
@@ -82,13 +85,27 @@ struct LaunchPlan: Sendable {
           }
         }
         if step.declaresOrder { continue }
-        if let former { dependencies[index].append(former) }
-        former = index
+        // Deferred steps form a line of their own.
+        if let former = formers.updateValue(index, forKey: step.isDeferred) { dependencies[index].append(former) }
       }
       try references.checkResolved()
+      try checkDeferred(steps, references.ids)
       for index in dependencies.indices where dependencies[index].count > 1 {
         var seen: Set<Int> = []
         dependencies[index].removeAll { !seen.insert($0).inserted }
+      }
+    }
+
+    /// A step of the launch can't wait for one that begins after the launch.
+    private func checkDeferred(_ steps: [LaunchStep], _ ids: [String]) throws(LaunchPlanError) {
+      for (index, step) in steps.enumerated() where !step.isDeferred {
+        guard let other = dependencies[index].first(where: { steps[$0].isDeferred }) else { continue }
+        throw LaunchPlanError(
+          .deferredDependency, path: [ids[index], ids[other]], place: step.place?.description ?? "",
+          """
+          \(ids[index].quoted) waits for \(ids[other].quoted), which is deferred until the launch is over. Add \
+          .deferred() to \(ids[index].quoted), or remove it from \(ids[other].quoted).
+          """)
       }
     }
   }

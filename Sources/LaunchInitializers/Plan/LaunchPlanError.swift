@@ -37,6 +37,8 @@ extension LaunchPlanError {
     public static let unknownDependency = Code("unknownDependency")
     /// Two steps have one id, or a reference fits several steps.
     public static let duplicateID = Code("duplicateID")
+    /// A step of the launch waits for a deferred one.
+    public static let deferredDependency = Code("deferredDependency")
     /// There are no steps.
     public static let empty = Code("empty")
   }

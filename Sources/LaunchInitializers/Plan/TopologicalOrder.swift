@@ -1,7 +1,7 @@
 internal import SpellRegistry
 
-/// An order in which no step waits for a later one: of the steps that could be next, the one that is listed first (Kahn's
-/// algorithm with a heap).
+/// An order in which no step waits for a later one: of the steps that could be next, the one that is listed first
+/// (Kahn's algorithm with a heap).
 struct TopologicalOrder {
   /// The listed steps in that order.
   private(set) var indices: [Int] = []

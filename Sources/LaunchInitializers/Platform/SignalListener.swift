@@ -62,8 +62,8 @@ final class SignalListener: Sendable {
 
   /// The way of signals from their handler, which may do next to nothing, to the listeners: a pipe.
   ///
-  /// The handler is in place as soon as a listener is added, so no signal is lost, and unlike an ignored signal it isn't
-  /// inherited by the programs that this one starts.
+  /// The handler is in place as soon as a listener is added, so no signal is lost, and unlike an ignored signal it
+  /// isn't inherited by the programs that this one starts.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 

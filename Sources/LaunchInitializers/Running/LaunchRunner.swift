@@ -1,10 +1,11 @@
 internal import Locking
 internal import SpellRegistry
 
-/// Runs the steps of a plan: it performs the actions that a ``LaunchStateMachine`` decides on, outside the lock that guards
-/// it, and tells it what happens.
+/// Runs the steps of a plan: it performs the actions that a ``LaunchStateMachine`` decides on, outside the lock that
+/// guards it, and tells it what happens.
 ///
-/// Each attempt is a task of its own that nothing waits for, so that one that ignores its cancellation can be left behind.
+/// Each attempt is a task of its own that nothing waits for, so that one that ignores its cancellation can be left
+/// behind.
 final class LaunchRunner: Sendable {
   typealias Machine = LaunchStateMachine
 
@@ -13,9 +14,8 @@ final class LaunchRunner: Sendable {
     var machine: Machine
     /// The latest attempt of each step.
     var attempts: [StepAttempt?]
-    var limits: [LaunchTimer] = []
-    /// Says what the run waits for, if there is anything to read it.
-    var watch: LaunchTimer?
+    /// The timers of the whole run.
+    var timers: [LaunchTimer] = []
     /// The number of inputs to the machine.
     var inputs = 0
   }
@@ -51,28 +51,26 @@ final class LaunchRunner: Sendable {
   /// - Parameter isOnMainActor: Whether to begin the first ones right here, for `launchImmediately()`.
   func start(isOnMainActor: Bool = false) {
     Task { for await action in postponed { perform(action) } }
-    send(.phaseBegan)
-    watch()
-    decide { $0.start(at: $1, beginsSteps: !isOnMainActor) }
+    // The start is the first input.
+    watch(inputs: 1)
+    perform(decide { $0.start(at: $1, beginsSteps: !isOnMainActor) })
     guard isOnMainActor else { return }
-    while true {
-      let time = clock.now
-      guard let action = state.withLock({ $0.machine.beginNext(at: time) }) else { return }
-      perform(action, isOnMainActor: true)
-    }
+    while let action = decide({ $0.beginNext(at: $1) }).first { perform(action, isOnMainActor: true) }
   }
 
   /// Lets no further step begin, and cancels those under way.
-  func stop(_ cause: Machine.Stop) { decide { $0.stop(cause, at: $1) } }
+  func stop(_ cause: Machine.Stop) { perform(decide { $0.stop(cause, at: $1) }) }
 
   /// Stops the run after some time, if it has not ended.
   func limit(to duration: Duration) {
-    let timer = clock.timer(at: clock.now + duration) { [self] in
-      let now = clock.now
-      performOnTimer(state.withLock { $0.machine.stop(.limit(duration), at: now) })
-    }
+    keep(
+      clock.timer(at: clock.now + duration) { [self] in performOnTimer(decide { $0.stop(.limit(duration), at: $1) }) })
+  }
+
+  /// Keeps a timer of the whole run, which is cancelled when the run ends.
+  private func keep(_ timer: LaunchTimer) {
     let hasEnded = state.withLock { state in
-      if !state.machine.hasEnded { state.limits.append(timer) }
+      if !state.machine.hasEnded { state.timers.append(timer) }
       return state.machine.hasEnded
     }
     if hasEnded { timer.cancel() }
@@ -94,27 +92,33 @@ final class LaunchRunner: Sendable {
 
   // MARK: Actions
 
-  private func decide(_ input: (inout Machine, Duration) -> [Machine.Action]) {
+  /// Gives the machine an input, and returns the actions that follow.
+  ///
+  /// Events are sent under the lock, so that they come in the order of what happens.
+  private func decide(_ input: (inout Machine, Duration) -> [Machine.Action]) -> [Machine.Action] {
     let time = clock.now
-    let actions = state.withLock { state in
+    return state.withLock { state in
       state.inputs += 1
-      return input(&state.machine, time)
+      let actions = input(&state.machine, time)
+      if sequence.hub.hasStreams { for event in events(of: actions, state.machine) { sequence.hub.send(event) } }
+      return actions
     }
-    for action in actions { perform(action) }
   }
+
+  private func perform(_ actions: [Machine.Action]) { for action in actions { perform(action) } }
 
   private func perform(_ action: Machine.Action, isOnMainActor: Bool = false) {
     switch action {
+    case .start: break
     case .begin(let attempt, let timeout): begin(attempt, timeout: timeout, isOnMainActor: isOnMainActor)
     case .cancel(let attempt): self.attempt(attempt)?.cancel()
     case .abandon(let attempt): self.attempt(attempt)?.abandon()
     case .schedule(let timer, let attempt, let time): schedule(timer, attempt, at: time)
     case .undo(let attempt, let shutsDown): undo(attempt, shutsDown: shutsDown)
-    case .report(let step, let pause): report(step, retryAfter: pause)
+    case .report(let step, let pause): if pause == nil { startService(of: step) }
     case .end:
       postpone.finish()
-      for timer in state.withLock({ $0.limits + [$0.watch].compactMap(\.self) }) { timer.cancel() }
-      send(.phaseEnded)
+      for timer in state.withLock(\.timers) { timer.cancel() }
       whenEnded(self)
     }
   }
@@ -149,7 +153,6 @@ final class LaunchRunner: Sendable {
     if !isWanted { handle.cancel() }
     // Before the task, which may not give this thread back for long.
     if let timeout { schedule(.timeout, attempt, at: timeout) }
-    send(.began(attempt: attempt.number), id: step.id)
     let task = StepAttempt.$current.withValue(handle) {
       registry.run {
         isOnMainActor ? startImmediately { await self.run(step, handle) } : Task { await self.run(step, handle) }
@@ -161,16 +164,17 @@ final class LaunchRunner: Sendable {
   private nonisolated(nonsending) func run(_ step: LaunchPlan.Step, _ handle: StepAttempt) async {
     let isWanted = state.withLock { $0.machine.attemptBegan(handle.attempt) }
     let result = isWanted ? await perform(step) : .failed(CancellationError(), "cancelled", isRetryable: false)
-    // The call that begins a step on the main actor looks itself for what is next, when it returns: so a step that is done
-    // at once, on its caller's stack, makes no recursion.
+    // The call that begins a step on the main actor looks itself for what is next, when it returns: so a step that is
+    // done at once, on its caller's stack, makes no recursion.
     let isStarting = handle.end()
     if case .failed = result { handle.withdrawServices() }
-    decide {
-      $0.attemptEnded(
-        handle.attempt, result, at: $1, random: { .random(in: 0...1) }, beginsSteps: !isStarting)
-    }
+    perform(
+      decide {
+        $0.attemptEnded(
+          handle.attempt, result, at: $1, random: { .random(in: 0...1) }, beginsSteps: !isStarting)
+      })
     // That call may have looked before there was anything to see.
-    if isStarting, !handle.isStarting { decide { $0.beginReady(at: $1) } }
+    if isStarting, !handle.isStarting { perform(decide { $0.beginReady(at: $1) }) }
   }
 
   /// Does what the step is for.
@@ -178,11 +182,16 @@ final class LaunchRunner: Sendable {
     let initializer = step.initializer
     do {
       switch purpose {
-      case .launch: try await initializer.perform(with: sequence.configuration)
+      case .launch, .deferred:
+        if let condition = step.listed.condition, !condition(sequence.configuration) {
+          return .skipped("its condition doesn't hold")
+        }
+        try await initializer.perform(with: sequence.configuration)
       case .foreground:
         guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return .idle }
         try await initializer.perform(with: sequence.configuration)
       case .shutDown:
+        await sequence.stopService(of: step)
         await initializer.shutDown()
         sequence.withdrawServices(of: step)
       }
@@ -190,6 +199,7 @@ final class LaunchRunner: Sendable {
     } catch let skip as SkipInitializer {
       return .skipped(skip.reason)
     } catch {
+      await step.listed.rollback?()
       return .failed(error, "\(error)", isRetryable: step.policy.retry?.condition?(error) ?? true)
     }
   }
@@ -210,49 +220,51 @@ final class LaunchRunner: Sendable {
   /// Sets a timer for an attempt: the only place that does.
   private func schedule(_ timer: Machine.Timer, _ attempt: Machine.Attempt, at time: Duration) {
     guard let handle = self.attempt(attempt) else { return }
-    let set = clock.timer(at: time) { [self] in
-      let now = clock.now
-      let actions = state.withLock { state in
-        state.inputs += 1
-        return state.machine.timerFired(timer, attempt, at: now)
-      }
-      performOnTimer(actions)
-    }
+    let set = clock.timer(at: time) { [self] in performOnTimer(decide { $0.timerFired(timer, attempt, at: $1) }) }
     handle.add(set, isPause: timer == .pause)
   }
 
   // MARK: Events
 
-  private func report(_ step: Int, retryAfter pause: Duration?) {
-    guard sequence.hub.hasStreams else { return }
-    let settled = state.withLock { $0.machine.steps[step] }
-    send(
-      pause.map { .retrying(after: $0) } ?? .ended(settled.outcome), id: plan.steps[step].id, at: settled.end,
-      settled.message)
+  private func events(of actions: [Machine.Action], _ machine: Machine) -> [LaunchEvent] {
+    actions.compactMap { action in
+      switch action {
+      case .start: event(.phaseBegan, at: machine.latest)
+      case .end: event(.phaseEnded, at: machine.latest)
+      case .begin(let attempt, _): event(.began(attempt: attempt.number), of: attempt.step, at: machine.latest)
+      case .report(let step, let pause):
+        event(
+          pause.map { .retrying(after: $0) } ?? .ended(machine.steps[step].outcome), of: step,
+          at: machine.steps[step].end, machine.steps[step].message)
+      default: nil
+      }
+    }
   }
 
-  private func send(_ kind: LaunchEvent.Kind, id: String? = nil, at time: Duration? = nil, _ message: String? = nil) {
-    guard sequence.hub.hasStreams else { return }
-    sequence.hub.send(
-      LaunchEvent(kind: kind, phase: purpose.phase, id: id, time: time ?? clock.now, message: message))
+  private func event(
+    _ kind: LaunchEvent.Kind, of step: Int? = nil, at time: Duration, _ message: String? = nil
+  ) -> LaunchEvent {
+    LaunchEvent(kind: kind, phase: purpose.phase, id: step.map { plan.steps[$0].id }, time: time, message: message)
   }
 
   /// Says which steps the run waits for whenever nothing has happened for a while.
-  private func watch(inputs: Int = 0) {
+  private func watch(inputs: Int) {
     guard sequence.hub.hasStreams else { return }
-    let timer = clock.timer(at: clock.now + .seconds(10)) { [self] in
-      let (latest, waiting) = state.withLock { state in
-        state.watch = nil
-        return (state.inputs, state.machine.underWay.map { plan.steps[$0].id })
-      }
-      if latest == inputs, !waiting.isEmpty { send(.waiting(for: waiting)) }
-      watch(inputs: latest)
-    }
-    let hasEnded = state.withLock { state in
-      if !state.machine.hasEnded { state.watch = timer }
-      return state.machine.hasEnded
-    }
-    if hasEnded { timer.cancel() }
+    let time = clock.now + .seconds(10)
+    keep(
+      clock.timer(at: time) { [self] in
+        let (latest, waiting) = state.withLock { state in
+          (state.inputs, state.machine.underWay.map { plan.steps[$0].id })
+        }
+        if latest == inputs, !waiting.isEmpty { sequence.hub.send(event(.waiting(for: waiting), at: time)) }
+        watch(inputs: latest)
+      })
+  }
+
+  private func startService(of step: Int) {
+    guard purpose.isFirstRun, plan.steps[step].initializer is any RunningInitializer else { return }
+    let isWanted = state.withLock { $0.machine.steps[step].outcome == .completed && $0.machine.stop == nil }
+    if isWanted { sequence.startService(of: plan.steps[step], in: registry, clock) }
   }
 }
 
@@ -260,6 +272,7 @@ extension LaunchStateMachine.Purpose {
   fileprivate var phase: LaunchEvent.Phase {
     switch self {
     case .launch: .launch
+    case .deferred: .deferred
     case .foreground: .foreground
     case .shutDown: .shutDown
     }

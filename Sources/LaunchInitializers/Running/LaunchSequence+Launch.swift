@@ -16,7 +16,10 @@ extension LaunchSequence {
     }
     // Outside the lock, since it asks the clock; of several callers one's is used.
     let new =
-      isNew ? LaunchRunner(self, plan, .launch, in: registry) { [self] in launchEnded($0.machine, $0.services()) } : nil
+      isNew
+      ? LaunchRunner(self, plan, .launch, in: registry, settled: plan.deferred.map { $0 ? .notRun : nil }) { [self] in
+        launchEnded($0.machine, $0.services())
+      } : nil
     return try state.withLock { state in
       switch (state.phase, new) {
       case (.new, let runner?):
@@ -81,7 +84,12 @@ extension LaunchSequence {
     let report = LaunchReport(machine)
     state.withLock { $0.outcomes = machine.steps.map(\.outcome) }
     keep(services)
-    guard let stop = machine.stop else { return settle(.launched(report), rollback: .empty) }
+    guard let stop = machine.stop else {
+      let deferred = prepareDeferred()
+      settle(.launched(report), rollback: .empty)
+      deferred?.start()
+      return
+    }
     if machine.completed.isEmpty { return settle(.failed(LaunchError(stop, report, .empty)), rollback: .empty) }
     Task {
       let rollback = await shutDownCompleted() ?? .empty

@@ -1,8 +1,8 @@
 /// The state of one run through the steps of a plan: at launch, at the foreground, after the launch, or at shut-down.
 ///
-/// It decides and does nothing itself. Each function leaves the state as true as its decision and returns the actions that
-/// follow, which ``LaunchRunner`` performs outside the lock. An input about an attempt that is over changes nothing, so that
-/// timers and tasks may come as late as they like.
+/// It decides and does nothing itself. Each function leaves the state as true as its decision and returns the actions
+/// that follow, which ``LaunchRunner`` performs outside the lock. An input about an attempt that is over changes
+/// nothing, so that timers and tasks may come as late as they like.
 struct LaunchStateMachine: Sendable {
   /// One attempt of a step.
   struct Attempt: Hashable, Sendable {
@@ -51,6 +51,8 @@ struct LaunchStateMachine: Sendable {
     case undo(Attempt, shutsDown: Bool)
     /// Report that a step settled, or that an attempt failed and is retried after a pause.
     case report(Int, retryAfter: Duration?)
+    /// Note that the run has begun.
+    case start
     /// End the run.
     case end
   }
@@ -59,10 +61,15 @@ struct LaunchStateMachine: Sendable {
   enum Purpose: Sendable {
     /// A failing step aborts it.
     case launch
+    /// Steps that begin after the launch.
+    case deferred
     /// Steps that run again.
     case foreground
     /// The plan backwards.
     case shutDown
+
+    /// Whether steps run for the first time.
+    var isFirstRun: Bool { self == .launch || self == .deferred }
   }
 
   let plan: LaunchPlan
@@ -78,7 +85,7 @@ struct LaunchStateMachine: Sendable {
   private var limit: ConcurrencyLimit
   private var pausing = 0
   /// The latest time of an input: clocks are read outside the lock, and nothing happens before its cause.
-  private var latest = Duration.zero
+  private(set) var latest = Duration.zero
 
   /// - Parameters:
   ///   - settled: For each step, how it ended before this run; nil if it takes part. Empty if all take part.
@@ -105,17 +112,17 @@ struct LaunchStateMachine: Sendable {
   ///
   /// - Parameter beginsSteps: Whether to begin steps; if not, ``beginNext(at:)`` does.
   mutating func start(at time: Duration, beginsSteps: Bool = true) -> [Action] {
-    var actions: [Action] = []
+    var actions = [Action.start]
     queue(steps.indices.filter { open[$0] == 0 }, at: advance(to: time), &actions)
     return proceed(&actions, beginsSteps: beginsSteps)
   }
 
-  /// Begins one step beyond the limit; nil if none is ready.
+  /// Begins one step beyond the limit, if one is ready.
   ///
   /// For steps that run right on the main actor: only when one has begun is it known whether it waits.
-  mutating func beginNext(at time: Duration) -> Action? {
-    guard stop == nil, let step = ready.popFirst() else { return nil }
-    return begin(step, at: advance(to: time))
+  mutating func beginNext(at time: Duration) -> [Action] {
+    guard stop == nil, let step = ready.popFirst() else { return [] }
+    return [begin(step, at: advance(to: time))]
   }
 
   /// Begins the steps that are ready, as far as the limit allows.
@@ -153,7 +160,7 @@ struct LaunchStateMachine: Sendable {
     let step = attempt.step
     guard isUnderWay(attempt) else {
       // What completed once is shut down with the rest; a late second run of it must not be, while the app runs.
-      let shutsDown = if case .completed = result { purpose == .launch } else { false }
+      let shutsDown = if case .completed = result { purpose.isFirstRun } else { false }
       return [.undo(attempt, shutsDown: shutsDown)]
     }
     let time = advance(to: time)
@@ -348,7 +355,12 @@ struct LaunchStateMachine: Sendable {
     guard !plan.requirements.isEmpty,
       let required = plan.requirements[step].first(where: { steps[$0].outcome != .completed })
     else { return nil }
-    let what = steps[required].outcome == .skipped ? "was skipped" : "failed"
+    let what =
+      switch steps[required].outcome {
+      case .skipped: "was skipped"
+      case .notRun: "was not run"
+      case .completed, .failed: "failed"
+      }
     return "requires \(plan.steps[required].id), which \(what)"
   }
 

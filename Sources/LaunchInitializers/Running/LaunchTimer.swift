@@ -69,8 +69,8 @@ extension LaunchTimer {
     ///
     /// The time stands still while the machine sleeps.
     ///
-    /// All timers wait on one queue. Each call has another one of its own, and so a thread: one that cancels a step runs the
-    /// step's cancellation handlers, which may take long.
+    /// All timers wait on one queue. Each call has another one of its own, and so a thread: one that cancels a step
+    /// runs the step's cancellation handlers, which may take long.
     static func start(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> LaunchTimer {
       let timer = LaunchTimer(body)
       let source = DispatchSource.makeTimerSource(queue: queue)

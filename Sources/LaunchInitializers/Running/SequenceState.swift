@@ -26,6 +26,13 @@ struct SequenceState {
   /// What only waits until the launch is over.
   var observers: [CheckedContinuation<Void, Never>] = []
 
+  /// The services of completed steps, by their steps.
+  var supervisors: [Int: ServiceSupervisor] = [:]
+  /// Why the sequence is shut down, if a service failed.
+  var failure: LaunchError?
+  /// The run of the deferred steps.
+  var deferred: (runner: LaunchRunner, report: Task<LaunchReport, Never>)?
+
   var foreground = Foreground()
   var shutDown: Task<LaunchReport, Never>?
   var shutDownLimit: Duration?

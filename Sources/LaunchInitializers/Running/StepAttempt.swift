@@ -3,8 +3,8 @@ internal import SpellRegistry
 
 /// An attempt of a step that is under way: its task, its timers, and the services that it registered.
 ///
-/// Known to everything that the step calls, as the current one: so a launch finds out that it is called from itself, and a
-/// service which step it belongs to.
+/// Known to everything that the step calls, as the current one: so a launch finds out that it is called from itself,
+/// and a service which step it belongs to.
 final class StepAttempt: Sendable {
   @TaskLocal static var current: StepAttempt?
 
@@ -73,7 +73,8 @@ extension StepAttempt {
     if isCancelled { task.cancel() }
   }
 
-  /// Takes a timer, which is cancelled when the attempt is over; one for the pause after it, when the pause is cancelled.
+  /// Takes a timer, which is cancelled when the attempt is over; one for the pause after it, when the pause is
+  /// cancelled.
   func add(_ timer: LaunchTimer, isPause: Bool) {
     let isWanted = state.withLock { state in
       let isWanted = isPause ? !state.isPauseCancelled : !state.isOver
