@@ -16,7 +16,9 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         let journal = Journal()
-        let launch = try LaunchSequence(configuration: NoConfiguration(), width: Self.many, grace: .seconds(600)) {
+        let launch = try LaunchSequence(
+          configuration: NoConfiguration(), maxConcurrentSteps: Self.many, cancellationGracePeriod: .seconds(600)
+        ) {
           for number in 0..<Self.many {
             Do { _ in
               journal.note("began")
@@ -46,7 +48,9 @@
         alarm(Self.limit)
         let journal = Journal()
         let release = DispatchSemaphore(value: 0)
-        let launch = try LaunchSequence(configuration: NoConfiguration(), width: Self.many, grace: .milliseconds(50)) {
+        let launch = try LaunchSequence(
+          configuration: NoConfiguration(), maxConcurrentSteps: Self.many, cancellationGracePeriod: .milliseconds(50)
+        ) {
           for number in 0..<Self.many {
             Do { _ in
               journal.note("\(number)")
@@ -73,7 +77,7 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         let (isRunning, release) = (Gate(), DispatchSemaphore(value: 0))
-        let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .milliseconds(50)) {
+        let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(50)) {
           Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50))
         }
         let waiting = Task.detached {
@@ -94,7 +98,7 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         let (isRunning, release) = (Gate(), DispatchSemaphore(value: 0))
-        let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .milliseconds(50)) {
+        let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(50)) {
           Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50)).onFailure(.skip)
           Do { _ in release.signal() }.id("next").after("stuck")
         }

@@ -14,7 +14,7 @@ import Testing
     #expect(try configuration.value(for: "Network", key: "Limit", as: Int.self) == 7)
     #expect(try configuration.value(for: "Network", key: "Ratio", as: Double.self) == 0.5)
     #expect(try configuration.value(for: "Network", key: "None", as: Int.self) == nil)
-    #expect(try configuration.require("Network", key: "Limit", as: Int.self) == 7)
+    #expect(try configuration.requiredValue(for: "Network", key: "Limit", as: Int.self) == 7)
     #expect(configuration.value(for: "Network", key: "Empty") == "")
   }
 
@@ -31,7 +31,10 @@ import Testing
       try configuration.value(for: "Network", key: key, as: Int.self)
     }
     #expect(error.code == .malformed)
-    #expect(error.description == "Network.\(key): the value in stage test is no Int")
+    #expect(
+      error.description == """
+        Network.\(key): the value in stage test, from NoConfiguration, can't be read as Int. Correct it there.
+        """)
     #expect(throws: ConfigurationError.self) {
       try configuration.value(for: "Network", key: "Odd", as: Bool.self)
     }
@@ -42,7 +45,9 @@ import Testing
     func message(_ service: String, _ key: String, in stage: ReleaseStage = .test) throws -> String {
       var configuration = configuration
       configuration.stage = stage
-      let error = try #require(throws: ConfigurationError.self) { try configuration.require(service, key: key) }
+      let error = try #require(throws: ConfigurationError.self) {
+        try configuration.requiredValue(for: service, key: key)
+      }
       #expect(error.code == .missing)
       return error.description
     }
@@ -50,12 +55,17 @@ import Testing
     #expect(try message("Netwrok", "Limit").hasSuffix("There is no service Netwrok; did you mean Network."))
     #expect(try message("Network", "Host").hasSuffix("It has one in: production."))
     #expect(try message("Network", "Zebra", in: "beta").hasSuffix("Network has values in: production, test."))
-    #expect(throws: ConfigurationError.self) { try configuration.require("Network", key: "None", as: Int.self) }
+    #expect(throws: ConfigurationError.self) {
+      try configuration.requiredValue(for: "Network", key: "None", as: Int.self)
+    }
   }
 
   @Test("explains where a value comes from without showing it")
   func explanation() {
-    #expect(configuration.explain("Network", key: "Limit") == "Network.Limit = •••, from NoConfiguration, stage test")
-    #expect(configuration.explain("Network", key: "Host").hasPrefix("Network.Host has no value in stage test."))
+    #expect(
+      configuration.explanation(for: "Network", key: "Limit") == "Network.Limit = •••, from NoConfiguration, stage test"
+    )
+    #expect(
+      configuration.explanation(for: "Network", key: "Host").hasPrefix("Network.Host has no value in stage test."))
   }
 }

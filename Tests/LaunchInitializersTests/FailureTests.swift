@@ -121,9 +121,62 @@ import Testing
     #expect(error.report?.entries.map(\.attempts) == [3])
   }
 
+  @Test("is retried and then skipped if both policies are declared, in either order", arguments: [false, true])
+  func retryThenSkip(skipFirst: Bool) async throws {
+    let launch = try sequence {
+      let bad = Do { _ in throw Broken() }
+      (skipFirst
+        ? bad.onFailure(.skip).onFailure(.retry(2, after: .zero))
+        : bad.onFailure(.retry(2, after: .zero)).onFailure(.skip)).id("bad")
+      note("next", journal).id("next").after("bad")
+    }
+    let report = try await launch.launch()
+    #expect(report.entries.map(\.attempts) == [3, 1])
+    #expect(report.entries.map(\.outcome) == [.failed, .completed])
+  }
+
+  @Test("is retried with pauses that grow to a limit, after the errors that the policy names only")
+  func exponential() async throws {
+    let launch = try sequence {
+      Do { _ in
+        journal.note("\(clock.now.offset / .milliseconds(1))")
+        throw Broken(number: journal.entries.count)
+      }.id("net").onFailure(
+        .retry(
+          .exponential(from: .milliseconds(100), to: .milliseconds(300)), times: 9,
+          if: { ($0 as? Broken)?.number != 5 }, then: .skip))
+    }
+    let launched = Task { try await launch.launch() }
+    for pause in [100, 200, 300, 300] {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .milliseconds(pause))
+    }
+    let report = try await launched.value
+    #expect(journal.entries == ["0.0", "100.0", "300.0", "600.0", "900.0"])
+    #expect(report.entries.map(\.outcome) == [.failed])
+    #expect(report.warnings == ["net (failed): Broken(number: 5)"])
+  }
+
+  @Test("is retried with pauses that jitter only shortens")
+  func jitter() async throws {
+    for _ in 0..<20 {
+      let clock = TestClock()
+      let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+        Do { _ in throw Broken() }.onFailure(
+          .retry(.exponential(from: .seconds(10), to: .seconds(10), jitter: 0.2), times: 1, then: .skip))
+      }
+      let launched = Task { try await launch.launch() }
+      await clock.waitForSleepers(1)
+      let deadline = try #require(clock.deadlines.first?.offset)
+      #expect(deadline >= .seconds(8) && deadline <= .seconds(10))
+      clock.advance(by: deadline)
+      #expect(try await launched.value.entries.map(\.attempts) == [2])
+    }
+  }
+
   @Test("that waits for its next attempt ends with an abort")
   func abortDuringPause() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
       Do { _ in throw Broken(number: 1) }.id("net").after().onFailure(.retry(1, after: .seconds(60)))
       Do { _ in throw Broken(number: 2) }.id("bad").after()
     }
@@ -139,7 +192,9 @@ import Testing
     for _ in 0..<20 {
       let journal = Journal()
       // With a grace that no busy machine uses up.
-      let launch = try LaunchSequence(configuration: NoConfiguration(), width: 64, grace: .seconds(60)) {
+      let launch = try LaunchSequence(
+        configuration: NoConfiguration(), maxConcurrentSteps: 64, cancellationGracePeriod: .seconds(60)
+      ) {
         for number in 0..<100 {
           Do(whenShutDown: { journal.note("down") }) { _ in
             if number % 10 == 9 { throw Broken() }

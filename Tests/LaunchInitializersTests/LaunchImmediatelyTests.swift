@@ -51,7 +51,7 @@ import Testing
   @Test("does the synchronous ones though as many as the width wait")
   func width() async throws {
     let gate = Gate()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
       Do { _ in await gate.pass() }.after()
       Do { _ in await gate.pass() }.after()
       Plain(name: "beside", journal: journal).after()
@@ -65,7 +65,7 @@ import Testing
   @Test("keeps to the width after that")
   func widthAfterwards() async throws {
     let gate = Gate()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
       Do { _ in await gate.pass() }.id("0").after()
       Do { _ in await gate.pass() }.id("1").after()
       Do { _ in for _ in 0..<100 { await Task.yield() } }.id("late").after("0")

@@ -155,7 +155,7 @@ import Testing
   func manyUnknown() throws {
     let error = try mistake { for number in 0..<1_000 { step.id("s\(number)").after("missing \(number)") } }
     #expect(error.code == .unknownDependency)
-    #expect(error.description.contains("And 995 more names like that."))
+    #expect(error.description.contains("And 995 more references like that."))
     #expect(error.description.count < 2_000)
   }
 

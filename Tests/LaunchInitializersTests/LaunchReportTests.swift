@@ -11,7 +11,7 @@ import Testing
   /// A launch of 1.25 s with one of everything.
   private func report() async throws -> LaunchReport {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 2, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 2, clock: clock) {
       take(.milliseconds(250), on: clock).id("log")
       Do { _ in throw SkipInitializer("no \"ApiKey\" <here>") }.id("crash")
       take(.milliseconds(1_000), on: clock).id("database").after("log")
@@ -49,7 +49,7 @@ import Testing
   @Test("follows its critical path through those that made room")
   func criticalPathThroughPlaces() async throws {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 2, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 2, clock: clock) {
       take(.seconds(4), on: clock).id("long").after()
       take(.seconds(1), on: clock).id("log").after()
       take(.seconds(2), on: clock).id("flags").after("log")
@@ -85,7 +85,7 @@ import Testing
   @Test("follows its critical path to one that made room while it waited to be tried again")
   func criticalPathThroughPause() async throws {
     let (clock, journal) = (TestClock(), Journal())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), width: 1, clock: clock) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
       Do { _ in
         journal.note("try")
         try await clock.sleep(for: .seconds(1))
@@ -123,7 +123,7 @@ import Testing
       let criticalPath: [String]
       let entries: [Entry]
     }
-    let json = try await report().json
+    let json = try await report().json()
     let parsed = try JSONDecoder().decode(Parsed.self, from: Data(json.utf8))
     #expect(json.contains("\"duration\": 1.25,"))
     #expect(parsed.criticalPath == ["log", "database"])
@@ -144,6 +144,55 @@ import Testing
     #expect(svg.matches(of: /<title>/).count == 5)
   }
 
+  @Test(
+    "lets no id and no error reach the terminal as anything but text",
+    arguments: [
+      "\u{1b}[31mred\u{1b}[2J", "line\nbreak\rX", "\u{9b}31m", "\u{202e}rtl", "\u{2028}next", "\u{7}", "\u{0}",
+    ])
+  func hostile(text: String) async throws {
+    struct Hostile: Error, CustomStringConvertible { let description: String }
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in throw Hostile(description: text) }.id(text).onFailure(.skip)
+      note("x", Journal()).id("x").requires(text)
+    }
+    let (events, report) = (launch.events, try await launch.launch())
+    await launch.shutDown()
+    var shown =
+      report.warnings + report.timeline().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    #expect(shown.count == 2 + 5)
+    for await event in events { shown.append("\(event)") }
+    let error = await #expect(throws: LaunchError.self) {
+      try await LaunchSequence(configuration: NoConfiguration()) {
+        Do { _ in throw Hostile(description: text) }.id(text)
+      }
+      .launch()
+    }
+    shown.append("\(try #require(error))")
+    let mistake = #expect(throws: LaunchPlanError.self) {
+      try LaunchSequence(configuration: NoConfiguration()) { note("a", Journal()).id(text).after(text) }
+    }
+    shown.append("\(try #require(mistake))")
+    for line in shown {
+      let isPlain = line.unicodeScalars.allSatisfy { scalar in
+        ![.control, .format, .lineSeparator].contains(scalar.properties.generalCategory)
+      }
+      #expect(isPlain, "\(line.debugDescription)")
+    }
+    #expect(report.entries.first?.id == text)
+    #expect(XMLParser(data: Data(report.svg().utf8)).parse())
+  }
+
+  @Test("counts columns as a terminal shows them")
+  func displayWidth() async throws {
+    let ids = ["日本語", "e\u{301}t\u{e9}", "👩‍👩‍👧‍👦 x", "한국", "plain"]
+    let report = try await LaunchSequence(configuration: NoConfiguration()) { for id in ids { Do { _ in }.id(id) } }
+      .launch()
+    let columns = [6, 3, 4, 4, 5]
+    for (line, (id, width)) in zip(report.timeline().split(separator: "\n").dropFirst(2), zip(ids, columns)) {
+      #expect(line.hasPrefix(id + String(repeating: " ", count: 6 - width) + " ✓"))
+    }
+  }
+
   @Test("of nothing says so")
   func empty() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in } }
@@ -151,7 +200,7 @@ import Testing
     #expect(report.timeline() == "Nothing ran.\n")
     #expect(report.criticalPath.isEmpty)
     #expect(report.svg().hasPrefix("<svg"))
-    #expect(report.json.contains("\"entries\": ["))
+    #expect(report.json().contains("\"entries\": ["))
     #expect(report.duration == .zero)
   }
 

@@ -7,10 +7,10 @@ import Testing
       String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
 
-    @Test("a width of zero")
-    func width() async {
+    @Test("no concurrent steps")
+    func maxConcurrentSteps() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        _ = try LaunchSequence(configuration: NoConfiguration(), width: 0) { Do { _ in } }
+        _ = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 0) { Do { _ in } }
       }
       #expect(Self.message(result).contains("A launch can't run 0 steps at once."))
     }
@@ -35,10 +35,10 @@ import Testing
       #expect(Self.message(other).contains("A step can't be retried after -1.0 seconds."))
     }
 
-    @Test("a grace that is negative")
-    func grace() async {
+    @Test("a negative grace period")
+    func gracePeriod() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        _ = try LaunchSequence(configuration: NoConfiguration(), grace: .seconds(-1)) { Do { _ in } }
+        _ = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(-1)) { Do { _ in } }
       }
       #expect(Self.message(result).contains("A step can't be given -1.0 seconds to end."))
     }

@@ -37,8 +37,10 @@ import Testing
   func missingVariable() throws {
     func message(_ layers: [LayeredConfiguration.Layer]) throws -> String {
       let configuration = LayeredConfiguration(stage: .test, layers: layers)
-      return try #require(throws: ConfigurationError.self) { try configuration.require("Crash", key: "ApiKey") }
-        .description
+      return try #require(throws: ConfigurationError.self) {
+        try configuration.requiredValue(for: "Crash", key: "ApiKey")
+      }
+      .description
     }
     let environment = LayeredConfiguration.Layer.environment(prefix: "APP", variables: [:])
     #expect(
@@ -52,7 +54,7 @@ import Testing
         """)
     #expect(try message([.memory([:])]) == "Crash.ApiKey: no value in stage test. There is no service Crash.")
     #expect(
-      LayeredConfiguration(stage: .test, layers: [environment]).explain("Crash", key: "ApiKey")
+      LayeredConfiguration(stage: .test, layers: [environment]).explanation(for: "Crash", key: "ApiKey")
         .hasSuffix("environment: –  (APP_CRASH_API_KEY)"))
   }
 
@@ -97,7 +99,7 @@ import Testing
   func faultyValue() throws {
     let path = try write(#"{"Crash": {"test": {"Keys": ["a"]}}}"#)
     let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
-    #expect(error.description.contains("Crash.test.Keys is not what it should be"))
+    #expect(error.description.contains("Crash.test.Keys isn't what it should be"))
   }
 
   @Test(
@@ -120,8 +122,78 @@ import Testing
   func noFile() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
-    #expect(configuration.explain("App", key: "Name").hasSuffix("\n  file \(path) (not there): –"))
+    #expect(configuration.explanation(for: "App", key: "Name").hasSuffix("\n  file \(path) (not there): –"))
   }
+
+  @Test("asks the next layer if a variable is empty, and says so")
+  func emptyVariable() {
+    let configuration = LayeredConfiguration(
+      stage: .test,
+      layers: [
+        .environment(prefix: "APP", variables: ["APP_NET_HOST": ""]), .memory(["Net": [.test: ["Host": "here"]]]),
+      ])
+    #expect(configuration.value(for: "Net", key: "Host") == "here")
+    #expect(
+      configuration.explanation(for: "Net", key: "Host") == """
+        Net.Host = •••, stage test
+          environment: empty, ignored  (APP_NET_HOST)
+          memory: •••  ← used
+        """)
+  }
+
+  @Test("says of a value of the wrong type which layer and which variable it is in")
+  func malformedValue() throws {
+    let path = try write(#"{"Net": {"test": {"Port": "x"}}}"#)
+    let configuration = try LayeredConfiguration(
+      stage: .test, layers: [.environment(prefix: "APP", variables: ["APP_NET_LIMIT": secret]), .file(path)])
+    func message(_ key: String) throws -> String {
+      try #require(throws: ConfigurationError.self) { try configuration.value(for: "Net", key: key, as: Int.self) }
+        .description
+    }
+    #expect(
+      try message("Limit")
+        == "Net.Limit: the value in stage test, from environment (APP_NET_LIMIT), can't be read as Int. Correct it there."
+    )
+    #expect(try message("Port").contains("from file \(path), can't be read as Int"))
+  }
+
+  @Test(
+    "refuses a file that has a key twice, with its path",
+    arguments: [
+      (#"{"A": {"test": {"k": "1", "k": "2"}}}"#, "A.test.k"), (#"{"A": {"test": {}}, "A": {}}"#, "A"),
+      (#"{"A": {"test": {"k": "1", "\u006b" : "{\"k\":"}}}"#, "A.test.k"),
+      (#"{"A": {"test": {"k": "1"}, "test": {}}}"#, "A.test"),
+    ])
+  func duplicateKey(text: String, key: String) throws {
+    let path = try write(text)
+    let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
+    #expect(error.code == .malformedFile)
+    #expect(error.description == "\(path): \(key) is there twice. Remove one of the two.")
+  }
+
+  @Test("takes one key in several objects, and text that looks like a key, for no duplicate")
+  func noDuplicate() throws {
+    let path = try write(#"{"A": {"test": {"k": "k\": \\", "l": "{\"l\":1,"}, "beta": {"k": "2"}}, "k": {}}"#)
+    let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
+    #expect(configuration.value(for: "A", key: "k") == "k\": \\")
+  }
+
+  #if os(macOS) || os(Linux)
+    @Test("that has two keys with one variable stops the program, and names both")
+    func sharedVariable() async throws {
+      let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = LayeredConfiguration(
+          stage: .test,
+          layers: [
+            .memory(["Crash": [.test: ["ApiKey": "own"]]]), .environment(prefix: "APP"),
+            .memory(["CrashApi": [.production: ["Key": "own"]]]),
+          ])
+      }
+      let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+      #expect(message.contains("Crash.ApiKey and CrashApi.Key are both APP_CRASH_API_KEY in the environment"))
+      #expect(message.contains("LayeredConfigurationTests.swift"))
+    }
+  #endif
 
   @Test("shows no secret in its description, mirror or dump, nor in a sequence that has it")
   func secrets() throws {
@@ -154,7 +226,7 @@ import Testing
         .memory(["Crash": [.test: ["ApiKey": ""]]]),
       ])
     #expect(
-      configuration.explain("Crash", key: "ApiKey") == """
+      configuration.explanation(for: "Crash", key: "ApiKey") == """
         Crash.ApiKey = •••, stage test
           environment: –  (APP_CRASH_API_KEY)
           memory: •••  ← used

@@ -13,7 +13,7 @@ import Testing
 
   struct DatabaseInitializer: ServiceInitializer {
     func makeService(with configuration: any Configurable) async throws -> Database {
-      Database(path: try configuration.require("Database", key: "Path"))
+      Database(path: try configuration.requiredValue(for: "Database", key: "Path"))
     }
   }
   struct TrackerInitializer: ServiceInitializer {
@@ -122,7 +122,7 @@ import Testing
       func shutDown() async { isShutDown.open() }
     }
     let (clock, slow) = (TestClock(), Slow())
-    let launch = try LaunchSequence(configuration: configuration, grace: .seconds(2), clock: clock) {
+    let launch = try LaunchSequence(configuration: configuration, cancellationGracePeriod: .seconds(2), clock: clock) {
       slow.id("slow").timeout(.seconds(5)).onFailure(.skip)
       DatabaseInitializer().id("db")
     }
@@ -164,6 +164,30 @@ import Testing
     await launch.shutDown()
     #expect(registeredPath() == nil)
     #expect(try !isRegistered())
+  }
+
+  @Test("gives back what it had replaced when the step has been shut down")
+  func replaced() async throws {
+    InitializerRegistry.current.register(Database.self, scope: .singleton) { Database(path: "/default") }
+    let launch = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
+    try await launch.launch()
+    #expect(registeredPath() == "/data")
+    await launch.shutDown()
+    #expect(registeredPath() == "/default")
+  }
+
+  @Test("of two sequences each withdraws its own, in whichever order they are shut down", arguments: [false, true])
+  func twoSequences(firstGoesFirst: Bool) async throws {
+    let other = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/other"]]])
+    let first = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
+    let second = try LaunchSequence(configuration: other) { DatabaseInitializer() }
+    try await first.launch()
+    try await second.launch()
+    #expect(registeredPath() == "/other")
+    await (firstGoesFirst ? first : second).shutDown()
+    #expect(registeredPath() == (firstGoesFirst ? "/other" : "/data"))
+    await (firstGoesFirst ? second : first).shutDown()
+    #expect(registeredPath() == nil)
   }
 
   @Test("registers it without a launch too")

@@ -24,6 +24,83 @@ import Testing
     #expect(error.code == .shutDown)
   }
 
+  @Test("goes through the plan backwards, independent steps side by side")
+  func backwards() async throws {
+    let (gate, journal) = (Gate(), journal)
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      note("log", journal).id("log")
+      Do(whenShutDown: {
+        await gate.pass()
+        journal.note("-slow")
+      }) { _ in }.id("slow").after("log")
+      Do(whenShutDown: {
+        journal.note("-fast")
+        gate.open()
+      }) { _ in }.id("fast").after("log")
+    }
+    try await launch.launch()
+    let report = await launch.shutDown()
+    #expect(journal.entries == ["log", "-fast", "-slow", "-log"])
+    #expect(report.entries.map(\.id) == ["fast", "slow", "log"])
+    #expect(report.entries.last?.waitedFor.sorted() == ["fast", "slow"])
+  }
+
+  @Test("a step that hangs without a timeout is left behind after ten seconds, and the others go on")
+  func hanging() async throws {
+    let (clock, gate) = (TestClock(), Gate())
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      note("a", journal).id("a")
+      Do(whenShutDown: { await gate.pass() }) { _ in }.id("hangs")
+    }
+    try await launch.launch()
+    let shutDown = Task { await launch.shutDown() }
+    await clock.waitForSleeper(until: .seconds(10))
+    clock.advance(by: .seconds(10))
+    await clock.waitForSleeper(until: .seconds(11))
+    clock.advance(by: .seconds(1))
+    let report = await shutDown.value
+    #expect(report.entries.map(\.outcome) == [.failed, .completed])
+    #expect(report.entries.map(\.wasAbandoned) == [true, false])
+    #expect(journal.entries == ["a", "-a"])
+    gate.open()
+  }
+
+  @Test("cancels a step at its stop timeout, and takes it for completed if it then returns")
+  func stopTimeout() async throws {
+    let clock = TestClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      Do(whenShutDown: { do { try await clock.sleep(for: .seconds(60)) } catch {} }) { _ in }.id("slow")
+        .timeout(.seconds(1)).stopTimeout(.seconds(3))
+    }
+    try await launch.launch()
+    let shutDown = Task { await launch.shutDown() }
+    await clock.waitForSleeper(until: .seconds(3))
+    clock.advance(by: .seconds(3))
+    #expect(await shutDown.value.warnings == ["slow (completed): took longer than its timeout of 3 s"])
+  }
+
+  @Test("ends when its limit is over: what is under way is cancelled, and the rest is reported as not run")
+  func limit() async throws {
+    let clock = TestClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      note("a", journal).id("a")
+      Do(whenShutDown: { do { try await clock.sleep(for: .seconds(60)) } catch {} }) { _ in }.id("slow")
+        .stopTimeout(.seconds(50))
+    }
+    try await launch.launch()
+    let shutDown = Task { await launch.shutDown(within: .seconds(20)) }
+    await clock.waitForSleeper(until: .seconds(20))
+    // The shortest limit counts.
+    let sooner = Task { await launch.shutDown(within: .seconds(5)) }
+    await clock.waitForSleeper(until: .seconds(5))
+    clock.advance(by: .seconds(5))
+    let report = await shutDown.value
+    #expect(report.entries.map(\.outcome) == [.completed, .notRun])
+    #expect(report.entries[1].message == "not shut down: the 5 s for shutting down were over")
+    #expect(await sooner.value.entries.count == 2)
+    #expect(journal.entries == ["a"])
+  }
+
   @Test("before the launch leaves nothing to launch")
   func before() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
@@ -77,10 +154,12 @@ import Testing
     let shutDown = Task { await launch.shutDown() }
     await clock.waitForSleeper(until: .seconds(3))
     clock.advance(by: .seconds(3))
+    await clock.waitForSleeper(until: .seconds(4))
+    clock.advance(by: .seconds(1))
     let report = await shutDown.value
     #expect(report.entries.map(\.id) == ["stuck", "a"])
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
-    #expect(report.entries.map(\.end) == [.seconds(3), .seconds(3)])
+    #expect(report.entries.map(\.end) == [.seconds(4), .seconds(4)])
     #expect(journal.entries == ["a", "-a"])
     gate.open()
   }
@@ -90,7 +169,7 @@ import Testing
     for round in 0..<50 {
       let journal = Journal()
       // With a grace that no busy machine uses up.
-      let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .seconds(60)) {
+      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
         for number in 0..<20 {
           Do(wantsForeground: true, whenShutDown: { journal.note("down \(number)") }) { _ in
             if round % 2 == 0 { await Task.yield() }
@@ -113,20 +192,4 @@ import Testing
       }
     }
   }
-
-  #if !os(Windows)
-    @Test("at a signal or otherwise: who waits for one hears of it too")
-    func otherwise() async throws {
-      let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
-      try await launch.launch()
-      let waiting = Task { await launch.shutDown(on: [SIGUSR2]) }
-      await launch.shutDown()
-      #expect(await waiting.value.entries.count == 1)
-      let cancelled = try LaunchSequence(configuration: NoConfiguration()) { note("b", journal) }
-      try await cancelled.launch()
-      let task = Task { await cancelled.shutDown(on: [SIGUSR2]) }
-      task.cancel()
-      #expect(await task.value.entries.count == 1)
-    }
-  #endif
 }

@@ -4,21 +4,18 @@
   import Synchronization
   import Testing
 
-  @Suite("Waiting for signals", .timeLimit(.minutes(1))) struct SignalTests {
-    private static func launched() async throws -> LaunchSequence {
-      struct Nothing: Initializable { func perform(with configuration: any Configurable) {} }
-      let launch = try LaunchSequence(configuration: LayeredConfiguration(stage: .test, layers: [])) { Nothing() }
-      try await launch.launch()
-      return launch
+  /// Each in a process of its own, since a signal is for the whole process.
+  @Suite("Running until a signal", .timeLimit(.minutes(2))) struct SignalTests {
+    private static func sequence(_ journal: Journal = Journal()) throws -> LaunchSequence {
+      try LaunchSequence(configuration: LayeredConfiguration(stage: .test, layers: [])) { note("a", journal) }
     }
 
-    @Test(
-      "for ones that can't be waited for stops the program with a sentence", arguments: [[], [999], [9]] as [[Int32]])
-    func trap(signals: [Int32]) async throws {
-      let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
-        _ = try await Self.launched().shutDown(on: signals)
+    /// Sends a signal until something has happened.
+    private static func send(_ number: Int32, until hasHappened: () -> Bool) async {
+      while !hasHappened() {
+        kill(getpid(), number)
+        await Task.yield()
       }
-      #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("shutDown(on:) got "))
     }
 
     /// The address of what the process does at a signal; 0 where it is the default.
@@ -32,78 +29,152 @@
       #endif
     }
 
-    @Test("keeps one from ending the process while it waits")
-    func survived() async {
-      await #expect(processExitsWith: .exitCode(42)) {
+    @Test(
+      "stops the program with a sentence if it can't wait for the signals", arguments: [[], [999], [9]] as [[Int32]])
+    func trap(signals: [Int32]) async throws {
+      let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
+        _ = try await Self.sequence().run(on: signals.map(LaunchSignal.init))
+      }
+      #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("run(on:) got "))
+    }
+
+    @Test("launches, and shuts down when the signal comes, with exit code 0")
+    func run() async {
+      await #expect(processExitsWith: .exitCode(0)) {
         alarm(60)
-        let (launch, former) = (try await Self.launched(), Self.handler(of: SIGTERM))
-        Task { await launch.shutDown(on: [SIGTERM]) }
-        while Self.handler(of: SIGTERM) == former { await Task.yield() }
-        kill(getpid(), SIGTERM)
-        exit(42)
+        let journal = Journal()
+        let (launch, former) = (try Self.sequence(journal), Self.handler(of: SIGTERM))
+        Task {
+          while Self.handler(of: SIGTERM) == former { await Task.yield() }
+          try await launch.launch()
+          kill(getpid(), SIGTERM)
+        }
+        let code = try await launch.run(secondSignal: .ignore)
+        #expect(journal.entries == ["a", "-a"])
+        exit(code)
       }
     }
 
-    @Test("shuts down at the first, and gives it back to the handler that it had")
-    func heard() async {
+    @Test("rolls back when the signal comes during the launch, with the exit code that shells have")
+    func duringLaunch() async {
+      await #expect(processExitsWith: .exitCode(128 + SIGTERM)) {
+        alarm(60)
+        let journal = Journal()
+        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+          note("a", journal)
+          Do { _ in
+            kill(getpid(), SIGTERM)
+            try await Task.sleep(for: .seconds(1_000))
+          }
+          note("late", journal)
+        }
+        let code = try await launch.run(on: [.terminate, .interrupt], secondSignal: .ignore)
+        #expect(journal.entries == ["a", "-a"])
+        exit(code)
+      }
+    }
+
+    @Test("shuts down at the first signal, and gives it back to the handler that it had")
+    func restored() async {
       await #expect(processExitsWith: .success) {
         alarm(60)
         enum Heard { static let count = Atomic(0) }
         signal(SIGUSR1) { _ in Heard.count.add(1, ordering: .sequentiallyConsistent) }
-        let former = Self.handler(of: SIGUSR1)
-        let (launch, journal) = (try await Self.launched(), Journal())
-        let waiting = Task {
-          let report = await launch.shutDown(on: [SIGUSR1, SIGUSR2])
-          journal.note("over")
-          return report
-        }
+        let (launch, former) = (try Self.sequence(), Self.handler(of: SIGUSR1))
+        let running = Task { try await launch.run(on: [.user1, .user2]) }
         while Self.handler(of: SIGUSR1) == former { await Task.yield() }
-        // Sent until it is heard: it can be listened to a moment after it is kept from the handler.
-        while journal.entries.isEmpty {
-          kill(getpid(), SIGUSR1)
-          await Task.yield()
-        }
-        #expect(await waiting.value.entries.map(\.id) == ["Nothing"])
+        kill(getpid(), SIGUSR1)
+        #expect(try await running.value == 0)
         let count = Heard.count.load(ordering: .sequentiallyConsistent)
-        while Heard.count.load(ordering: .sequentiallyConsistent) == count {
-          kill(getpid(), SIGUSR1)
-          await Task.yield()
-        }
+        await Self.send(SIGUSR1) { Heard.count.load(ordering: .sequentiallyConsistent) > count }
       }
     }
 
-    @Test("two that wait for one signal both hear it")
-    func both() async {
-      await #expect(processExitsWith: .success) {
-        let (one, two) = (try await Self.launched(), try await Self.launched())
-        let first = Task { await one.shutDown(on: [SIGURG]) }
-        let second = Task { await two.shutDown(on: [SIGURG]) }
-        // Sent until both have heard, since neither tells when it begins to listen; SIGURG alone harms nobody.
-        let sending = Task {
-          while !Task.isCancelled {
-            kill(getpid(), SIGURG)
-            await Task.yield()
-          }
+    @Test("ends the process at a second signal while a step hangs", arguments: [0, 1])
+    func second(round: Int) async {
+      await #expect(processExitsWith: .signal(SIGTERM)) {
+        alarm(60)
+        let isStopping = Gate()
+        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+          Do(whenShutDown: {
+            isStopping.open()
+            await Gate().pass()
+          }) { _ in kill(getpid(), SIGTERM) }
         }
-        _ = await (first.value, second.value)
-        sending.cancel()
+        Task {
+          await isStopping.pass()
+          await Self.send(SIGTERM) { false }
+        }
+        exit(try await launch.run())
+      }
+    }
+
+    @Test("ends the shutting down at a second signal if that is the policy, with exit code 1")
+    func secondEndsShutDown() async {
+      await #expect(processExitsWith: .exitCode(1)) {
+        alarm(60)
+        let (isStopping, journal) = (Gate(), Journal())
+        let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(10)) {
+          Do(whenShutDown: {
+            isStopping.open()
+            await Gate().pass()
+          }) { _ in }
+        }
+        let former = Self.handler(of: SIGUSR2)
+        Task {
+          while Self.handler(of: SIGUSR2) == former { await Task.yield() }
+          try await launch.launch()
+          await Self.send(SIGUSR2) { isStopping.isOpen }
+          await Self.send(SIGUSR2) { !journal.entries.isEmpty }
+        }
+        let code = try await launch.run(on: [.user2], secondSignal: .endShutDown)
+        journal.note("over")
+        exit(code)
       }
     }
 
     @Test("leaves the signal as it was when the last of several that waited for it has ended")
-    func restored() async {
+    func several() async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
         alarm(60)
-        let launches = [try await Self.launched(), try await Self.launched(), try await Self.launched()]
-        let waiting = launches.map { launch in Task { await launch.shutDown(on: [SIGTERM, SIGTERM]) } }
-        for task in waiting { task.cancel() }
-        for task in waiting { _ = await task.value }
-        // Sent until it arrives: a signal ends the process on a thread of the system's choosing, at a time of its own.
-        while true {
-          kill(getpid(), SIGTERM)
-          await Task.yield()
+        let running = try (0..<3).map { _ in
+          let launch = try Self.sequence()
+          return Task { _ = try await launch.run(on: [.terminate, .terminate]) }
         }
+        for task in running { task.cancel() }
+        for task in running { _ = await task.result }
+        // Sent until it arrives: a signal ends the process on a thread of the system's choosing, at a time of its own.
+        await Self.send(SIGTERM) { false }
       }
+    }
+
+    @Test("returns when the sequence is shut down elsewhere, and throws what the launch throws")
+    func otherwise() async throws {
+      let journal = Journal()
+      let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
+      let running = Task { try await launch.run(on: [.user2]) }
+      try await launch.launch()
+      await launch.shutDown()
+      do {
+        #expect(try await running.value == 0)
+      } catch let error as LaunchError {
+        // Shut down before it began to run.
+        #expect(error.code == .shutDown)
+      }
+      let failing = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() }.id("bad") }
+      let error = await #expect(throws: LaunchError.self) { try await failing.run(on: [.user2]) }
+      #expect(error?.id == "bad")
+    }
+
+    @Test("shuts down when its task is cancelled")
+    func cancelled() async throws {
+      let journal = Journal()
+      let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
+      try await launch.launch()
+      let running = Task { try await launch.run(on: [.user2]) }
+      running.cancel()
+      #expect(try await running.value == 0)
+      #expect(journal.entries == ["a", "-a"])
     }
   }
 #endif

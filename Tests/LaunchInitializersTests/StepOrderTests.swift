@@ -6,8 +6,10 @@ import Testing
   let clock = TestClock()
   let journal = Journal()
 
-  private func sequence(width: Int = 8, @LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
-    try LaunchSequence(configuration: NoConfiguration(), width: width, clock: clock, steps)
+  private func sequence(maxConcurrentSteps: Int = 8, @LaunchBuilder _ steps: () -> [LaunchStep]) throws
+    -> LaunchSequence
+  {
+    try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: maxConcurrentSteps, clock: clock, steps)
   }
 
   @Test("those that declare nothing run line by line")
@@ -46,7 +48,7 @@ import Testing
 
   @Test("no more run at once than the width says, the first in the plan before the others")
   func width() async throws {
-    let launch = try sequence(width: 2) {
+    let launch = try sequence(maxConcurrentSteps: 2) {
       for number in 0..<5 { take(.seconds(1), on: clock).id("\(number)").after() }
     }
     let launched = Task { try await launch.launch() }

@@ -20,9 +20,18 @@ final class Journal: Sendable {
   func note(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
+/// Counts calls, from any thread.
+final class Count: Sendable {
+  private let count = Atomic(0)
+  var value: Int { count.load(ordering: .sequentiallyConsistent) }
+  @discardableResult func next() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
+}
+
 /// A door that opens once.
 final class Gate: Sendable {
   private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+  var isOpen: Bool { state.withLock(\.isOpen) }
 
   func open() {
     let waiting = state.withLock { state in

@@ -8,7 +8,7 @@ import Testing
   let journal = Journal()
 
   private func sequence(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
-    try LaunchSequence(configuration: NoConfiguration(), grace: .seconds(2), clock: clock, steps)
+    try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(2), clock: clock, steps)
   }
 
   @Test("is cancelled at its timeout and fails")
@@ -213,6 +213,8 @@ import Testing
     let launched = Task { try await launch.launch() }
     await clock.waitForSleeper(until: .seconds(4))
     clock.advance(by: .seconds(3))
+    await clock.waitForSleeper(until: .seconds(6))
+    clock.advance(by: .seconds(2))
     let error = try await #require(throws: LaunchError.self) { try await launched.value }
     #expect(error.id == "bad")
     #expect(error.abandoned == ["up"])
@@ -222,7 +224,7 @@ import Testing
 
   @Test("may have centuries")
   func centuries() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), grace: .seconds(Int64.max)) {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(Int64.max)) {
       Do { _ in await Task.yield() }.timeout(.seconds(Int64.max))
     }
     #expect(try await launch.launch().entries.map(\.outcome) == [.completed])

@@ -92,6 +92,19 @@ import Testing
     #expect(error.description.contains("does not make a Opaque"))
   }
 
+  @Test(
+    "refuses a name that leads out of the folder, also for an Optional",
+    arguments: ["../secret", "a/../../secret", "../", "./../secret.json", "/../secret"])
+  func outside(name: String) throws {
+    try folder.write(#"{"title": "secret"}"#, to: "secret.json")
+    try folder.write(#"{"title": "inside"}"#, to: "inner/Card.json")
+    let inner = DecodablePartialLoader(folder: folder.url.appending(path: "inner"))
+    let error = try #require(throws: PartialError.self) { try inner.load(Card.self, named: name) }
+    #expect(error.code == .loaderFailed)
+    #expect(error.description.contains("leads out of the loader's folder"))
+    #expect(try inner.load(Card.self, named: "./Card").title == "inside")
+  }
+
   @Test("reads from a bundle's resources, and names the paths in it")
   func bundle() throws {
     try folder.write(#"{"title": "bundled"}"#, to: "Things.bundle/Card.json")

@@ -213,3 +213,17 @@ struct InjectionRecorderTests {
     #expect(ofBoth.injections.map { $0.isOf(Network.self) } == [false, true, true])
   }
 }
+
+@Suite("Many InjectionRecorders of one registry") struct ManyRecordersTests {
+  @Test("leave nothing behind in it when they are gone, and those that are left hear of everything")
+  func gone() throws {
+    let registry = InitializerRegistry()
+    registry.register((any Tracker).self) { FakeTracker(name: "the only one") }
+    for _ in 0..<1_000 { _ = InjectionRecorder(registry) }
+    let (first, second) = (InjectionRecorder(registry), InjectionRecorder(registry))
+    #expect(RecorderHub.of(registry).counts == (alive: 2, remembered: 2))
+    _ = try registry.resolve((any Tracker).self)
+    #expect(first.count == 1)
+    #expect(second.count == 1)
+  }
+}

@@ -150,6 +150,24 @@ private final class Journal: Sendable {
     #expect(clock.deadlines.isEmpty)
   }
 
+  @Test("fails a test that waits for the wrong number or time of sleepers, and says which there are")
+  func wrongWait() async {
+    let sleeper = Task { try await clock.sleep(for: .seconds(7)) }
+    await clock.waitForSleepers(1)
+    await withKnownIssue {
+      await clock.waitForSleepers(2, within: .milliseconds(10))
+    } matching: { issue in
+      "\(issue)".contains("for exactly 2 to sleep on the clock, and 1 sleep, until 7.0 seconds")
+    }
+    await withKnownIssue {
+      await clock.waitForSleeper(until: .seconds(8), within: .milliseconds(10))
+    } matching: { issue in
+      "\(issue)".contains("for one to sleep until 8.0 seconds")
+    }
+    sleeper.cancel()
+    await clock.waitForSleepers(0)
+  }
+
   @Test("wakes everyone once, however many sleep, cancel and advance at a time")
   func race() async throws {
     let (clock, woken, cancelled) = (clock, Journal(), Journal())

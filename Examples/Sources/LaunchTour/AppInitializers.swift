@@ -2,7 +2,7 @@ import Spellbook
 
 // One small type for each thing that has to be set up. The pauses stand for the work of a real one.
 
-/// Does some work of that long.
+/// Does some work that takes a time.
 func work(_ milliseconds: Int) async throws { try await TourClock.shared.sleep(for: .milliseconds(milliseconds)) }
 
 struct LoggingInitializer: Initializable {
@@ -22,7 +22,7 @@ struct CrashReporterInitializer: Initializable {
 struct DatabaseInitializer: ServiceInitializer {
   func makeService(with configuration: any Configurable) async throws -> Database {
     try await work(120)
-    return Database(path: try configuration.require("Database", key: "Path"))
+    return Database(path: try configuration.requiredValue(for: "Database", key: "Path"))
   }
   func shutDown() async { print("Database: closed") }
 }
@@ -55,7 +55,7 @@ struct FeatureFlagsInitializer: ServiceInitializer {
 struct NetworkInitializer: ServiceInitializer {
   func makeService(with configuration: any Configurable) async throws -> Network {
     try await work(50)
-    return Network(host: try configuration.require("Network", key: "Host"))
+    return Network(host: try configuration.requiredValue(for: "Network", key: "Host"))
   }
 }
 
@@ -72,9 +72,32 @@ struct AnalyticsInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(35) }
 }
 
-/// Takes longer than anybody wants to wait.
+/// Takes longer than its timeout.
 struct AdvertisementInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(10_000) }
+}
+
+/// Listens to prices for as long as the program runs.
+///
+/// Its first connection breaks, as connections do.
+struct PriceFeed: RunningInitializer {
+  struct ConnectionLost: Error, CustomStringConvertible {
+    let description = "the connection was lost"
+  }
+  /// Opens when the feed runs again.
+  static let isBack = Gate()
+  private let runs = Counter()
+
+  func run(_ configuration: any Configurable) async throws {
+    if await runs.next() == 1 {
+      try await work(45)
+      throw ConnectionLost()
+    }
+    await Self.isBack.open()
+    while true { try await work(1_000) }
+  }
+
+  func shutDown() async { print("Prices: disconnected") }
 }
 
 struct SearchIndexInitializer: Initializable {

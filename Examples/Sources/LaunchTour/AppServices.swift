@@ -1,4 +1,4 @@
-// What the steps make; in an app these are its own and other people's libraries.
+// What the steps create; in an app these are its own and other libraries.
 
 /// Rows kept somewhere.
 actor Database {
@@ -33,5 +33,32 @@ actor FlakyServer {
     calls += 1
     if calls == 1 { throw Unreachable() }
     return "guest"
+  }
+}
+
+/// Counts calls.
+actor Counter {
+  private var count = 0
+
+  func next() -> Int {
+    count += 1
+    return count
+  }
+}
+
+/// Lets nothing pass until it is opened, and then everything.
+actor Gate {
+  private var isOpen = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  func open() {
+    isOpen = true
+    for continuation in waiting { continuation.resume() }
+    waiting = []
+  }
+
+  func wait() async {
+    if isOpen { return }
+    await withCheckedContinuation { waiting.append($0) }
   }
 }

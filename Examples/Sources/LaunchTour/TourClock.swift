@@ -1,9 +1,8 @@
 import Synchronization
 
-/// A clock that tells the times as they are planned and leaves out what the machine adds, so that each tour prints the
-/// same.
+/// A clock that shows the planned times and leaves out what the machine adds, so that each tour prints the same.
 ///
-/// It really waits. Its time stands still until the next wait is over, and is then the time of that wait's end.
+/// It waits in real time. Its own time stands still until the next wait is over, and is then the time of that wait's end.
 final class TourClock: Clock {
   struct Instant: InstantProtocol {
     var offset = Duration.zero
@@ -17,6 +16,8 @@ final class TourClock: Clock {
     var sleepers: [Int: (end: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
     var count = 0
     var isRunning = false
+    /// The wait for the next end, which a sooner end cancels.
+    var pause: (end: Instant, task: Task<Void, any Error>)?
 
     /// The end of the wait that is over first.
     var next: Instant? { sleepers.values.map(\.end).min() }
@@ -42,12 +43,13 @@ final class TourClock: Clock {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isFirst = state.withLock { state in
+        let (isFirst, later) = state.withLock { state in
           state.sleepers[number] = (end, continuation)
           defer { state.isRunning = true }
-          return !state.isRunning
+          return (!state.isRunning, state.pause.flatMap { end < $0.end ? $0.task : nil })
         }
         if isFirst { Task { await run() } }
+        later?.cancel()
         if Task.isCancelled { wake(number) }
       }
     } onCancel: {
@@ -63,16 +65,19 @@ final class TourClock: Clock {
   /// Ends one wait after the other until there is none.
   private func run() async {
     while true {
-      let pause: Duration? = state.withLock { state in
+      let pause = state.withLock { state -> Task<Void, any Error>? in
         guard let next = state.next else {
           state.isRunning = false
           return nil
         }
-        return state.now.duration(to: next)
+        let duration = state.now.duration(to: next)
+        let task = Task { try await Task.sleep(for: duration) }
+        state.pause = (next, task)
+        return task
       }
       guard let pause else { return }
-      // Only ever as long as it takes, so a cancellation would be the end of the tour.
-      do { try await Task.sleep(for: pause) } catch { return }
+      // A sooner end has come: look again.
+      if case .failure = await pause.result { continue }
       let due = state.withLock { state in state.next.map { state.takeSleepers(until: $0) } ?? [] }
       for continuation in due { continuation.resume() }
     }

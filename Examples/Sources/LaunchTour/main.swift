@@ -1,5 +1,5 @@
-// A launch of a dozen steps: prints its timeline and writes its picture.
-// Usage: LaunchTour [PICTURE.svg]     (in the temporary folder where left out)
+// A launch of sixteen steps: prints its timeline, restarts a service, and shuts down at a signal.
+// Usage: LaunchTour [PICTURE.svg]     (in the temporary folder by default)
 
 import Foundation
 import Spellbook
@@ -16,44 +16,64 @@ let configuration = LayeredConfiguration(
     ]),
   ])
 
-let launch = try LaunchSequence(configuration: configuration, width: 4, clock: TourClock.shared) {
+let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps: 4, clock: TourClock.shared) {
   LoggingInitializer().id("logging")
   CrashReporterInitializer().id("crash reporter")
 
   DatabaseInitializer().id("database").after("logging")
-  MigrationInitializer().id("migration").after("database")
+  MigrationInitializer().id("migration").requires("database")
   CacheWarmUp().id("cache").after("migration")
-  SearchIndexInitializer().id("search index").after("migration")
+  SearchIndexInitializer().id("search index").requires(MigrationInitializer.self)
 
   FeatureFlagsInitializer().id("flags").after("logging")
   NetworkInitializer().id("network").after("logging").timeout(.seconds(5))
-  SignInInitializer().id("sign-in").after("network").onFailure(.retry(2, after: .milliseconds(30)))
+  SignInInitializer().id("sign-in").requires("network").onFailure(.retry(2, after: .milliseconds(30)))
   AnalyticsInitializer().id("analytics").after("network", "flags").onFailure(.skip)
   AdvertisementInitializer().id("advertisement").after("network").timeout(.milliseconds(150)).onFailure(.skip)
+  PriceFeed().id("prices").requires("network")
+    .onExit(.restart(max: 3, within: .seconds(60), backoff: .constant(.milliseconds(20))))
 
   ThemeInitializer().id("theme").after("logging")
   DebugMenuInitializer().id("debug menu").after("theme").only(in: .development, .test)
   AnalyticsInitializer().id("store review").after("theme").only(in: .production)
+  AnalyticsInitializer().id("crash analytics").requires("crash reporter")
 }
 
-print(configuration.explain("CrashReporter", key: "ApiKey"))
+print(configuration.explanation(for: "CrashReporter", key: "ApiKey"))
 print()
 
-let report = try await launch.launch()
-print(report.timeline())
-for warning in report.warnings { print("warning: \(warning)") }
-print("critical path: \(report.criticalPath.joined(separator: " → "))")
+let progress = Task { [events = launch.events] in await Progress().show(events) }
 
-let flags: FeatureFlags = try InitializerRegistry.current.resolve()
-print("new checkout: \(flags.newCheckout), search limit: \(flags.searchLimit)")
+/// What the program does while it runs.
+///
+/// In a server this is nothing: its services do the work.
+func tour() async throws {
+  let report = try await launch.launch()
+  print(report.timeline())
+  for warning in report.warnings { print("warning: \(warning)") }
+  print("critical path: \(report.criticalPath.joined(separator: " → "))")
 
-await launch.enterBackground()
-print("\nBack in the foreground:\n\(await launch.enterForeground().timeline())")
+  let flags: FeatureFlags = try InitializerRegistry.current.resolve()
+  print("new checkout: \(flags.newCheckout), search limit: \(flags.searchLimit)")
 
-await launch.shutDown()
+  await launch.enterBackground()
+  print("\nBack in the foreground:\n\(await launch.enterForeground().timeline())")
 
-let picture =
-  CommandLine.arguments.dropFirst().first.map { URL(filePath: $0) }
-  ?? FileManager.default.temporaryDirectory.appending(path: "launch-tour.svg")
-try Data(report.svg().utf8).write(to: picture)
-print("Gantt picture: \(picture.path)")
+  let picture =
+    CommandLine.arguments.dropFirst().first.map { URL(filePath: $0) }
+    ?? FileManager.default.temporaryDirectory.appending(path: "launch-tour.svg")
+  try Data(report.svg().utf8).write(to: picture)
+  print("Gantt picture: \(picture.path)")
+
+  await PriceFeed.isBack.wait()
+  print("ready: \(launch.isReady), healthy: \(await launch.health().isHealthy)")
+  // What a service manager, or Ctrl-C, sends.
+  kill(getpid(), SIGTERM)
+}
+
+let touring = Task { try await tour() }
+let code = try await launch.run(on: [.terminate, .interrupt])
+try await touring.value
+for line in await progress.value { print(line) }
+print("exit code: \(code)")
+exit(code)

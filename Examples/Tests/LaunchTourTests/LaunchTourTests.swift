@@ -16,6 +16,18 @@
       #expect(output.contains(excerpt), "\(output)")
     }
 
+    @Test func restartsAServiceAndShutsDownAtASignal() throws {
+      let output = try run()
+      let last = output.split(separator: "\n").suffix(9).map(String.init)
+      #expect(
+        last == [
+          "ready: true, healthy: true", "Prices: disconnected", "Database: closed", "Logging: flushed",
+          "running: prices runs", "running: prices ended, runs again in 20 ms: failed: the connection was lost",
+          "running: prices runs again", "running: prices ended", "exit code: 0",
+        ])
+      #expect(output.contains("warning: crash analytics (skipped): requires crash reporter, which was skipped"))
+    }
+
     /// The program is built beside the tests.
     private func run() throws -> String {
       let process = Process()

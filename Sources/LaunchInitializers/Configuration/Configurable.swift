@@ -1,4 +1,4 @@
-/// What initializers are configured with: text values by service, stage and key.
+/// A configuration for initializers: text values by service, stage and key.
 ///
 /// ```swift
 /// struct AppConfiguration: Configurable {
@@ -6,42 +6,40 @@
 ///   func currentStage() -> ReleaseStage { .production }
 ///   static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
 /// }
-/// let key = try AppConfiguration.defaultConfiguration().require("Crash", key: "ApiKey")
+/// let key = try AppConfiguration.defaultConfiguration().requiredValue(for: "Crash", key: "ApiKey")
 /// ```
 ///
-/// Values may be secrets. Nothing in this module prints one: errors and explanations tell the service and the key.
-/// Your own type's description is yours; ``LayeredConfiguration`` has one that keeps quiet.
+/// Values may be secrets. Nothing in this module prints one: errors and explanations name the service and the key. Your
+/// own type's description is yours; the one of ``LayeredConfiguration`` shows no value.
 ///
-/// Steps read it from any thread, at once.
+/// Steps read it from any thread, concurrently.
 public protocol Configurable: Sendable {
-  /// Every value that the program carries with it.
+  /// Every value that the configuration holds.
   var serviceStorage: ServiceStorage { get }
 
-  /// The stage whose values count.
+  /// Returns the stage whose values count.
   func currentStage() -> ReleaseStage
 
-  /// The configuration that a program uses unless it says otherwise.
+  /// Returns the configuration that a program uses by default.
   static func defaultConfiguration() -> Self
 
-  /// The value of a service's key in the current stage; nil where there is none.
+  /// Returns the value of a service's key in the current stage; nil if there is none.
   ///
-  /// By default it comes from ``serviceStorage``, at the cost of three dictionary lookups.
+  /// By default it comes from ``serviceStorage``, in three dictionary lookups.
   func value(for service: String, key: String) -> String?
 
-  /// Where a value comes from, without the value, for a person to read.
-  ///
-  /// For finding out why a step got the value that it got. Costs a lookup and some text.
-  func explain(_ service: String, key: String) -> String
+  /// Returns where a value comes from, without the value, for a person to read.
+  func explanation(for service: String, key: String) -> String
 }
 
 extension Configurable {
-  /// The value in ``serviceStorage`` for the current stage.
+  /// Returns the value in ``serviceStorage`` for the current stage.
   public func value(for service: String, key: String) -> String? {
     serviceStorage[service]?[currentStage()]?[key]
   }
 
-  /// Says whether ``serviceStorage`` has a value, and which stages do.
-  public func explain(_ service: String, key: String) -> String {
+  /// Returns whether ``serviceStorage`` has a value, and which stages do.
+  public func explanation(for service: String, key: String) -> String {
     let stage = currentStage()
     guard let value = value(for: service, key: key) else {
       return "\(service).\(key) has no value in stage \(stage). \(hint(for: service, key: key))"
@@ -49,12 +47,12 @@ extension Configurable {
     return "\(service).\(key) = \(value.redacted), from \(Self.self), stage \(stage)"
   }
 
-  /// What a person who finds no value should know: what there is instead, and where one could be.
+  /// What helps a person who finds no value: what there is instead, and where a value can be set.
   func hint(for service: String, key: String) -> String {
-    let places = (self as? LayeredConfiguration)?.places(of: service, key: key) ?? []
-    guard !places.isEmpty else { return alternatives(for: service, key: key) }
-    let place = "It can be set in the environment as \(places.joined(separator: " or "))."
-    return serviceStorage.isEmpty ? place : "\(alternatives(for: service, key: key)) \(place)"
+    let names = (self as? LayeredConfiguration)?.variableNames(for: service, key: key) ?? []
+    guard !names.isEmpty else { return alternatives(for: service, key: key) }
+    let variable = "It can be set in the environment as \(names.joined(separator: " or "))."
+    return serviceStorage.isEmpty ? variable : "\(alternatives(for: service, key: key)) \(variable)"
   }
 
   private func alternatives(for service: String, key: String) -> String {
@@ -73,6 +71,6 @@ extension Configurable {
 }
 
 extension String {
-  /// What is shown of a value: whether there is something, and nothing else.
+  /// The text that stands for a value: it shows only whether there is something.
   var redacted: String { isEmpty ? "(empty)" : "•••" }
 }

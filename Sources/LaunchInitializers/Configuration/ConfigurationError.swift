@@ -1,14 +1,14 @@
-/// Why a value of the configuration could not be had.
+/// An error about a value or a file of a configuration.
 ///
-/// Never shows a value, since any may be a secret.
+/// Never shows a value, since each may be a secret.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kind of error.
   public let code: Code
-  /// The service that was asked for, where the failure is about one.
+  /// The service, if the error is about a value.
   public let service: String?
-  /// The key that was asked for, where the failure is about one.
+  /// The key, if the error is about a value.
   public let key: String?
-  /// The path of the file, where the failure is about one.
+  /// The path of the file, if the error is about one.
   public let path: String?
   private let message: String
 
@@ -30,22 +30,22 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ConfigurationError {
-  /// The kinds of failure.
+  /// The kinds of errors.
   ///
-  /// More may come, so a `switch` over them needs a `default`.
+  /// More may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as in the source.
     public let description: String
 
     private init(_ name: String) { description = name }
 
-    /// There is no value, and the caller can't do without.
+    /// There is no value for a required key.
     public static let missing = Code("missing")
-    /// There is a value, and it can't be read as the type that was asked for.
+    /// The value can't be read as the requested type.
     public static let malformed = Code("malformed")
     /// A configuration file exists and can't be read.
     public static let unreadableFile = Code("unreadableFile")
-    /// A configuration file isn't what ``LayeredConfiguration/Layer/file(_:)`` reads.
+    /// A configuration file isn't what ``LayeredConfiguration/Layer/file(_:)`` reads, or has a key twice.
     public static let malformedFile = Code("malformedFile")
   }
 }

@@ -4,9 +4,9 @@
   internal import Foundation
 #endif
 
-/// Reads the JSON file of a ``LayeredConfiguration``; the one place of this module that knows Foundation.
+/// Reads the JSON file of a ``LayeredConfiguration``: the only file of this module that imports Foundation on Linux.
 enum ConfigurationFile {
-  /// The values; nil where there is no file.
+  /// Returns the values; nil if there is no file.
   static func read(_ path: String) throws(ConfigurationError) -> ServiceStorage? {
     let data: Data
     do {
@@ -19,9 +19,13 @@ enum ConfigurationFile {
     }
     do {
       let services = try JSONDecoder().decode([String: [String: [String: Scalar]]].self, from: data)
+      if let path = DuplicateKey.first(in: data) { throw DuplicateKey(path: path) }
       return services.mapValues { stages in
         Dictionary(uniqueKeysWithValues: stages.map { (ReleaseStage(rawValue: $0), $1.mapValues(\.text)) })
       }
+    } catch let duplicate as DuplicateKey {
+      let key = duplicate.path.joined(separator: ".").escaped
+      throw ConfigurationError(.malformedFile, path: path, "\(key) is there twice. Remove one of the two.")
     } catch {
       throw ConfigurationError(.malformedFile, path: path, problem(of: error))
     }
@@ -41,10 +45,10 @@ enum ConfigurationFile {
       default: []
       }
     if place.isEmpty { return "this is not the JSON of a configuration. \(shape)" }
-    return "\(place.map(\.stringValue).joined(separator: ".")) is not what it should be. \(shape)"
+    return "\(place.map(\.stringValue).joined(separator: ".").escaped) isn't what it should be. \(shape)"
   }
 
-  /// A value: text, or what is written as text as soon as it is here.
+  /// A value: text, or a number or a Bool, which becomes text.
   private struct Scalar: Decodable {
     let text: String
 
@@ -55,7 +59,7 @@ enum ConfigurationFile {
       } else if let integer = Self.decode(Int.self, from: container) {
         text = String(integer)
       } else if let number = Self.decode(Double.self, from: container) {
-        // Beyond that a Double would not give back the number that is written.
+        // Beyond that, a Double doesn't give back the number in the file.
         guard number.magnitude < 0x1p53 else {
           throw DecodingError.dataCorruptedError(in: container, debugDescription: "Write it as text.")
         }
@@ -65,11 +69,49 @@ enum ConfigurationFile {
       }
     }
 
-    /// The value as that type; nil where it is of another one, which the last one tried reports.
+    /// The value as a type; nil if it is of another one.
+    ///
+    /// The last type that is tried reports that.
     private static func decode<Value: Decodable>(
       _ type: Value.Type, from container: any SingleValueDecodingContainer
     ) -> Value? {
       do { return try container.decode(type) } catch { return nil }
     }
+  }
+}
+
+/// A key that one object of a file has twice, which decoders don't report: they take one of the two.
+private struct DuplicateKey: Error {
+  let path: [String]
+
+  /// Returns the path of the first such key in valid JSON; nil if there is none.
+  static func first(in json: Data) -> [String]? {
+    // The keys of each object or array that is open, and the latest of them.
+    var open: [(keys: Set<String>, latest: String?)] = []
+    var index = json.startIndex
+    while index < json.endIndex {
+      let byte = json[index]
+      index += 1
+      switch byte {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): open.append(([], nil))
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): open.removeLast()
+      case UInt8(ascii: "\""):
+        let start = index - 1
+        while json[index] != UInt8(ascii: "\"") { index += json[index] == UInt8(ascii: "\\") ? 2 : 1 }
+        index += 1
+        let next = json[index...].first { !" \t\r\n".utf8.contains($0) }
+        guard next == UInt8(ascii: ":"), !open.isEmpty, let key = text(of: json[start..<index]) else { continue }
+        let isNew = open[open.count - 1].keys.insert(key).inserted
+        open[open.count - 1].latest = key
+        if !isNew { return open.compactMap(\.latest) }
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// The text of a JSON string, which the decoder has read before.
+  private static func text(of string: Data) -> String? {
+    do { return try JSONDecoder().decode(String.self, from: string) } catch { return nil }
   }
 }

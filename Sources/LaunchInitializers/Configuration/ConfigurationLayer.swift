@@ -1,5 +1,5 @@
 extension LayeredConfiguration {
-  /// One place that values come from.
+  /// One source of values.
   public struct Layer: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private enum Content {
       case variables([String: String]?, prefix: String)
@@ -7,7 +7,7 @@ extension LayeredConfiguration {
     }
 
     private let content: Content
-    /// What kind of layer it is, and of what; none of its values.
+    /// The kind of layer, and the path of a file; none of its values.
     public let description: String
 
     private init(_ content: Content, _ description: String) {
@@ -18,23 +18,22 @@ extension LayeredConfiguration {
     /// The same as the description.
     public var debugDescription: String { description }
 
-    /// Nothing: no value shows.
+    /// An empty mirror: no value shows.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// Variables of the process's environment, in every stage.
     ///
     /// A key's variable is the prefix, the service and the key in capitals, words apart: `ApiKey` of `Crash` is
-    /// `APP_CRASH_API_KEY`.
+    /// `APP_CRASH_API_KEY`. An empty variable counts as not set, so the next layer is asked.
     ///
     /// - Parameters:
-    ///   - prefix: What the variables begin with, without the underscore; empty for none.
-    ///   - variables: The variables, for tests; nil for the process's own, which are looked up at each
-    ///     question.
+    ///   - prefix: The beginning of the variables' names, without the underscore; empty for none.
+    ///   - variables: The variables, for tests; nil for the process's own, which are read at each lookup.
     public static func environment(prefix: String, variables: [String: String]? = nil) -> Layer {
       Layer(.variables(variables, prefix: prefix), "environment")
     }
 
-    /// Values that the program carries.
+    /// Values in the program's memory.
     public static func memory(_ storage: ServiceStorage) -> Layer { Layer(.storage(storage), "memory") }
 
     /// Values from a JSON file: an object of services, of stages, of keys.
@@ -43,36 +42,47 @@ extension LayeredConfiguration {
     /// { "Crash": { "production": { "ApiKey": "live", "Limit": 7, "Enabled": true } } }
     /// ```
     ///
-    /// Read once, here. No file is the same as an empty one; `explain` tells. Write a version as text: as a number,
-    /// `1.10` is the number 1.1, and is given as that.
+    /// Read once, here. No file is the same as an empty one; ``Configurable/explanation(for:key:)`` tells. Write a
+    /// version as text: as a number, `1.10` is the number 1.1, and is given as that.
     ///
-    /// - Parameter path: Where the file is.
-    /// - Throws: ``ConfigurationError`` of code `.unreadableFile` or `.malformedFile`.
+    /// - Parameter path: The file's path.
+    /// - Throws: ``ConfigurationError`` of code `.unreadableFile` or `.malformedFile`; the latter too if an object has a key
+    ///   twice.
     public static func file(_ path: String) throws(ConfigurationError) -> Layer {
       let storage = try ConfigurationFile.read(path)
       return Layer(.storage(storage ?? [:]), "file \(path)\(storage == nil ? " (not there)" : "")")
     }
 
-    /// What ``LayeredConfiguration/serviceStorage`` shows of it.
+    /// The part of the layer that ``LayeredConfiguration/serviceStorage`` shows.
     var storage: ServiceStorage {
       if case .storage(let storage) = content { storage } else { [:] }
     }
 
     func value(for service: String, key: String, in stage: ReleaseStage) -> String? {
       switch content {
-      case .variables(let variables, let prefix):
-        value(of: Self.variable(prefix, service, key), among: variables)
+      case .variables: rawVariable(for: service, key: key).flatMap { $0.isEmpty ? nil : $0 }
       case .storage(let storage): storage[service]?[stage]?[key]
       }
     }
 
-    private func value(of variable: String, among variables: [String: String]?) -> String? {
-      if let variables { variables[variable] } else { processVariable(variable) }
+    /// Whether a variable is set to nothing, and so ignored.
+    func ignoresVariable(for service: String, key: String) -> Bool { rawVariable(for: service, key: key) == "" }
+
+    private func rawVariable(for service: String, key: String) -> String? {
+      guard case .variables(let variables, _) = content, let name = variableName(for: service, key: key) else {
+        return nil
+      }
+      return if let variables { variables[name] } else { processVariable(name) }
     }
 
-    /// The name that a value goes by in this layer, where it is another one.
-    func place(of service: String, key: String) -> String? {
+    /// The name of a value's variable; nil if this isn't a layer of variables.
+    func variableName(for service: String, key: String) -> String? {
       if case .variables(_, let prefix) = content { Self.variable(prefix, service, key) } else { nil }
+    }
+
+    /// The layer and the name that a value has in it, for messages.
+    func source(of service: String, key: String) -> String {
+      description + (variableName(for: service, key: key).map { " (\($0))" } ?? "")
     }
 
     /// `APP_CRASH_API_KEY` of `APP`, `Crash` and `ApiKey`.

@@ -1,4 +1,6 @@
-/// Values from several places: the first that has one wins.
+internal import SpellRegistry
+
+/// A configuration of several layers, of which the first that has a value wins.
 ///
 /// ```swift
 /// let configuration = try LayeredConfiguration(stage: .production, layers: [
@@ -15,19 +17,42 @@ public struct LayeredConfiguration: Configurable {
   public let stage: ReleaseStage
   private let layers: [Layer]
 
-  /// A configuration of these layers.
+  /// Creates a configuration of some layers.
   ///
   /// - Parameters:
-  ///   - stage: The stage whose values count. Layers with nothing for it have nothing to say.
-  ///   - layers: Where to look, in this order.
-  public init(stage: ReleaseStage, layers: [Layer]) {
+  ///   - stage: The stage whose values count.
+  ///   - layers: The layers, in the order in which they are asked.
+  ///   - fileID: The source file, for messages.
+  ///   - line: The source line, for messages.
+  /// - Precondition: No two keys of the layers have one environment variable, as `ApiKey` of `Crash` and `Key` of `CrashApi`
+  ///   have: one service would get the other's secret.
+  public init(stage: ReleaseStage, layers: [Layer], fileID: StaticString = #fileID, line: UInt = #line) {
     self.stage = stage
     self.layers = layers
+    if let mistake = sharedVariable { trap(mistake, at: SourcePlace(fileID: fileID, line: line)) }
+  }
+
+  /// A sentence about two keys of the layers that have one variable; nil if there are none.
+  private var sharedVariable: String? {
+    var owners: [String: String] = [:]
+    let keys = serviceStorage.sorted { $0.key < $1.key }.flatMap { service, stages in
+      Set(stages.values.flatMap(\.keys)).sorted().map { (service, $0) }
+    }
+    for (service, key) in keys {
+      for variable in Set(variableNames(for: service, key: key)) {
+        guard let former = owners.updateValue("\(service).\(key)", forKey: variable) else { continue }
+        return """
+          \(former) and \(service).\(key) are both \(variable) in the environment, so one would get the other's value. \
+          Rename the service or the key of one of them.
+          """
+      }
+    }
+    return nil
   }
 
   /// The values in memory and files, each from the first layer that has it.
   ///
-  /// What is in the environment is not among them: its names don't tell the service from the key.
+  /// Values of the environment aren't among them: a variable's name doesn't tell the service from the key.
   public var serviceStorage: ServiceStorage {
     layers.reduce(into: [:]) { storage, layer in
       storage.merge(layer.storage) { former, latter in
@@ -36,7 +61,7 @@ public struct LayeredConfiguration: Configurable {
     }
   }
 
-  /// The stage that it was made for.
+  /// The stage that the configuration was created for.
   public func currentStage() -> ReleaseStage { stage }
 
   /// Production, with the environment's variables that begin with `APP_`.
@@ -52,23 +77,31 @@ public struct LayeredConfiguration: Configurable {
     return nil
   }
 
-  /// The names that a value goes by in layers that have names of their own.
-  func places(of service: String, key: String) -> [String] { layers.compactMap { $0.place(of: service, key: key) } }
+  /// The names of a value's variables, in the layers that have variables.
+  func variableNames(for service: String, key: String) -> [String] {
+    layers.compactMap { $0.variableName(for: service, key: key) }
+  }
 
-  /// Which layer a value comes from and which layers it hides, without the values.
+  /// The layer that a value comes from, for messages; nil if there is no value.
+  func source(of service: String, key: String) -> String? {
+    layers.first { $0.value(for: service, key: key, in: stage) != nil }?.source(of: service, key: key)
+  }
+
+  /// Returns which layer a value comes from and which layers it hides, without the values.
   ///
   /// ```
   /// Crash.Limit = •••, stage test
   ///   environment: •••  (APP_CRASH_LIMIT)  ← used
   ///   memory: •••
   /// ```
-  public func explain(_ service: String, key: String) -> String {
+  public func explanation(for service: String, key: String) -> String {
     let found = layers.map { $0.value(for: service, key: key, in: stage) }
     let used = found.firstIndex { $0 != nil }
     let lines = layers.indices.map { index in
       let layer = layers[index]
-      let place = layer.place(of: service, key: key).map { "  (\($0))" } ?? ""
-      return "\n  \(layer): \(found[index]?.redacted ?? "–")\(place)\(index == used ? "  ← used" : "")"
+      let variable = layer.variableName(for: service, key: key).map { "  (\($0))" } ?? ""
+      let value = found[index]?.redacted ?? (layer.ignoresVariable(for: service, key: key) ? "empty, ignored" : "–")
+      return "\n  \(layer): \(value)\(variable)\(index == used ? "  ← used" : "")"
     }
     let value = used.flatMap { found[$0] }
     return "\(service).\(key) = \(value?.redacted ?? "–"), stage \(stage)" + lines.joined()

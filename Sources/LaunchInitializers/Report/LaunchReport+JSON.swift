@@ -1,6 +1,6 @@
 extension LaunchReport {
-  /// The report as a JSON object, with times in seconds and members named as here.
-  public var json: String {
+  /// Returns the report as a JSON object, with times in seconds and members named as here.
+  public func json() -> String {
     let entries = entries.map { entry in
       """
           {"id": \(entry.id.json), "outcome": \(entry.outcome.rawValue.json), "queued": \(entry.queued.seconds), \

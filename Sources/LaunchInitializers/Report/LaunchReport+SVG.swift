@@ -1,9 +1,9 @@
 extension LaunchReport {
-  /// The report as a picture: a bar for each step over time, arrows to those that waited, the critical path dark.
+  /// Returns the report as an SVG picture: a bar for each step over time, arrows to the steps that waited, and the
+  /// critical path dark.
   ///
-  /// A dashed arrow leads to a step that waited for another's place.
-  ///
-  /// Any browser opens it; made without other tools. Point at a bar for its details.
+  /// A dashed arrow leads to a step that waited for another one's place. Any browser opens the picture; point at a bar
+  /// for its details.
   public func svg() -> String {
     let chart = Chart(self)
     let critical = Set(criticalPath)
@@ -113,15 +113,15 @@ extension LaunchReport.Entry {
 }
 
 extension String {
-  /// The text as XML writes it, without the control characters that it cannot.
+  /// The escaped text as XML writes it.
   fileprivate var xml: String {
-    unicodeScalars.reduce(into: "") { text, scalar in
+    escaped.unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
       case "&": text += "&amp;"
       case "<": text += "&lt;"
       case ">": text += "&gt;"
       case "\"": text += "&quot;"
-      case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: text += " "
+      case _ where scalar.value == 0xFFFE || scalar.value == 0xFFFF: text += " "
       default: text.unicodeScalars.append(scalar)
       }
     }

@@ -1,5 +1,5 @@
 extension LaunchReport {
-  /// The report as text with bars, to be read in a terminal.
+  /// Returns the report as text with bars, to be read in a terminal.
   ///
   /// ```
   /// 1.25 s, 3 completed, 1 skipped
@@ -10,27 +10,29 @@ extension LaunchReport {
   /// cache    ✓      ░░░░░███████                         250 ms  after logging, waited 150 ms for the place of flags
   /// ```
   ///
-  /// A star marks the critical path. Light bars are the wait for a turn, where as many steps were running as the width
-  /// allows, and the step that made room is named.
+  /// A star marks the ``criticalPath``. Light bars are the wait for a turn while the maximum number of steps was
+  /// running; the step that made room is named. Control characters of ids and messages are escaped, and columns are
+  /// counted as a terminal shows them. Takes time linear in the steps.
   public func timeline() -> String {
     guard !entries.isEmpty else { return "Nothing ran.\n" }
-    let nameWidth = entries.map(\.id.count).max() ?? 0
+    let (total, names) = (duration, entries.map(\.id.escaped))
+    let nameWidth = names.map(\.displayWidth).max() ?? 0
     let critical = Set(criticalPath)
-    let end = duration.text
+    let end = total.text
     let indent = String(repeating: " ", count: nameWidth + 5)
     let scale = "\(indent)0 s\(String(repeating: " ", count: max(1, Self.columns - 3 - end.count)))\(end)"
-    let lines = entries.map { entry in
-      let name = entry.id + String(repeating: " ", count: nameWidth - entry.id.count)
+    let lines = zip(entries, names).map { entry, name in
+      let star = critical.contains(entry.id) ? "*" : " "
       return
-        "\(name) \(entry.sign) \(critical.contains(entry.id) ? "*" : " ") \(bar(of: entry))  \(entry.note(of: duration))"
+        "\(name.padded(to: nameWidth)) \(entry.sign) \(star) \(bar(of: entry, in: total))  \(entry.note(of: total))"
     }
     return ([summary, scale] + lines).joined(separator: "\n") + "\n"
   }
 
-  /// How many columns the bars take.
+  /// The number of columns of the bars.
   private static let columns = 48
 
-  /// The duration and how many steps came to which end.
+  /// The duration, and the number of steps with each outcome.
   var summary: String {
     let outcomes: [Outcome] = [.completed, .skipped, .failed, .notRun]
     let counts = outcomes.compactMap { outcome -> String? in
@@ -40,7 +42,8 @@ extension LaunchReport {
     return ([duration.text] + counts).joined(separator: ", ")
   }
 
-  private func bar(of entry: Entry) -> String {
+  private func bar(of entry: Entry, in total: Duration) -> String {
+    func column(_ time: Duration) -> Int { Self.column(time, of: total) }
     let (queued, start, end) = (column(entry.queued), column(entry.start), column(entry.end))
     var cells = [Character](repeating: " ", count: Self.columns)
     if entry.outcome == .notRun { return String(cells) }
@@ -54,11 +57,11 @@ extension LaunchReport {
     return String(cells)
   }
 
-  /// The column that a time is in, of as many as there are.
-  private func column(_ time: Duration) -> Int {
-    let total = duration.nanoseconds
+  /// The column that a time is in.
+  private static func column(_ time: Duration, of total: Duration) -> Int {
+    let total = total.nanoseconds
     guard total > 0 else { return 0 }
-    return Int((Double(time.nanoseconds) / Double(total) * Double(Self.columns)).rounded())
+    return Int((Double(time.nanoseconds) / Double(total) * Double(columns)).rounded())
   }
 }
 
@@ -72,9 +75,9 @@ extension LaunchReport.Entry {
     }
   }
 
-  /// What there is to say about the step: how long it took or why not, what it waited for.
+  /// What there is to say about the step: how long it took or why it didn't run, and what it waited for.
   ///
-  /// - Parameter total: How long everything took. A wait for a turn of less than a hundredth of it is none.
+  /// - Parameter total: How long everything took. A shorter wait for a turn than a hundredth of that isn't mentioned.
   fileprivate func note(of total: Duration) -> String {
     var parts: [String]
     switch outcome {
@@ -83,15 +86,16 @@ extension LaunchReport.Entry {
     case .skipped: parts = ["skipped"]
     case .notRun: parts = ["not run"]
     }
-    if let message { parts[0] += ": \(message.split(whereSeparator: \.isNewline).joined(separator: " "))" }
+    if let message { parts[0] += ": \(message.escaped)" }
     if attempts > 1 { parts[0] += ", \(attempts) attempts" }
     var waits: [String] = []
     if !waitedFor.isEmpty {
-      let names = waitedFor.prefix(4).joined(separator: ", ")
+      let names = waitedFor.prefix(4).map(\.escaped).joined(separator: ", ")
       waits.append("after \(names)\(waitedFor.count > 4 ? " and \(waitedFor.count - 4) more" : "")")
     }
     if start - queued > total / 100 {
-      waits.append("waited \((start - queued).text) for \(tookPlaceOf.map { "the place of \($0)" } ?? "its turn")")
+      waits.append(
+        "waited \((start - queued).text) for \(tookPlaceOf.map { "the place of \($0.escaped)" } ?? "its turn")")
     }
     if !waits.isEmpty { parts.append(waits.joined(separator: ", ")) }
     return parts.joined(separator: "  ")

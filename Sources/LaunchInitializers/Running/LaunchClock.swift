@@ -1,9 +1,7 @@
 /// The time since a run began, on the clock that the sequence was given.
 struct LaunchClock: Sendable {
-  typealias Body = @Sendable () -> Void
-
   private let elapsed: @Sendable () -> Duration
-  private let startTimer: @Sendable (Duration, @escaping Body) -> any Cancellable
+  private let startTimer: @Sendable (Duration, @escaping @Sendable () -> Void) -> LaunchTimer
 
   init(_ clock: any Clock<Duration>) { self.init(started: clock) }
 
@@ -13,28 +11,16 @@ struct LaunchClock: Sendable {
     self.elapsed = elapsed
     #if canImport(Dispatch)
       if clock is ContinuousClock || clock is SuspendingClock {
-        startTimer = { LaunchTimer(after: max(.zero, $0 - elapsed()), $1) }
+        startTimer = { LaunchTimer.start(after: max(.zero, $0 - elapsed()), $1) }
         return
       }
     #endif
-    startTimer = { time, body in
-      Task {
-        do {
-          try await clock.sleep(until: start.advanced(by: time), tolerance: nil)
-        } catch {
-          // A clock that won't wait is better taken as one whose time has come than as one that never comes.
-          if Task.isCancelled { return }
-        }
-        body()
-      }
-    }
+    startTimer = { LaunchTimer.start(at: start.advanced(by: $0), on: clock, $1) }
   }
 
   var now: Duration { elapsed() }
 
-  /// Calls `body` at that time, unless it is cancelled before.
-  ///
-  /// On the system's clocks a thread of the timer's own does. A clock of someone else's can only be waited for in a
-  /// task, which needs a thread of the pool.
-  func timer(at time: Duration, _ body: @escaping Body) -> any Cancellable { startTimer(time, body) }
+  /// Calls `body` at that time, unless the timer is cancelled before: on a thread of its own if the clock is one of the
+  /// system's, and else in a task.
+  func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> LaunchTimer { startTimer(time, body) }
 }

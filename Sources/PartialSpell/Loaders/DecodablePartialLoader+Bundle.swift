@@ -2,7 +2,7 @@
   public import Foundation
 
   extension DecodablePartialLoader {
-    /// Loads from a bundle's resources, those of the user's language first.
+    /// Creates a loader of a bundle's resources, those of the user's language first.
     public init(bundle: Bundle) {
       self.init { file in
         bundle.url(forResource: file, withExtension: nil)

@@ -1,45 +1,83 @@
 internal import Locking
+public import Testing
 
-// Who sleeps on the clock, and who waits for them to.
+// The tasks that sleep on a clock, and the tests that wait for them.
 
 extension TestClock {
-  /// Until when those sleep who sleep now, the earliest first.
+  /// The deadlines of the tasks that sleep on the clock, the earliest first.
   public var deadlines: [Instant] { sleep.withLock(\.deadlines) }
 
-  /// Returns when exactly so many sleep on the clock; none, where all have been woken or cancelled.
+  /// Waits until a number of tasks sleep on the clock; with 0, until all have been woken or cancelled.
   ///
-  /// Returns early where the waiting task is cancelled, as by a time limit.
-  public func waitForSleepers(_ count: Int) async { await wait { $0.count == count } }
-
-  /// Returns when somebody sleeps until that time since the clock was made.
+  /// A count that is wrong fails the test: after `limit` of real time, an issue says which tasks sleep, and the wait ends. It
+  /// ends early if the waiting task is cancelled, as by a time limit.
   ///
-  /// Returns early where the waiting task is cancelled, as by a time limit.
-  public func waitForSleeper(until deadline: Duration) async {
-    await wait { $0.contains(Instant(offset: deadline)) }
+  /// - Parameters:
+  ///   - count: The exact number of tasks.
+  ///   - limit: How long to wait, in real time. Only a wait that fails takes so long.
+  ///   - sourceLocation: The source location of the issue.
+  public func waitForSleepers(
+    _ count: Int, within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    await wait(for: "exactly \(count) to sleep", within: limit, sourceLocation) { $0.count == count }
   }
 
-  private func wait(until condition: @escaping @Sendable ([Instant]) -> Bool) async {
+  /// Waits until a task sleeps until a time.
+  ///
+  /// A time that is wrong fails the test, as with ``waitForSleepers(_:within:sourceLocation:)``.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time, since the clock was created.
+  ///   - limit: How long to wait, in real time. Only a wait that fails takes so long.
+  ///   - sourceLocation: The source location of the issue.
+  public func waitForSleeper(
+    until deadline: Duration, within limit: Duration = .seconds(20),
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    await wait(for: "one to sleep until \(deadline)", within: limit, sourceLocation) {
+      $0.contains(Instant(offset: deadline))
+    }
+  }
+
+  private func wait(
+    for what: String, within limit: Duration, _ sourceLocation: SourceLocation,
+    until condition: @escaping @Sendable ([Instant]) -> Bool
+  ) async {
     let id = sleep.withLock { $0.makeID() }
-    await withTaskCancellationHandler {
+    let expiry = Task {
+      do { try await Task.sleep(for: limit) } catch { return }
+      stopWaiting(id)
+    }
+    let isSatisfied = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         sleep.withLock { $0.addWatcher(continuation, id, for: condition) }
         if Task.isCancelled { stopWaiting(id) }
-        tellWatchers()
+        notifyWatchers()
       }
     } onCancel: {
       stopWaiting(id)
     }
+    expiry.cancel()
+    if isSatisfied || Task.isCancelled { return }
+    let now = sleep.withLock { (now: $0.now, deadlines: $0.deadlines) }
+    let sleepers = now.deadlines.map(\.description).joined(separator: ", ")
+    Issue.record(
+      """
+      The test waited \(limit) for \(what) on the clock, and \(now.deadlines.count) sleep\
+      \(sleepers.isEmpty ? "" : ", until \(sleepers)"). It is \(now.now) on the clock. Correct the count or the time, or \
+      look at what keeps the task from its sleep.
+      """, sourceLocation: sourceLocation)
   }
 
-  private func stopWaiting(_ id: Int) { sleep.withLock { $0.removeWatcher(id) }?.resume() }
+  private func stopWaiting(_ id: Int) { sleep.withLock { $0.removeWatcher(id) }?.resume(returning: false) }
 
-  /// Lets those go on who waited for what is the case now.
-  func tellWatchers() {
-    for watcher in sleep.withLock({ $0.takeSatisfiedWatchers() }) { watcher.resume() }
+  /// Resumes the waits whose condition holds now.
+  func notifyWatchers() {
+    for watcher in sleep.withLock({ $0.takeSatisfiedWatchers() }) { watcher.resume(returning: true) }
   }
 }
 
-/// The time of a clock and everybody who waits for it.
+/// The time of a clock, and everything that waits for it.
 struct SleepState: Sendable {
   private struct Sleeper: Sendable {
     let deadline: TestClock.Instant
@@ -47,7 +85,7 @@ struct SleepState: Sendable {
   }
   private struct Watcher: Sendable {
     let condition: @Sendable ([TestClock.Instant]) -> Bool
-    let continuation: CheckedContinuation<Void, Never>
+    let continuation: CheckedContinuation<Bool, Never>
   }
 
   private(set) var now = TestClock.Instant()
@@ -62,7 +100,7 @@ struct SleepState: Sendable {
     return lastID
   }
 
-  /// False where that time has come.
+  /// Adds a sleeper; returns false if its time has come.
   mutating func add(
     _ continuation: CheckedContinuation<Void, any Error>, _ id: Int, until deadline: TestClock.Instant
   ) -> Bool {
@@ -75,7 +113,7 @@ struct SleepState: Sendable {
     sleepers.removeValue(forKey: id)?.continuation
   }
 
-  /// Moves the time and returns those whose time has come: by deadline, of one deadline the first to fall asleep.
+  /// Moves the time, and returns the sleepers whose time has come: by deadline, and of one deadline the first to fall asleep.
   mutating func advance(to instant: TestClock.Instant) -> [CheckedContinuation<Void, any Error>] {
     now = instant
     let due = sleepers.filter { $0.value.deadline <= instant }
@@ -85,17 +123,17 @@ struct SleepState: Sendable {
   }
 
   mutating func addWatcher(
-    _ continuation: CheckedContinuation<Void, Never>, _ id: Int,
+    _ continuation: CheckedContinuation<Bool, Never>, _ id: Int,
     for condition: @escaping @Sendable ([TestClock.Instant]) -> Bool
   ) {
     watchers[id] = Watcher(condition: condition, continuation: continuation)
   }
 
-  mutating func removeWatcher(_ id: Int) -> CheckedContinuation<Void, Never>? {
+  mutating func removeWatcher(_ id: Int) -> CheckedContinuation<Bool, Never>? {
     watchers.removeValue(forKey: id)?.continuation
   }
 
-  mutating func takeSatisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
+  mutating func takeSatisfiedWatchers() -> [CheckedContinuation<Bool, Never>] {
     if watchers.isEmpty { return [] }
     let deadlines = deadlines
     let satisfied = watchers.filter { $0.value.condition(deadlines) }

@@ -11,47 +11,47 @@ internal import SpellRegistry
 /// #expect(try await reminder.value == "tea")
 /// ```
 ///
-/// Wait for sleepers before each advance: a task that was started, or woken, has yet to reach its next sleep. Nothing
-/// here waits for real time. Safe to use from any thread.
+/// Wait for sleepers before each advance: a task that was started, or woken, has yet to reach its next sleep. Real time
+/// passes only in a wait that fails. Safe to use from any thread.
 public final class TestClock: Clock, Sendable {
   /// A time on the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {
-    /// The time since the clock was made.
+    /// The time since the clock was created.
     public var offset: Duration
 
-    /// The time at which the clock says that this long has passed since it was made.
+    /// Creates the time that is `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// The time that is later by so much.
+    /// Returns the time that is later by a duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// How long it is from here to there.
+    /// Returns the duration from this time to another one.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
-    /// Whether one is earlier than the other.
+    /// Returns whether a time is earlier than another one.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    /// The time since the clock was made: `60.0 seconds`.
+    /// The time since the clock was created, such as `60.0 seconds`.
     public var description: String { offset.description }
   }
 
   let sleep = Lock(SleepState())
 
-  /// A clock at zero.
+  /// Creates a clock at zero.
   public init() {}
 
-  /// The time, which is only changed by `advance`.
+  /// The time, which only `advance` changes.
   public var now: Instant { sleep.withLock(\.now) }
 
-  /// A nanosecond, though nothing is rounded to it.
+  /// One nanosecond, though nothing is rounded to it.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Moves the time on and wakes those whose time has come, in the order of their deadlines.
+  /// Moves the time on, and wakes the tasks whose time has come, in the order of their deadlines.
   ///
-  /// Which of those woken at once runs first, the runtime decides: move the time on step by step where that counts. Who falls asleep again
-  /// does so at the new time.
+  /// Which of several tasks that are woken at once runs first, the runtime decides: if that counts, move the time on step by
+  /// step. A task that falls asleep again does so at the new time.
   ///
   /// - Precondition: The duration isn't negative.
   public func advance(by duration: Duration) { advance { $0.advanced(by: duration) } }
 
-  /// Moves the time on to `instant` and wakes those whose time has come, in the order of their deadlines.
+  /// Moves the time on to `instant`, and wakes the tasks whose time has come, in the order of their deadlines.
   ///
   /// - Precondition: The instant isn't past.
   public func advance(to instant: Instant) { advance { _ in instant } }
@@ -63,37 +63,37 @@ public final class TestClock: Clock, Sendable {
       return sleep.advance(to: instant)
     }
     for continuation in woken { continuation.resume() }
-    tellWatchers()
+    notifyWatchers()
   }
 
-  /// Sleeps until the clock is moved to that time, or past it.
+  /// Sleeps until the clock is moved to a time, or past it.
   ///
-  /// - Throws: `CancellationError`, at once, where the task is cancelled before.
+  /// - Throws: `CancellationError`, at once, if the task is cancelled before.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = sleep.withLock { $0.makeID() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         guard sleep.withLock({ $0.add(continuation, id, until: deadline) }) else { return continuation.resume() }
-        // One that was cancelled before it was added has been looked for in vain.
+        // The handler may have come before there was anything to cancel.
         if Task.isCancelled { cancel(id) }
-        tellWatchers()
+        notifyWatchers()
       }
     } onCancel: {
       cancel(id)
     }
   }
 
-  /// Sleeps until the clock has been moved on by so much.
+  /// Sleeps until the clock has been moved on by a duration.
   ///
-  /// - Throws: `CancellationError`, at once, where the task is cancelled before.
+  /// - Throws: `CancellationError`, at once, if the task is cancelled before.
   public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
-    // The standard library's own would leave the caller's actor, and with it the order of those who wake.
+    // The standard library's own implementation leaves the caller's actor, and with it the order of waking.
     try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
   }
 
   private func cancel(_ id: Int) {
     sleep.withLock { $0.removeSleeper(id) }?.resume(throwing: CancellationError())
-    tellWatchers()
+    notifyWatchers()
   }
 }

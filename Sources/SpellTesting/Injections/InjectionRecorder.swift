@@ -45,7 +45,7 @@ public final class InjectionRecorder: Sendable {
   ) {
     keepsValues = keepingValues
     for registry in sequence(first: registry, next: { includingParents ? $0.parent : nil }) {
-      registry.onInjection { [weak self] value, point in self?.record(value, at: point) }
+      RecorderHub.of(registry).add(self)
     }
   }
 
@@ -95,7 +95,7 @@ public final class InjectionRecorder: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  private func record(_ value: Any, at point: InjectionPoint) {
+  func record(_ value: Any, at point: InjectionPoint) {
     // Found before the lock is taken: reflection may run the container's own code.
     let (valueType, name) = (contentType(of: value), point.propertyName)
     let kept = keepsValues ? KeptValue(value: value) : nil

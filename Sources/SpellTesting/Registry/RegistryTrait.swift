@@ -17,6 +17,14 @@ public import Testing
 /// registrations were written one after the other: what a suite registers holds unless a suite within it, or the test,
 /// registers something else for the same type, container and name. An override so reaches singletons, too.
 ///
+/// An exit test's body runs in a process of its own, which no trait reaches. Make a registry current there:
+///
+/// ```swift
+/// await #expect(processExitsWith: .failure) {
+///   try await InitializerRegistry().run { try await deleteEverything() }
+/// }
+/// ```
+///
 /// On a suite it reaches every test in it, suites within it included; on a parameterised test, every case. The registry
 /// is empty but for a preference store in memory, so tests run in parallel and touch no disk.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {

@@ -128,7 +128,7 @@ import Testing
     @MainActor final class CrashInitializer: Initializable {
       var keys: [String] = []
       func perform(with configuration: any Configurable) async throws {
-        keys.append(try configuration.require("Crash", key: "ApiKey"))
+        keys.append(try configuration.requiredValue(for: "Crash", key: "ApiKey"))
       }
       func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import SpellTesting
 import Spellbook
 import Synchronization
@@ -31,11 +32,21 @@ import Testing
   }
   struct DatabaseInitializer: ServiceInitializer {
     func makeService(with configuration: any Configurable) async throws -> Database {
-      Database(path: try configuration.require("Database", key: "Path"))
+      Database(path: try configuration.requiredValue(for: "Database", key: "Path"))
     }
   }
 
-  /// The time moves on by each wait, and nobody waits.
+  /// A queue that has no messages.
+  enum Queue {
+    static let messages = AsyncStream<String> { _ in }
+  }
+  struct Consumer: RunningInitializer {
+    func run(_ configuration: any Configurable) async throws {
+      for await message in Queue.messages { handle(message) }
+    }
+  }
+
+  /// A clock whose time moves on by each wait, so that nothing waits.
   final class SteppingClock: Clock {
     struct Instant: InstantProtocol {
       var offset = Duration.zero
@@ -63,7 +74,7 @@ import Testing
     func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
   }
 
-  /// Can't be reached at the first attempt.
+  /// A server that can't be reached at the first attempt.
   final class SignIn: Initializable {
     struct Unreachable: Error {}
     private let calls = Mutex(0)
@@ -76,7 +87,7 @@ import Testing
     }
   }
 
-  /// Takes as long as it is let.
+  /// Takes as long as it may.
   struct Advertisement: Initializable {
     func perform(with configuration: any Configurable) async throws {
       let (stream, end) = AsyncStream<Never>.makeStream()
@@ -91,16 +102,41 @@ import Testing
     func perform(with configuration: any Configurable) throws { throw Broken() }
   }
 
+  #if os(macOS) || os(Linux)
+    @Test("Run a program")
+    func run() async {
+      await #expect(processExitsWith: .success) {
+        // In place of a service manager; at no time does the signal end the process.
+        signal(SIGTERM, SIG_IGN)
+        Task {
+          while true {
+            kill(getpid(), SIGTERM)
+            await Task.yield()
+          }
+        }
+        let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
+          CrashInitializer().id("crash").onFailure(.skip)
+          DatabaseInitializer().id("database").after("crash").timeout(.seconds(5))
+          Consumer().id("consumer").requires("database").onExit(.restart(max: 3, within: .seconds(60)))
+        }
+        let code = try await launch.run(on: [.terminate, .interrupt])
+        // Depending on when the first signal came.
+        exit(code == 128 + SIGTERM ? 0 : code)
+      }
+    }
+  #endif
+
   @Test("Declare a step")
   func declare() async throws {
-    let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
+    let launch = try LaunchSequence(configuration: AppConfiguration()) {
       CrashInitializer()
       DatabaseInitializer()
+      Cache().id("cache").when { $0.value(for: "Cache", key: "Size") != nil }
     }
     let report = try await launch.launch()
 
-    #expect(report.entries.map(\.outcome) == [.skipped, .completed])
-    #expect(report.warnings == ["CrashInitializer (skipped): no ApiKey"])
+    #expect(report.entries.map(\.outcome) == [.skipped, .completed, .skipped])
+    #expect(report.warnings.first == "CrashInitializer (skipped): no ApiKey")
   }
 
   @Test("Configuration and secrets")
@@ -111,11 +147,11 @@ import Testing
         .environment(prefix: "APP", variables: ["APP_CRASH_API_KEY": "from-outside"]),
         .memory(["Crash": [.production: ["ApiKey": "live-key", "Limit": "7"]]]),
       ])
-    #expect(try configuration.require("Crash", key: "ApiKey") == "from-outside")
+    #expect(try configuration.requiredValue(for: "Crash", key: "ApiKey") == "from-outside")
     #expect(try configuration.value(for: "Crash", key: "Limit", as: Int.self) == 7)
 
     #expect(
-      configuration.explain("Crash", key: "ApiKey") == """
+      configuration.explanation(for: "Crash", key: "ApiKey") == """
         Crash.ApiKey = •••, stage production
           environment: •••  (APP_CRASH_API_KEY)  ← used
           memory: •••
@@ -129,11 +165,11 @@ import Testing
     let work = Work(duration: .zero, clock: clock)
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       work.id("logging")
-      work.id("database").after("logging")
+      DatabaseInitializer().after("logging")
       work.id("network").after("logging")
-      work.id("migration").after("database")
-      work.id("metrics").before("network")
-      if isDemo { work.id("demo").after("migration").only(in: .development, .test) }
+      work.id("migration").requires(DatabaseInitializer.self)
+      work.id("metrics").before("network").after(ifPresent: "tracing")
+      if isDemo { work.id("demo").requires("migration").only(in: .development, .test) }
     }
     try await launch.launch()
 
@@ -150,7 +186,9 @@ import Testing
   @Test("Failures")
   func failures() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: SteppingClock()) {
-      SignIn().id("sign-in").onFailure(.retry(2, after: .seconds(10)))
+      SignIn().id("sign-in").onFailure(
+        .retry(
+          .exponential(from: .seconds(10), to: .seconds(60)), times: 2, if: { $0 is SignIn.Unreachable }, then: .skip))
       Advertisement().id("advertisement").timeout(.milliseconds(150)).onFailure(.skip)
     }
     let report = try await launch.launch()
@@ -162,9 +200,10 @@ import Testing
 
   @Test("An abort")
   func abort() async throws {
+    @Sendable func removeHalfWrittenFile() {}
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       DatabaseInitializer()
-      Fail().id("broken")
+      Fail().id("broken").onRollback { removeHalfWrittenFile() }
       Cache()
     }
     let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
@@ -186,14 +225,50 @@ import Testing
     #expect(await launch.enterForeground().entries.map(\.id) == ["Cache"])
   }
 
-  @Test("Services")
+  @Test("What can wait")
+  func deferred() async throws {
+    let launch = try LaunchSequence(configuration: AppConfiguration()) {
+      DatabaseInitializer()
+      Cache().id("warm-up").deferred()
+    }
+    #expect(try await launch.launch().entries.map(\.id) == ["DatabaseInitializer"])
+    #expect(await launch.deferredReport().entries.map(\.id) == ["warm-up"])
+  }
+
+  @Test("Services, and shutting down")
   func services() async throws {
     final class Screen {
       @Injected var database: Database
     }
-    try await LaunchSequence(configuration: AppConfiguration()) { DatabaseInitializer() }.launch()
+    let launch = try LaunchSequence(configuration: AppConfiguration()) { DatabaseInitializer() }
+    try await launch.launch()
 
     #expect(Screen().database.path == "/tmp/test.sqlite")
+
+    let report = await launch.shutDown(within: .seconds(10))
+    #expect(report.entries.map(\.outcome) == [.completed])
+  }
+
+  @Test("Events and health")
+  func events() async throws {
+    let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) { Cache() }
+    let events = launch.events
+    let log = Task {
+      var lines: [String] = []
+      for await event in events { lines.append("\(event)") }
+      return lines
+    }
+    try await launch.launch()
+
+    #expect(launch.isReady)
+    #expect(await launch.health().isHealthy)
+
+    await launch.shutDown()
+    #expect(
+      await log.value == [
+        "launch: began", "launch: Cache began", "launch: Cache completed", "launch: ended after 0 s",
+        "shutDown: began", "shutDown: Cache began", "shutDown: Cache completed", "shutDown: ended after 0 s",
+      ])
   }
 
   @Test("The report, on a clock of the test's own")
@@ -219,6 +294,8 @@ import Testing
 
         """)
     #expect(report.svg().hasPrefix("<svg"))
-    #expect(report.json.contains("\"duration\": 1.25,"))
+    #expect(report.json().contains("\"duration\": 1.25,"))
   }
 }
+
+private func handle(_ message: String) {}

@@ -1,0 +1,89 @@
+internal import Locking
+internal import SpellRegistry
+
+extension LaunchSequence {
+  /// Notes that the app went to the background, so that its next ``enterForeground()`` is a return.
+  public func enterBackground() async { noteBackground() }
+
+  /// Notes that the app came to the foreground, and runs the steps that want to run again.
+  ///
+  /// Does something only after an ``enterBackground()``, since an app that starts comes to the foreground too. The
+  /// steps that completed are asked, in the plan's order. A failing step is retried if its policy says so, and else
+  /// reported as failed; nothing is aborted. During the launch, the pass waits for the launch's end. However many calls
+  /// come at once, there is one pass, and at most one more for an app that went to the background and came back
+  /// meanwhile.
+  ///
+  /// A call from one of the sequence's own steps doesn't wait, and returns an empty report.
+  ///
+  /// - Returns: The steps that ran; none if there was nothing to do.
+  @discardableResult
+  public func enterForeground() async -> LaunchReport {
+    guard let pass = noteForeground(), StepAttempt.step(of: self) == nil else { return .empty }
+    return await pass.value
+  }
+
+  /// ``enterBackground()`` for a notification, which can't wait.
+  package func noteBackground() { state.withLock { $0.foreground.isInBackground = true } }
+
+  /// Starts a pass for a return to the foreground; nil if none is due.
+  @discardableResult
+  package func noteForeground() -> Task<LaunchReport, Never>? {
+    state.withLock { state in
+      switch state.phase {
+      case .new, .failed: return nil
+      case .launching, .launched: break
+      }
+      let present = state.foreground.next ?? state.foreground.pass
+      guard state.foreground.isInBackground, state.shutDown == nil else { return present }
+      state.foreground.isInBackground = false
+      if let next = state.foreground.next { return next }
+      let former = state.foreground.pass
+      let next = Task {
+        await self.launchIsOver()
+        _ = await former?.value
+        return await self.runPass()
+      }
+      state.foreground.next = next
+      return next
+    }
+  }
+
+  private func runPass() async -> LaunchReport {
+    let ends = AsyncStream<LaunchReport>.makeStream()
+    let (isWanted, outcomes, registry) = state.withLock { state in
+      state.foreground.pass = state.foreground.next
+      state.foreground.next = nil
+      let isWanted = if case .launched = state.phase { state.shutDown == nil } else { false }
+      return (isWanted, state.outcomes, state.registry)
+    }
+    var report = LaunchReport.empty
+    if isWanted {
+      let settled = outcomes.map { $0 == .completed ? nil : LaunchReport.Outcome.completed }
+      let runner = LaunchRunner(self, plan, .foreground, in: registry, settled: settled) { [self] runner in
+        keep(runner.services())
+        ends.continuation.yield(LaunchReport(runner.machine))
+        ends.continuation.finish()
+      }
+      let isShutDown = state.withLock { state in
+        state.foreground.runner = runner
+        return state.shutDown != nil
+      }
+      if isShutDown { runner.stop(.shutDown) }
+      runner.start()
+      for await ended in ends.stream { report = ended }
+    }
+    state.withLock { state in
+      state.foreground.pass = nil
+      state.foreground.runner = nil
+    }
+    return report
+  }
+
+  /// Ends the pass under way, and returns when there is none.
+  func foregroundIsOver() async {
+    let foreground = state.withLock(\.foreground)
+    foreground.runner?.stop(.shutDown)
+    _ = await foreground.pass?.value
+    _ = await foreground.next?.value
+  }
+}

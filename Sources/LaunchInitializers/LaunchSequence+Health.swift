@@ -1,0 +1,85 @@
+internal import Locking
+internal import SpellRegistry
+
+/// How a step is doing, some time after it completed.
+public enum StepHealth: Sendable, Hashable {
+  /// It works.
+  case healthy
+  /// It works, and a person should look at it.
+  case degraded(String)
+  /// It doesn't work.
+  case unhealthy(String)
+}
+
+/// The health of the completed steps of a sequence.
+public struct LaunchHealth: Sendable, Hashable {
+  /// The health of one step.
+  public struct Step: Sendable, Hashable {
+    /// The step's id.
+    public let id: String
+    /// How it is doing.
+    public let health: StepHealth
+  }
+
+  /// The steps, in the order of the plan.
+  public let steps: [Step]
+
+  /// Whether no step is unhealthy.
+  public var isHealthy: Bool {
+    steps.allSatisfy { step in if case .unhealthy = step.health { false } else { true } }
+  }
+}
+
+extension LaunchSequence {
+  /// Whether the launch has completed, and no shut-down has begun: what a readiness probe asks.
+  ///
+  /// Takes a lock, and no time.
+  public var isReady: Bool {
+    state.withLock { state in
+      if case .launched = state.phase { state.shutDown == nil } else { false }
+    }
+  }
+
+  /// Asks the completed steps for their health, all at once.
+  ///
+  /// A step that doesn't answer in time is unhealthy, and so is a service that doesn't run, be it for a moment. Before
+  /// the launch has completed and after a shut-down there are no steps to ask; see ``isReady``.
+  ///
+  /// - Parameter limit: How long to wait for answers, on the sequence's clock.
+  /// - Returns: The health of each completed step.
+  public func health(within limit: Duration = .seconds(5)) async -> LaunchHealth {
+    let (completed, services, registry) = state.withLock { state in
+      let completed = isLaunched(state) ? plan.steps.filter { state.outcomes[$0.index] == .completed } : []
+      return (completed, state.supervisors, state.registry)
+    }
+    let (answers, answer) = AsyncStream.makeStream(of: (index: Int, health: StepHealth)?.self)
+    var asked: [Task<Void, Never>] = []
+    for step in completed {
+      if let silence = services[step.index]?.silence {
+        answer.yield((step.index, .unhealthy("doesn't run: it \(silence)")))
+      } else {
+        asked.append(registry.run { Task { answer.yield((step.index, await step.initializer.health())) } })
+      }
+    }
+    let clock = LaunchClock(clock)
+    let timer = clock.timer(at: clock.now + limit) { answer.yield(nil) }
+    var health: [Int: StepHealth] = [:]
+    if !completed.isEmpty {
+      for await answered in answers {
+        guard let (index, answered) = answered else { break }
+        health[index] = answered
+        if health.count == completed.count { break }
+      }
+    }
+    timer.cancel()
+    for task in asked { task.cancel() }
+    return LaunchHealth(
+      steps: completed.map { step in
+        LaunchHealth.Step(id: step.id, health: health[step.index] ?? .unhealthy("no answer within \(limit.text)"))
+      })
+  }
+
+  private func isLaunched(_ state: borrowing SequenceState) -> Bool {
+    if case .launched = state.phase { !state.outcomes.isEmpty } else { false }
+  }
+}

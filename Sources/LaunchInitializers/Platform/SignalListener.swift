@@ -1,0 +1,162 @@
+internal import Locking
+internal import SpellRegistry
+internal import Synchronization
+
+#if canImport(Dispatch)
+  internal import Dispatch
+#endif
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
+#endif
+
+/// Listens to signals of the system.
+///
+/// From its creation until ``finish()`` they don't do what they did before.
+final class SignalListener: Sendable {
+  private let arrivals: AsyncStream<LaunchSignal?>
+  private let arrival: AsyncStream<LaunchSignal?>.Continuation
+
+  init(_ signals: [LaunchSignal]) {
+    (arrivals, arrival) = AsyncStream.makeStream()
+    #if canImport(Dispatch) && !os(Windows)
+      let arrival = arrival
+      let numbers = Set(signals.map(\.rawValue))
+      Self.check(numbers)
+      let id = SignalPipe.shared.add(numbers) { arrival.yield(LaunchSignal(rawValue: $0)) }
+      arrival.onTermination = { _ in SignalPipe.shared.remove(id) }
+    #endif
+  }
+
+  /// Returns the first arrival for which the condition holds: a signal, or nil for ``wake()``.
+  ///
+  /// Nil too if the task is cancelled, or the listener has finished.
+  @discardableResult
+  func first(where isWanted: @Sendable (LaunchSignal?) -> Bool = { _ in true }) async -> LaunchSignal? {
+    for await signal in arrivals where isWanted(signal) { return signal }
+    return nil
+  }
+
+  /// Ends the waiting without a signal.
+  func wake() { arrival.yield(nil) }
+
+  /// Ends the listening, and lets signals do what they did before.
+  func finish() { arrival.finish() }
+}
+
+#if canImport(Dispatch) && !os(Windows)
+  extension SignalListener {
+    /// - Precondition: There is a signal, and each is one that a program can wait for.
+    fileprivate static func check(_ numbers: Set<Int32>) {
+      if numbers.isEmpty { trap("run(on:) got no signal to wait for. Give it some, as in [.terminate, .interrupt].") }
+      for number in numbers where !(1...64).contains(number) || number == SIGKILL || number == SIGSTOP {
+        trap("run(on:) got \(number), which no program can wait for. Use a signal such as .terminate or .interrupt.")
+      }
+    }
+  }
+
+  /// The way of signals from their handler, which may do next to nothing, to the listeners: a pipe.
+  ///
+  /// The handler is in place as soon as a listener is added, so no signal is lost, and unlike an ignored signal it
+  /// isn't inherited by the programs that this one starts.
+  private final class SignalPipe: Sendable {
+    static let shared = SignalPipe()
+
+    private typealias Handler = @convention(c) (Int32) -> Void
+    private struct State {
+      var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32) -> Void)] = [:]
+      /// The handlers that the signals had before the first listener.
+      var former: [Int32: Handler?] = [:]
+      var lastID = 0
+    }
+
+    private let state = Lock(State())
+    private let source: Lock<any DispatchSourceRead>
+
+    private init() {
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else { trap("A pipe for signals can't be opened: error \(errno). Close some files.") }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
+      signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+      let readEnd = ends[0]
+      let source = DispatchSource.makeReadSource(
+        fileDescriptor: readEnd, queue: DispatchQueue(label: "LaunchInitializers.signals"))
+      self.source = Lock(source)
+      self.source.withLock { source in
+        source.setEventHandler {
+          var number: UInt8 = 0
+          while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
+        }
+        source.resume()
+      }
+    }
+
+    func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32) -> Void) -> Int {
+      state.withLock { state in
+        state.lastID += 1
+        state.listeners[state.lastID] = (numbers, hear)
+        for number in numbers where state.former[number] == nil {
+          state.former.updateValue(signal(number, handleSignal), forKey: number)
+        }
+        return state.lastID
+      }
+    }
+
+    /// Removes a listener; the last one to a signal restores the handler that it had before.
+    func remove(_ id: Int) {
+      state.withLock { state in
+        guard let removed = state.listeners.removeValue(forKey: id) else { return }
+        for number in removed.numbers where !state.listeners.values.contains(where: { $0.numbers.contains(number) }) {
+          if let former = state.former.removeValue(forKey: number) { _ = signal(number, former) }
+        }
+      }
+    }
+
+    private func arrived(_ number: Int32) {
+      let listeners = state.withLock { $0.listeners.values.filter { $0.numbers.contains(number) } }
+      for listener in listeners { listener.hear(number) }
+    }
+  }
+
+  /// Where the handler writes.
+  ///
+  /// A global, since a handler has no context.
+  private let signalPipeEnd = Atomic<Int32>(-1)
+
+  private func handleSignal(_ number: Int32) {
+    let error = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(signalPipeEnd.load(ordering: .relaxed), &byte, 1)
+    errno = error
+  }
+#endif
+
+extension LaunchSignal {
+  #if os(Windows)
+    /// A request to end the program.
+    public static let terminate = LaunchSignal(rawValue: 15)
+    /// Ctrl-C.
+    public static let interrupt = LaunchSignal(rawValue: 2)
+  #else
+    /// SIGTERM: a request to end the program, as service managers and containers send it.
+    public static let terminate = LaunchSignal(rawValue: SIGTERM)
+    /// SIGINT: Ctrl-C in a terminal.
+    public static let interrupt = LaunchSignal(rawValue: SIGINT)
+    /// SIGHUP: the terminal was closed.
+    public static let hangUp = LaunchSignal(rawValue: SIGHUP)
+    /// SIGQUIT: Ctrl-\ in a terminal.
+    public static let quit = LaunchSignal(rawValue: SIGQUIT)
+    /// SIGUSR1: for a program's own purposes.
+    public static let user1 = LaunchSignal(rawValue: SIGUSR1)
+    /// SIGUSR2: for a program's own purposes.
+    public static let user2 = LaunchSignal(rawValue: SIGUSR2)
+  #endif
+}

@@ -1,0 +1,383 @@
+/// The state of one run through the steps of a plan: at launch, at the foreground, after the launch, or at shut-down.
+///
+/// It decides and does nothing itself. Each function leaves the state as true as its decision and returns the actions
+/// that follow, which ``LaunchRunner`` performs outside the lock. An input about an attempt that is over changes
+/// nothing, so that timers and tasks may come as late as they like.
+struct LaunchStateMachine: Sendable {
+  /// One attempt of a step.
+  struct Attempt: Hashable, Sendable {
+    let step: Int
+    /// From 1.
+    let number: Int
+  }
+
+  /// What a timer is for.
+  enum Timer: Sendable {
+    /// The end of the time that an attempt may take.
+    case timeout
+    /// The end of the time that a cancelled attempt may go on for.
+    case grace
+    /// The end of the pause after a failed attempt.
+    case pause
+  }
+
+  /// How an attempt ended.
+  enum Result: Sendable {
+    case completed
+    /// The step had nothing to do, and isn't reported.
+    case idle
+    case skipped(String)
+    /// The step threw an error; with its description, and whether the step's policy retries it.
+    case failed(any Error, String, isRetryable: Bool)
+  }
+
+  /// Why no further step begins.
+  enum Stop: Sendable {
+    case failed(Int, LaunchError.Code, any Error)
+    case cancelled
+    case shutDown
+    /// The time for shutting down is over.
+    case limit(Duration)
+  }
+
+  enum Action: Sendable {
+    /// Begin an attempt, which ends at that time at the latest.
+    case begin(Attempt, timeout: Duration?)
+    case cancel(Attempt)
+    /// Go on without an attempt, which may be at work still.
+    case abandon(Attempt)
+    case schedule(Timer, Attempt, at: Duration)
+    /// Undo what an abandoned attempt did in the end: shut its step down, or only withdraw its services.
+    case undo(Attempt, shutsDown: Bool)
+    /// Report that a step settled, or that an attempt failed and is retried after a pause.
+    case report(Int, retryAfter: Duration?)
+    /// Note that the run has begun.
+    case start
+    /// End the run.
+    case end
+  }
+
+  /// What a run is for.
+  enum Purpose: Sendable {
+    /// A failing step aborts it.
+    case launch
+    /// Steps that begin after the launch.
+    case deferred
+    /// Steps that run again.
+    case foreground
+    /// The plan backwards.
+    case shutDown
+
+    /// Whether steps run for the first time.
+    var isFirstRun: Bool { self == .launch || self == .deferred }
+  }
+
+  let plan: LaunchPlan
+  let purpose: Purpose
+  private let grace: Duration
+  private(set) var steps: [StepState]
+  private(set) var stop: Stop?
+  /// The steps that completed, in that order.
+  private(set) var completed: [Int] = []
+  private(set) var hasEnded = false
+  private var open: [Int]
+  private var ready = ReadyQueue()
+  private var limit: ConcurrencyLimit
+  private var pausing = 0
+  /// The latest time of an input: clocks are read outside the lock, and nothing happens before its cause.
+  private(set) var latest = Duration.zero
+
+  /// - Parameters:
+  ///   - settled: For each step, how it ended before this run; nil if it takes part. Empty if all take part.
+  init(
+    _ plan: LaunchPlan, _ purpose: Purpose, maxConcurrentSteps: Int, grace: Duration,
+    settled: [LaunchReport.Outcome?] = []
+  ) {
+    self.plan = plan
+    self.purpose = purpose
+    self.grace = grace
+    limit = ConcurrencyLimit(maxConcurrentSteps)
+    steps = Array(repeating: StepState(), count: plan.steps.count)
+    open = plan.dependencies.map(\.count)
+    for (step, outcome) in settled.enumerated() {
+      guard let outcome else { continue }
+      steps[step].isSettledBefore = true
+      steps[step].outcome = outcome
+    }
+  }
+
+  // MARK: Beginning
+
+  /// Begins the run.
+  ///
+  /// - Parameter beginsSteps: Whether to begin steps; if not, ``beginNext(at:)`` does.
+  mutating func start(at time: Duration, beginsSteps: Bool = true) -> [Action] {
+    var actions = [Action.start]
+    queue(steps.indices.filter { open[$0] == 0 }, at: advance(to: time), &actions)
+    return proceed(&actions, beginsSteps: beginsSteps)
+  }
+
+  /// Begins one step beyond the limit, if one is ready.
+  ///
+  /// For steps that run right on the main actor: only when one has begun is it known whether it waits.
+  mutating func beginNext(at time: Duration) -> [Action] {
+    guard stop == nil, let step = ready.popFirst() else { return [] }
+    return [begin(step, at: advance(to: time))]
+  }
+
+  /// Begins the steps that are ready, as far as the limit allows.
+  mutating func beginReady(at time: Duration) -> [Action] {
+    _ = advance(to: time)
+    var actions: [Action] = []
+    return proceed(&actions)
+  }
+
+  /// Notes that an attempt has a thread; returns whether it is still wanted.
+  mutating func attemptBegan(_ attempt: Attempt) -> Bool {
+    guard isUnderWay(attempt), stop == nil, !steps[attempt.step].hasTimedOut else { return false }
+    steps[attempt.step].hasBegun = true
+    return true
+  }
+
+  /// The steps whose attempts are under way.
+  var underWay: [Int] { limit.taken == 0 ? [] : steps.indices.filter { steps[$0].phase == .running } }
+
+  /// Whether an attempt runs, and nothing has cancelled it.
+  func isWanted(_ attempt: Attempt) -> Bool {
+    isUnderWay(attempt) && stop == nil && !steps[attempt.step].hasTimedOut
+  }
+
+  // MARK: Ending
+
+  /// Notes the end of an attempt.
+  ///
+  /// - Parameters:
+  ///   - random: A number from 0 to 1, for the pause before a retry.
+  ///   - beginsSteps: Whether to begin the steps that are now ready; if not, ``beginNext(at:)`` does.
+  mutating func attemptEnded(
+    _ attempt: Attempt, _ result: Result, at time: Duration, random: () -> Double = { 0 }, beginsSteps: Bool = true
+  ) -> [Action] {
+    let step = attempt.step
+    guard isUnderWay(attempt) else {
+      // What completed once is shut down with the rest; a late second run of it must not be, while the app runs.
+      let shutsDown = if case .completed = result { purpose.isFirstRun } else { false }
+      return [.undo(attempt, shutsDown: shutsDown)]
+    }
+    let time = advance(to: time)
+    limit.leave(step, at: time)
+    // On a busy machine the timer may be late, or have had no chance at all.
+    let isLate =
+      steps[step].hasTimedOut || plan.steps[step].timeout.map { time - steps[step].attemptStart > $0 } ?? false
+    var actions: [Action] = []
+    switch result {
+    case .completed, .idle:
+      if case .idle = result { steps[step].isUnmentioned = true } else { completed.append(step) }
+      settle(step, .completed, at: time, isLate ? overrun(step) : nil, &actions)
+    case .skipped(let reason):
+      settle(step, .skipped, at: time, isLate ? "\(reason); \(overrun(step))" : reason, &actions)
+    case .failed(let error, let text, let isRetryable):
+      fail(step, error, text, isLate: isLate, isRetryable: isRetryable, at: time, random, &actions)
+    }
+    return proceed(&actions, beginsSteps: beginsSteps)
+  }
+
+  private mutating func fail(
+    _ step: Int, _ error: any Error, _ text: String, isLate: Bool, isRetryable: Bool, at time: Duration,
+    _ random: () -> Double, _ actions: inout [Action]
+  ) {
+    var message = isLate ? overrun(step) : text
+    if isLate, !(error is CancellationError) { message += ", then failed: \(text)" }
+    if stop != nil {
+      let wasCancelled = error is CancellationError && !isLate
+      let cancelled = steps[step].hasBegun ? "cancelled" : "cancelled before it began"
+      return settle(step, .failed, at: time, wasCancelled ? cancelled : message, &actions)
+    }
+    let policy = plan.steps[step].policy
+    if let retry = policy.retry, isRetryable, steps[step].attempt <= retry.count {
+      let pause = retry.backoff.pause(after: steps[step].attempt, random: random)
+      steps[step].pause(since: time, message)
+      pausing += 1
+      actions.append(.report(step, retryAfter: pause))
+      actions.append(.schedule(.pause, current(step), at: time + pause))
+      return
+    }
+    let cause = Stop.failed(
+      step, isLate ? .timedOut : .stepFailed, isLate ? TimeoutError(message: message) : error)
+    settle(step, .failed, at: time, message, stopping: cause, &actions)
+  }
+
+  // MARK: Time
+
+  /// Notes that a timer fired.
+  mutating func timerFired(_ timer: Timer, _ attempt: Attempt, at time: Duration) -> [Action] {
+    let step = attempt.step
+    let time = advance(to: time)
+    var actions: [Action] = []
+    switch timer {
+    case .timeout:
+      guard isWanted(attempt) else { return [] }
+      steps[step].hasTimedOut = true
+      return [.schedule(.grace, attempt, at: time + grace), .cancel(attempt)]
+    case .grace:
+      guard isUnderWay(attempt) else { return [] }
+      abandon(step, at: time, &actions)
+    case .pause:
+      guard steps[step].phase == .pausing, steps[step].attempt == attempt.number else { return [] }
+      pausing -= 1
+      steps[step].phase = .waiting
+      ready.insert(step)
+    }
+    return proceed(&actions)
+  }
+
+  /// Goes on without an attempt that takes too long and doesn't even heed its cancellation.
+  private mutating func abandon(_ step: Int, at time: Duration, _ actions: inout [Action]) {
+    limit.leave(step, at: time)
+    actions.append(.abandon(current(step)))
+    let message =
+      if steps[step].hasBegun {
+        "ignored its cancellation for \(grace.text) and was abandoned"
+      } else if steps[step].hasTimedOut {
+        overrun(step)
+      } else {
+        "cancelled before it began: other steps block every thread"
+      }
+    steps[step].wasAbandoned = steps[step].hasBegun
+    let cause = Stop.failed(step, .timedOut, TimeoutError(message: message))
+    settle(step, .failed, at: time, message, stopping: cause, &actions)
+  }
+
+  /// What to say of a step that took longer than its timeout.
+  private func overrun(_ step: Int) -> String {
+    let timeout = (plan.steps[step].timeout ?? .zero).text
+    return steps[step].hasBegun
+      ? "took longer than its timeout of \(timeout)"
+      : "did not begin within its timeout of \(timeout): other steps block every thread"
+  }
+
+  // MARK: Stopping
+
+  /// Lets no further step begin, and cancels those under way.
+  mutating func stop(_ cause: Stop, at time: Duration) -> [Action] {
+    var actions: [Action] = []
+    stop(cause, at: advance(to: time), &actions)
+    return proceed(&actions)
+  }
+
+  private mutating func stop(_ cause: Stop, at time: Duration, _ actions: inout [Action]) {
+    guard stop == nil, !hasEnded else { return }
+    stop = cause
+    ready.removeAll()
+    // Those that have timed out are cancelled already.
+    let running = underWay.filter { !steps[$0].hasTimedOut }
+    // All timers before the first cancellation: what is cancelled may take its time to hear of it.
+    for step in running { actions.append(.schedule(.grace, current(step), at: time + grace)) }
+    for step in running { actions.append(.cancel(current(step))) }
+    if case .limit(let limit) = cause {
+      let message = "not shut down: the \(limit.text) for shutting down were over"
+      for step in steps.indices where steps[step].phase == .waiting { steps[step].note(message) }
+    }
+    for step in steps.indices where steps[step].phase == .pausing || steps[step].isBetweenAttempts {
+      if steps[step].phase == .pausing { pausing -= 1 }
+      actions.append(.cancel(current(step)))
+      steps[step].finish(.failed, at: steps[step].end, steps[step].message)
+      actions.append(.report(step, retryAfter: nil))
+    }
+  }
+
+  // MARK: What follows
+
+  /// Begins what may begin, and ends the run when nothing is left: the last part of every input.
+  private mutating func proceed(_ actions: inout [Action], beginsSteps: Bool = true) -> [Action] {
+    if beginsSteps, stop == nil {
+      while !limit.isReached, let step = ready.popFirst() { actions.append(begin(step, at: latest)) }
+    }
+    if !hasEnded, limit.taken == 0, pausing == 0, ready.isEmpty {
+      hasEnded = true
+      actions.append(.end)
+    }
+    return actions
+  }
+
+  private mutating func begin(_ step: Int, at time: Duration) -> Action {
+    let former = limit.take(since: steps[step].queued)
+    steps[step].begin(at: time, tookPlaceOf: former)
+    return .begin(current(step), timeout: plan.steps[step].timeout.map { time + $0 })
+  }
+
+  /// Ends a step, and lets those go on that waited for it.
+  ///
+  /// - Parameter cause: What stops the launch instead, unless the step's policy is to go on. In other runs the app is
+  ///   running, or ends anyway, and one step's failure is no reason to stop.
+  private mutating func settle(
+    _ step: Int, _ outcome: LaunchReport.Outcome, at time: Duration, _ message: String?, stopping cause: Stop? = nil,
+    _ actions: inout [Action]
+  ) {
+    steps[step].finish(outcome, at: time, message)
+    if !steps[step].isUnmentioned { actions.append(.report(step, retryAfter: nil)) }
+    if let cause, purpose == .launch, plan.steps[step].policy.skips != true { stop(cause, at: time, &actions) }
+    if stop == nil { queue(release(step), at: time, &actions) }
+  }
+
+  /// The steps that waited for a step, and for no other one any more.
+  private mutating func release(_ step: Int) -> [Int] {
+    var freed: [Int] = []
+    for dependent in plan.dependents[step] {
+      open[dependent] -= 1
+      if open[dependent] == 0 { freed.append(dependent) }
+    }
+    return freed
+  }
+
+  /// Makes steps ready that wait for nothing any more.
+  ///
+  /// Those that don't run at all free others at once.
+  private mutating func queue(_ freed: [Int], at time: Duration, _ actions: inout [Action]) {
+    var freed = freed
+    while let step = freed.popLast() {
+      if steps[step].isSettledBefore {
+        steps[step].phase = .done
+      } else {
+        steps[step].queued = time
+        guard let reason = plan.steps[step].exclusion ?? unmetRequirement(of: step) else {
+          ready.insert(step)
+          continue
+        }
+        steps[step].start = time
+        steps[step].finish(.skipped, at: time, reason)
+        actions.append(.report(step, retryAfter: nil))
+      }
+      freed += release(step)
+    }
+  }
+
+  private func unmetRequirement(of step: Int) -> String? {
+    guard !plan.requirements.isEmpty,
+      let required = plan.requirements[step].first(where: { steps[$0].outcome != .completed })
+    else { return nil }
+    let what =
+      switch steps[required].outcome {
+      case .skipped: "was skipped"
+      case .notRun: "was not run"
+      case .completed, .failed: "failed"
+      }
+    return "requires \(plan.steps[required].id), which \(what)"
+  }
+
+  private func current(_ step: Int) -> Attempt { Attempt(step: step, number: steps[step].attempt) }
+
+  private func isUnderWay(_ attempt: Attempt) -> Bool {
+    steps[attempt.step].phase == .running && steps[attempt.step].attempt == attempt.number
+  }
+
+  private mutating func advance(to time: Duration) -> Duration {
+    latest = max(latest, time)
+    return latest
+  }
+}
+
+/// The error of a step that took too long.
+struct TimeoutError: Error, CustomStringConvertible {
+  let message: String
+  var description: String { message }
+}

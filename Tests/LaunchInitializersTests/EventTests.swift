@@ -1,0 +1,80 @@
+import LaunchInitializers
+import SpellTesting
+import Testing
+
+@Suite("Events", .timeLimit(.minutes(1))) struct EventTests {
+  let clock = TestClock()
+
+  @Test("tell what happens in its order, with phases around it, until the sequence is shut down")
+  func order() async throws {
+    let calls = Count()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      Do { _ in }.id("a")
+      Do { _ in if calls.next() == 1 { throw Broken(number: 7) } }.id("b").onFailure(.retry(1, after: .zero))
+      Do { _ in throw SkipInitializer("no key") }.id("c")
+    }
+    let events = launch.events
+    try await launch.launch()
+    await launch.shutDown()
+    var lines: [String] = []
+    for await event in events { lines.append("\(event)") }
+    #expect(
+      lines == [
+        "launch: began", "launch: a began", "launch: a completed", "launch: b began",
+        "launch: b failed, next attempt in 0 s: Broken(number: 7)", "launch: b began, attempt 2",
+        "launch: b completed", "launch: c began", "launch: c skipped: no key", "launch: ended after 0 s",
+        "shutDown: began", "shutDown: b began", "shutDown: b completed", "shutDown: a began",
+        "shutDown: a completed", "shutDown: ended after 0 s",
+      ])
+    for await event in launch.events { Issue.record("\(event) after the end") }
+  }
+
+  @Test("of a launch that hangs say what it waits for")
+  func hanging() async throws {
+    let gate = Gate()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      Do { _ in await gate.pass() }.id("stuck").after()
+      Do { _ in await gate.pass() }.id("too").after()
+    }
+    let events = launch.events
+    let launched = Task { try await launch.launch() }
+    for seconds in [10, 20] {
+      await clock.waitForSleeper(until: .seconds(seconds))
+      clock.advance(by: .seconds(10))
+    }
+    await clock.waitForSleeper(until: .seconds(30))
+    gate.open()
+    _ = try await launched.value
+    await launch.shutDown()
+    var waits: [LaunchEvent] = []
+    for await event in events { if case .waiting = event.kind { waits.append(event) } }
+    #expect(waits.map(\.kind) == [.waiting(for: ["stuck", "too"]), .waiting(for: ["stuck", "too"])])
+    #expect(waits.map(\.time) == [.seconds(10), .seconds(20)])
+    #expect(waits.first?.description == "launch: still waiting for stuck, too")
+  }
+
+  @Test("of a launch that fails end with its roll-back, in each of several streams")
+  func failure() async throws {
+    for _ in 0..<50 {
+      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        Do { _ in }.id("up")
+        for number in 0..<5 { Do { _ in if number == 3 { throw Broken() } }.id("\(number)").after("up") }
+      }
+      let (first, second) = (launch.events, launch.events)
+      await #expect(throws: LaunchError.self) { try await launch.launch() }
+      var (count, began, ended) = (0, 0, 0)
+      var last: LaunchEvent?
+      for await event in first {
+        count += 1
+        if case .began = event.kind { began += 1 }
+        if case .ended = event.kind { ended += 1 }
+        last = event
+      }
+      for await _ in second { count -= 1 }
+      #expect(count == 0)
+      #expect(began == ended)
+      #expect(last?.kind == .phaseEnded)
+      #expect(last?.phase == .shutDown)
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import LaunchInitializers
+import SpellRegistry
+import SpellTesting
+import Synchronization
+import Testing
+
+@Suite("A service that runs until it is shut down", .timeLimit(.minutes(1))) struct RunningTests {
+  let clock = TestClock()
+  let journal = Journal()
+
+  /// Does what a test says, for as long as it says.
+  private struct Service: RunningInitializer {
+    let journal: Journal
+    let body: @Sendable (Int) async throws -> Void
+    let runs = Count()
+
+    func perform(with configuration: any Configurable) async throws { journal.note("up") }
+    func run(_ configuration: any Configurable) async throws {
+      let run = runs.next()
+      journal.note("run \(run)")
+      try await body(run)
+    }
+    func shutDown() async { journal.note("down") }
+  }
+
+  private func sequence(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
+    try LaunchSequence(configuration: NoConfiguration(), clock: clock, steps)
+  }
+
+  private static let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
+    let (stream, end) = AsyncStream<Never>.makeStream()
+    defer { end.finish() }
+    for await _ in stream {}
+  }
+
+  @Test("begins after its setting up, and is cancelled before its shutting down, in reverse")
+  func life() async throws {
+    let began = Gate()
+    let launch = try sequence {
+      Service(journal: journal) {
+        began.open()
+        try await Self.untilCancelled($0)
+        journal.note("cancelled")
+      }.id("server")
+      Do(whenShutDown: { journal.note("-after") }) { _ in await began.pass() }.id("after").requires("server")
+    }
+    try await launch.launch()
+    await launch.shutDown()
+    #expect(journal.entries == ["up", "run 1", "-after", "cancelled", "down"])
+  }
+
+  @Test("is restarted after pauses that grow, and shuts the sequence down when it ends too often")
+  func restart() async throws {
+    let launch = try sequence {
+      Service(journal: journal) { throw Broken(number: $0) }.id("server").onExit(
+        .restart(
+          max: 2, within: .seconds(60), backoff: .exponential(from: .milliseconds(100), to: .seconds(1))))
+    }
+    let events = launch.events
+    try await launch.launch()
+    for pause in [100, 200] {
+      await clock.waitForSleeper(until: clock.now.offset + .milliseconds(pause))
+      #expect(
+        await launch.health().steps.first?.health
+          == .unhealthy("doesn't run: it failed: Broken(number: \(pause / 100))"))
+      clock.advance(by: .milliseconds(pause))
+    }
+    var kinds: [LaunchEvent.Kind] = []
+    for await event in events where event.phase == .running {
+      kinds.append(event.kind)
+      #expect(event.id == "server")
+    }
+    #expect(
+      kinds == [
+        .serviceBegan(run: 1), .serviceRestarting(after: .milliseconds(100)), .serviceBegan(run: 2),
+        .serviceRestarting(after: .milliseconds(200)), .serviceBegan(run: 3), .serviceEnded,
+      ])
+    #expect(journal.entries == ["up", "run 1", "run 2", "run 3", "down"])
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.code == .serviceFailed)
+    #expect(error.id == "server")
+    #expect(error.underlying as? Broken == Broken(number: 3))
+  }
+
+  @Test("may be restarted as often again when it has run for longer than the window")
+  func window() async throws {
+    let launch = try sequence {
+      Service(journal: journal) { run in
+        if run <= 4 {
+          try await clock.sleep(for: .seconds(61))
+          throw Broken(number: run)
+        }
+        try await Self.untilCancelled(run)
+      }.onExit(.restart(max: 1, within: .seconds(60), backoff: .constant(.seconds(1))))
+    }
+    try await launch.launch()
+    for _ in 0..<4 {
+      await clock.waitForSleeper(until: clock.now.offset + .seconds(61))
+      clock.advance(by: .seconds(61))
+      await clock.waitForSleeper(until: clock.now.offset + .seconds(1))
+      clock.advance(by: .seconds(1))
+    }
+    while journal.entries.last != "run 5" { await Task.yield() }
+    #expect(launch.isReady)
+    await launch.shutDown()
+  }
+
+  @Test("that ends shuts the sequence down if it has no policy, and without an error that is none")
+  func returns() async throws {
+    let launch = try sequence { Service(journal: journal) { _ in } }
+    do {
+      #expect(try await launch.run(on: [LaunchSignal(rawValue: 23)]) == 0)
+    } catch let error as LaunchError {
+      // It was over before the launch was.
+      #expect(error.code == .shutDown)
+    }
+    #expect(journal.entries.last == "down")
+  }
+
+  @Test("that fails ends a run with its error")
+  func fails() async throws {
+    let (launched, journal) = (Gate(), journal)
+    let launch = try sequence {
+      Service(journal: journal) { _ in
+        await launched.pass()
+        throw Broken(number: 7)
+      }.id("server")
+    }
+    let running = Task { try await launch.run(on: [LaunchSignal(rawValue: 23)]) }
+    try await launch.launch()
+    launched.open()
+    let error = try await #require(throws: LaunchError.self) { try await running.value }
+    #expect(error.code == .serviceFailed)
+    #expect(error.underlying as? Broken == Broken(number: 7))
+  }
+
+  @Test("that fails during the launch aborts it")
+  func failsDuringLaunch() async throws {
+    let journal = journal
+    let launch = try sequence {
+      Service(journal: journal) { _ in throw Broken() }.id("server")
+      Do { _ in try await clock.sleep(for: .seconds(60)) }.id("slow").after("server")
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.code == .serviceFailed)
+    #expect(error.id == "server")
+    #expect(journal.entries == ["up", "run 1", "down"])
+  }
+
+  @Test("that ends is left alone if that is the policy, and then unhealthy")
+  func ignore() async throws {
+    let launch = try sequence { Service(journal: journal) { _ in }.id("server").onExit(.ignore) }
+    try await launch.launch()
+    while await launch.health().isHealthy { await Task.yield() }
+    #expect(await launch.health().steps.map(\.health) == [.unhealthy("doesn't run: it returned")])
+    #expect(launch.isReady)
+    await launch.shutDown()
+  }
+
+  @Test("and ignores its cancellation is left behind at its stop timeout")
+  func deaf() async throws {
+    let (gate, began) = (Gate(), Gate())
+    let launch = try sequence {
+      Service(journal: journal) { _ in
+        began.open()
+        await gate.pass()
+      }.id("server").stopTimeout(.seconds(3))
+    }
+    try await launch.launch()
+    await began.pass()
+    let shutDown = Task { await launch.shutDown() }
+    await clock.waitForSleeper(until: .seconds(3))
+    clock.advance(by: .seconds(3))
+    await clock.waitForSleeper(until: .seconds(4))
+    clock.advance(by: .seconds(1))
+    #expect(await shutDown.value.entries.map(\.wasAbandoned) == [true])
+    gate.open()
+  }
+
+  @Test("may shut the sequence down itself, and doesn't wait for its own end")
+  func fromInside() async throws {
+    let box = Box<LaunchSequence>()
+    let launch = try sequence {
+      Service(journal: journal) {
+        await box.value.withLock { $0 }?.shutDown()
+        try await Self.untilCancelled($0)
+      }
+    }
+    box.value.withLock { $0 = launch }
+    do { try await launch.launch() } catch {}
+    await launch.shutDown()
+    #expect(journal.entries == ["up", "run 1", "down"])
+  }
+
+  @Test("and others like it that end all the time are each shut down once, and don't run after that")
+  func manyEnds() async throws {
+    for _ in 0..<50 {
+      let (journal, ends) = (Journal(), Count())
+      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        for number in 0..<4 {
+          Service(journal: journal) { _ in
+            await Task.yield()
+            ends.next()
+            throw Broken()
+          }.id("\(number)").after().onExit(.restart(max: 5, within: .seconds(60), backoff: .constant(.zero)))
+        }
+      }
+      do { try await launch.launch() } catch {}
+      await launch.shutDown()
+      #expect(journal.entries.count { $0 == "up" } == journal.entries.count { $0 == "down" })
+      let after = ends.value
+      await Task.yield()
+      #expect(ends.value == after)
+    }
+  }
+}

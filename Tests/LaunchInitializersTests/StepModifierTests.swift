@@ -1,0 +1,138 @@
+import LaunchInitializers
+import SpellRegistry
+import SpellTesting
+import Testing
+
+@Suite("A step", .timeLimit(.minutes(1))) struct StepModifierTests {
+  let clock = TestClock()
+  let journal = Journal()
+
+  @Test("with a condition is skipped if that doesn't hold")
+  func when() async throws {
+    let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["On": "yes"]]])
+    let launch = try LaunchSequence(configuration: configuration) {
+      note("on", journal).id("on").when { $0.value(for: "A", key: "On") != nil }
+      note("off", journal).id("off").when { $0.value(for: "A", key: "Off") != nil }
+      note("needs off", journal).id("needs off").requires("off")
+    }
+    let report = try await launch.launch()
+    #expect(journal.entries == ["on"])
+    #expect(report.entries.map(\.outcome) == [.completed, .skipped, .skipped])
+    #expect(report.entry("off")?.message == "its condition doesn't hold")
+  }
+
+  @Test("that fails half-way undoes what it did, before each retry and before the launch aborts")
+  func rollback() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      note("up", journal)
+      Do { _ in
+        journal.note("half")
+        throw Broken()
+      }.id("bad").onFailure(.retry(1, after: .zero)).onRollback { journal.note("undone") }
+      Do { _ in throw SkipInitializer("nothing") }.onRollback { journal.note("never") }
+    }
+    await #expect(throws: LaunchError.self) { try await launch.launch() }
+    #expect(journal.entries == ["up", "half", "undone", "half", "undone", "-up"])
+  }
+
+  @Test("that is deferred begins when the launch is over, and is shut down as any other")
+  func deferred() async throws {
+    let gate = Gate()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in
+        await gate.pass()
+        journal.note("later")
+      }.id("later").deferred()
+      note("a", journal).id("a")
+      note("latest", journal).id("latest").deferred()
+      Do { _ in throw Broken() }.id("bad").after("latest").deferred()
+      note("needs bad", journal).id("needs bad").requires("bad").deferred()
+      note("b", journal).id("b")
+    }
+    let report = try await launch.launch()
+    #expect(report.entries.map(\.id) == ["a", "b"])
+    #expect(journal.entries == ["a", "b"])
+    #expect(launch.isReady)
+    gate.open()
+    let deferred = await launch.deferredReport()
+    #expect(deferred.entries.map(\.id) == ["later", "latest", "bad", "needs bad"])
+    #expect(deferred.entries.map(\.outcome) == [.completed, .completed, .failed, .skipped])
+    await launch.shutDown()
+    #expect(journal.entries == ["a", "b", "later", "latest", "-b", "-latest", "-a"])
+  }
+
+  @Test("that is deferred is ended by a shut-down, whenever that comes")
+  func deferredRace() async throws {
+    for round in 0..<100 {
+      let (up, down) = (Count(), Count())
+      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
+        for number in 0..<6 {
+          let step = Do(whenShutDown: { down.next() }) { _ in
+            if round % 2 == 0 { await Task.yield() }
+            up.next()
+          }.id("\(number)").after()
+          number < 3 ? step : step.deferred()
+        }
+      }
+      async let launched: Void = {
+        do { try await launch.launch() } catch {}
+      }()
+      for _ in 0..<round % 13 { await Task.yield() }
+      await launch.shutDown()
+      await launched
+      _ = await launch.deferredReport()
+      #expect(up.value == down.value)
+    }
+  }
+
+  @Test("of the launch can't wait for one that is deferred")
+  func deferredDependency() throws {
+    let error = #expect(throws: LaunchPlanError.self) {
+      try LaunchSequence(configuration: NoConfiguration()) {
+        note("later", journal).id("later").deferred()
+        note("a", journal).id("a").after("later")
+      }
+    }
+    #expect(error?.code == .deferredDependency)
+    #expect(error?.path == ["a", "later"])
+    #expect(error?.description.contains("Add .deferred() to \"a\"") == true)
+  }
+
+  private struct Ailing: Initializable {
+    let answer: @Sendable () async -> StepHealth
+    func perform(with configuration: any Configurable) {}
+    func health() async -> StepHealth { await answer() }
+  }
+
+  @Test("says how it is doing; one that doesn't answer in time is unhealthy")
+  func health() async throws {
+    let gate = Gate()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      note("fine", journal).id("fine")
+      Ailing { .degraded("slow") }.id("slow")
+      Ailing {
+        await gate.pass()
+        return .healthy
+      }.id("stuck")
+      Do { _ in throw SkipInitializer("nothing") }.id("skipped")
+    }
+    #expect(!launch.isReady)
+    #expect(await launch.health().steps.isEmpty)
+    try await launch.launch()
+    #expect(launch.isReady)
+    let asked = Task { await launch.health(within: .seconds(2)) }
+    await clock.waitForSleeper(until: .seconds(2))
+    clock.advance(by: .seconds(2))
+    let health = await asked.value
+    #expect(health.steps.map(\.id) == ["fine", "slow", "stuck"])
+    #expect(health.steps[0].health == .healthy)
+    #expect(health.steps[1].health == .degraded("slow"))
+    #expect(health.steps[2].health == .unhealthy("no answer within 2 s"))
+    #expect(!health.isHealthy)
+    gate.open()
+    #expect(await launch.health().isHealthy)
+    await launch.shutDown()
+    #expect(!launch.isReady)
+    #expect(await launch.health().steps.isEmpty)
+  }
+}

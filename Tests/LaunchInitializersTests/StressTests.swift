@@ -1,0 +1,139 @@
+import Foundation
+import LaunchInitializers
+import SpellTesting
+import Testing
+
+/// Many launches on the system's clocks.
+///
+/// `LAUNCH_TESTS=long` makes it very many.
+@Suite("Over and over again", .timeLimit(.minutes(10))) struct StressTests {
+  private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
+
+  private struct Works: Initializable {
+    func perform(with configuration: any Configurable) async throws {}
+  }
+  private struct Fails: Initializable {
+    func perform(with configuration: any Configurable) async throws { throw Broken() }
+  }
+
+  /// Runs a body many times, on several tasks at once.
+  private static func many(
+    _ count: Int, tasks: Int = 4, _ body: @escaping @Sendable (Int) async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask { for number in stride(from: task, to: count, by: tasks) { try await body(number) } }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("a launch with a failing step never returns as if it had succeeded", arguments: ["one", "beside", "line"])
+  func failures(shape: String) async throws {
+    let lost = Count()
+    try await Self.many(Self.isLong ? 200_000 : 3_000) { _ in
+      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        switch shape {
+        case "one": Fails()
+        case "beside":
+          Works().id("works").after()
+          Fails().id("fails").after()
+          Works().id("never").after("fails")
+        default:
+          Works()
+          Fails()
+          Works()
+        }
+      }
+      do {
+        try await launch.launch()
+        lost.next()
+      } catch {}
+    }
+    #expect(lost.value == 0)
+  }
+
+  @Test("a retry is never lost, however short its pause", arguments: [Duration.zero, .microseconds(50)])
+  func retries(pause: Duration) async throws {
+    let attempts = Count()
+    let count = Self.isLong ? 20_000 : 300
+    try await Self.many(count) { _ in
+      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        Do { _ in
+          attempts.next()
+          throw Broken()
+        }.onFailure(.retry(2, after: pause)).onFailure(.skip)
+      }
+      let report = try await launch.launch()
+      #expect(report.entries.map(\.attempts) == [3])
+    }
+    #expect(attempts.value == 3 * count)
+  }
+
+  @Test("a launch, passes and a shut-down race, and what came up goes down once")
+  func race() async throws {
+    try await Self.many(Self.isLong ? 20_000 : 200) { number in
+      let (up, down, again) = (Count(), Count(), Count())
+      // With a grace period that no busy machine uses up.
+      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
+        for step in 0..<3 {
+          let isFirst = Count()
+          Do(wantsForeground: true, whenShutDown: { down.next() }) { _ in
+            if number % 3 == 0 { await Task.yield() }
+            (isFirst.next() == 1 ? up : again).next()
+          }.id("\(step)")
+        }
+      }
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { do { try await launch.launch() } catch {} }
+        for _ in 0..<3 {
+          group.addTask {
+            await launch.enterBackground()
+            await launch.enterForeground()
+          }
+        }
+        if number % 2 == 0 {
+          group.addTask {
+            for _ in 0..<number % 17 { await Task.yield() }
+            await launch.shutDown()
+          }
+        }
+      }
+      let report = await launch.shutDown()
+      #expect(down.value == up.value)
+      #expect(report.entries.count == up.value)
+      let after = again.value
+      await launch.enterForeground()
+      #expect(again.value == after)
+    }
+  }
+
+  @Test("callers that are cancelled at random end the launch when the last one is")
+  func cancellations() async throws {
+    try await Self.many(Self.isLong ? 3_000 : 100) { number in
+      let (up, down) = (Count(), Count())
+      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
+        for step in 0..<4 {
+          Do(whenShutDown: { down.next() }) { _ in
+            try await Task.sleep(for: .microseconds(200))
+            up.next()
+          }.id("\(step)").after()
+        }
+      }
+      await withTaskGroup(of: Void.self) { group in
+        for caller in 0..<6 {
+          group.addTask {
+            let task = Task { try await launch.launch() }
+            if (caller + number) % 2 == 0 {
+              for _ in 0..<(caller * number) % 7 { await Task.yield() }
+              task.cancel()
+            }
+            _ = await task.result
+          }
+        }
+      }
+      await launch.shutDown()
+      #expect(up.value == down.value)
+    }
+  }
+}
