@@ -76,7 +76,9 @@ final class AsyncRun: Sendable {
   private struct Waits: Sendable {
     private var awaited: [ObjectIdentifier: [AsyncRun]] = [:]
 
-    mutating func add(_ run: AsyncRun, awaits other: AsyncRun) { awaited[ObjectIdentifier(run), default: []].append(other) }
+    mutating func add(_ run: AsyncRun, awaits other: AsyncRun) {
+      awaited[ObjectIdentifier(run), default: []].append(other)
+    }
 
     mutating func remove(_ run: AsyncRun, awaits other: AsyncRun) {
       guard let index = awaited[ObjectIdentifier(run)]?.firstIndex(where: { $0 === other }) else { return }

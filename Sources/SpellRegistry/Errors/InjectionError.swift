@@ -47,7 +47,9 @@ public struct InjectionError: Error, Sendable {
     let underlying: (any Error)?
     let notes: @Sendable () -> [String]
 
-    init(_ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: @escaping @Sendable () -> [String]) {
+    init(
+      _ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: @escaping @Sendable () -> [String]
+    ) {
       self.code = code
       self.steps = steps
       self.underlying = underlying

@@ -78,7 +78,9 @@ extension InitializerRegistry {
     }
   }
 
-  private func captureError(_ way: [ResolvedRegistration], of held: ResolvedRegistration, by holder: ResolvedRegistration) -> InjectionError {
+  private func captureError(
+    _ way: [ResolvedRegistration], of held: ResolvedRegistration, by holder: ResolvedRegistration
+  ) -> InjectionError {
     InjectionError(
       .scopeCapture, through: way.map(\.step),
       advice:

@@ -30,9 +30,9 @@ struct Hooks: ~Copyable, Sendable {
     let thread = ThreadState.current
     // Which hooks: an address, compared and never followed.
     let identity = withUnsafePointer(to: self) { UInt(bitPattern: $0) }
-    if thread.pointee.runningHooks.contains(identity) { return }
-    thread.pointee.runningHooks.append(identity)
-    defer { thread.pointee.runningHooks.removeLast() }
+    if thread.runningHooks.contains(identity) { return }
+    thread.runningHooks.append(identity)
+    defer { thread.runningHooks.removeLast() }
     for hook in hooks { hook(value, point) }
   }
 }

@@ -45,17 +45,17 @@ extension CreationGate {
       }
     if isConcerned { return false }
     let thread = ThreadState.current
-    guard begin(from: Self.vacant, on: thread.pointee.id) else { return false }
+    guard begin(from: Self.vacant, on: thread.id) else { return false }
     // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
     let epoch = epoch.pointee.load(ordering: .acquiring)
     let asker = ResolutionFrame.Asker(
       container: container.map { ObjectIdentifier($0) }, property: PropertyIdentity.Address(property))
-    let frame = ResolutionFrame(outer: thread.pointee.innermost, type: type, registration: nil, asker: asker, gate: identity)
+    let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: asker, gate: identity)
     do throws(InjectionError) { try thread.making(frame) { make() } } catch {
-      settle(as: Self.vacant, on: thread.pointee.id)
+      settle(as: Self.vacant, on: thread.id)
       return false
     }
-    settle(as: epoch, on: thread.pointee.id)
+    settle(as: epoch, on: thread.id)
     return true
   }
 }
@@ -100,11 +100,11 @@ extension PropertyStorage {
       case CreationGate.replaced: continue
       default: break
       }
-      if newest.header.pointee.gate.begin(from: state, on: thread.pointee.id) {
+      if newest.slot.begin(from: state, on: thread.id) {
         do throws(InjectionError) {
           return try makeValue(in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
         } catch {
-          newest.header.pointee.gate.settle(as: state, on: thread.pointee.id)
+          newest.slot.settle(as: state, on: thread.id)
           throw error
         }
       }
@@ -141,16 +141,17 @@ extension PropertyStorage {
   /// Makes the value for the newest storage, as the thread that began its gate, and settles the gate.
   private func makeValue(
     in container: AnyObject?, for newest: PropertyStorage, from state: UInt, keptBy keep: ((Value) -> Void)?,
-    fallback: Fallback, on thread: UnsafeMutablePointer<ThreadState>
+    fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) -> Value {
     let registry = self.registry
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
-    let epoch = header.pointee.epoch.pointee.load(ordering: .acquiring)
+    let epoch = slot.epoch
     let match = match(in: registry, for: container, on: thread)
     if match == nil && !hasExpression {
-      return try makeFallback(in: container, for: newest, from: state, epoch: epoch, asking: registry, fallback, on: thread)
+      return try makeFallback(
+        in: container, for: newest, from: state, epoch: epoch, asking: registry, fallback, on: thread)
     }
-    let value = try value(of: match, from: registry, in: container, gate: newest.header.pointee.gate.identity, on: thread)
+    let value = try value(of: match, from: registry, in: container, gate: newest.slot.gateIdentity, on: thread)
     if let keep {
       keep(value)
       store(try registry.nilOrThrow(at: point(in: container)), for: newest, in: CreationGate.readyElsewhere, on: thread)
@@ -164,7 +165,7 @@ extension PropertyStorage {
   /// What the wrapper makes of nothing; else the value that there was; else nil or an error.
   private func makeFallback(
     in container: AnyObject?, for newest: PropertyStorage, from state: UInt, epoch: UInt,
-    asking registry: InitializerRegistry, _ fallback: Fallback, on thread: UnsafeMutablePointer<ThreadState>
+    asking registry: InitializerRegistry, _ fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) -> Value {
     if let value = try fallback(point(in: container)) {
       store(value, for: newest, in: epoch, on: thread)
@@ -172,26 +173,26 @@ extension PropertyStorage {
       return value
     }
     // A value for which nothing is registered any more stays.
-    if newest.header.pointee.hasValue {
-      newest.header.pointee.gate.settle(as: epoch, on: thread.pointee.id)
+    if newest.slot.hasValue {
+      newest.slot.settle(as: epoch, on: thread.id)
       return newest.slot.unsafeValue
     }
     let nothing: Value = try registry.nilOrThrow(at: point(in: container))
-    newest.header.pointee.gate.settle(as: state, on: thread.pointee.id)
+    newest.slot.settle(as: state, on: thread.id)
     return nothing
   }
 
   /// The registry to ask; the declaration isn't copied for it.
   private var registry: InitializerRegistry {
-    if header.pointee.declaration.reference == nil { return .shared }
-    return header.pointee.declaration.registry
+    guard let reference = slot.reference else { return .shared }
+    return reference.registry ?? slot.declaration.registry
   }
 
-  private var hasExpression: Bool { header.pointee.declaration.expression != nil }
+  private var hasExpression: Bool { slot.expression != nil }
 
   /// The registration that makes the value; nil if the property's own expression comes first, or none does.
   private func match(
-    in registry: InitializerRegistry, for container: AnyObject?, on thread: UnsafeMutablePointer<ThreadState>
+    in registry: InitializerRegistry, for container: AnyObject?, on thread: CurrentThread
   ) -> Match? {
     // What is registered for no container in particular comes after the property's own expression.
     if hasExpression && !registry.hasClassConstraints { return nil }
@@ -203,18 +204,18 @@ extension PropertyStorage {
   /// What a registration makes or, without one, the property's own expression.
   private func value(
     of match: Match?, from registry: InitializerRegistry, in container: AnyObject?, gate: GateID?,
-    on thread: UnsafeMutablePointer<ThreadState>
+    on thread: CurrentThread
   ) throws(InjectionError) -> Value {
     let asker = ResolutionFrame.Asker(
       container: container.map { ObjectIdentifier($0) }, property: identity.address)
     if let match {
       return try registry.value(of: match, asker: asker, propertyGate: gate, on: thread) { point(in: container) }
     }
-    guard let expression = header.pointee.declaration.expression else {
+    guard let expression = slot.expression else {
       trap("Nothing makes the property declared at \(identity.place); please report this.")
     }
     let frame = ResolutionFrame(
-      outer: thread.pointee.innermost, type: Value.self, registration: nil, asker: asker, gate: gate)
+      on: thread, type: Value.self, registration: nil, asker: asker, gate: gate)
     return try thread.making(frame) { expression() }
   }
 
@@ -223,7 +224,7 @@ extension PropertyStorage {
     _ value: Value, of match: Match?, through registry: InitializerRegistry, in container: AnyObject?
   ) {
     if let match { match.registration.hooks.callAll(value, at: point(in: container)) }
-    if let hook = header.pointee.declaration.options?.hook, let container { hook(container, value) }
+    if let hook = slot.hook, let container { hook(container, value) }
     registry.notifyObservers(of: value, in: container) { point(in: container) }
   }
 }
@@ -233,12 +234,12 @@ extension PropertyStorage {
 extension PropertyStorage {
   /// The state, once no thread is making the value.
   private func settledState(
-    in container: AnyObject?, on thread: UnsafeMutablePointer<ThreadState>
+    in container: AnyObject?, on thread: CurrentThread
   ) throws(InjectionError) -> UInt {
     while true {
-      let state = header.pointee.gate.current
+      let state = slot.current
       guard CreationGate.isBusy(state) else { return state }
-      do throws(InjectionError) { try header.pointee.gate.wait(for: Value.self, on: thread) } catch {
+      do throws(InjectionError) { try slot.wait(for: Value.self, on: thread) } catch {
         throw error.located(at: point(in: container))
       }
     }
@@ -246,14 +247,13 @@ extension PropertyStorage {
 
   /// Writes a value for the newest storage, whose gate this thread has begun, and settles the gate.
   private func store(
-    _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: UnsafeMutablePointer<ThreadState>
+    _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
-    if newest.header.pointee.hasValue {
+    if newest.slot.hasValue {
       link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
-      newest.slot.place.initialize(to: value)
-      newest.header.pointee.hasValue = true
-      newest.header.pointee.gate.settle(as: epoch, on: thread.pointee.id)
+      newest.slot.write(value)
+      newest.slot.settle(as: epoch, on: thread.id)
     }
   }
 
@@ -279,8 +279,8 @@ extension PropertyStorage {
       let state = try newest.settledState(in: container, on: thread)
       if state == CreationGate.replaced { continue }
       if ifVacant && state != CreationGate.vacant { return false }
-      if newest.header.pointee.gate.begin(from: state, on: thread.pointee.id) {
-        store(value, for: newest, in: header.pointee.epoch.pointee.load(ordering: .acquiring), on: thread)
+      if newest.slot.begin(from: state, on: thread.id) {
+        store(value, for: newest, in: slot.epoch, on: thread)
         return true
       }
     }
@@ -292,7 +292,7 @@ extension PropertyStorage {
   /// ``replacedWithNothing()`` into the wrapper's field instead.
   public func forget() {
     let newest = newest
-    if newest.header.pointee.gate.current == CreationGate.vacant { return }
+    if newest.slot.current == CreationGate.vacant { return }
     link(PropertyStorage(declaration), inPlaceOf: newest)
   }
 
@@ -314,7 +314,9 @@ extension PropertyStorage {
     }
     let asker = ResolutionFrame.Asker(
       container: container.map { ObjectIdentifier($0) }, property: identity.address)
-    let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) { point(in: container) }
+    let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) {
+      point(in: container)
+    }
     return { () throws(InjectionError) in
       try assignIfVacant(value) ? { notify(value, of: match, through: registry, in: container) } : {}
     }
@@ -323,9 +325,9 @@ extension PropertyStorage {
   /// Whether a value in this state was injected before its type was last re-injected; if not, the state is brought up
   /// to date, so that the next read is a fast one again.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
-    let current = header.pointee.epoch.pointee.load(ordering: .acquiring)
+    let current = slot.epoch
     if current == state { return false }
-    if !header.pointee.isAssigned {
+    if !slot.isAssigned {
       let registry = self.registry
       var types: [any Any.Type] = [Value.self]
       if let optional = Value.self as? any OptionalValue.Type { types.append(optional.wrappedType) }
@@ -334,7 +336,7 @@ extension PropertyStorage {
       if let match { types.append(match.registration.type) }
       if registry.epochs.isOutdated(state, types) { return true }
     }
-    _ = header.pointee.gate.state.compareExchange(expected: state, desired: current, ordering: .acquiringAndReleasing)
+    slot.renew(state, as: current)
     return false
   }
 }

@@ -72,7 +72,7 @@ public import Synchronization
 /// Where a property's value is: a header of the same shape for all types, then the value.
 ///
 /// A read projects this out of the wrapper's field, and so counts no reference to the storage.
-@frozen @usableFromInline package struct PropertySlot<Value> {
+@safe @frozen @usableFromInline package struct PropertySlot<Value> {
   @usableFromInline let header: UnsafeMutablePointer<PropertyHeader<Value>>
 
   @inlinable init(header: UnsafeMutablePointer<PropertyHeader<Value>>) { self.header = header }
@@ -109,6 +109,42 @@ public import Synchronization
 
   @inlinable static var alignment: Int {
     max(MemoryLayout<PropertyHeader<Value>>.alignment, MemoryLayout<Value>.alignment)
+  }
+
+  // What the slow path uses, so that it needs no pointer.
+
+  var current: UInt { header.pointee.gate.current }
+  var gateIdentity: GateID { header.pointee.gate.identity }
+  var epoch: UInt { header.pointee.epoch.pointee.load(ordering: .acquiring) }
+  var hasValue: Bool { header.pointee.hasValue }
+  var isAssigned: Bool { header.pointee.isAssigned }
+  var declaration: PropertyDeclaration<Value> { header.pointee.declaration }
+  var reference: RegistryReference? { header.pointee.declaration.reference }
+  var expression: (() -> Value)? { header.pointee.declaration.expression }
+  var hook: ((AnyObject, Value) -> Void)? { header.pointee.declaration.options?.hook }
+
+  func begin(from settled: UInt, on thread: ThreadState.ID) -> Bool {
+    header.pointee.gate.begin(from: settled, on: thread)
+  }
+
+  func settle(as settled: UInt, on thread: ThreadState.ID) { header.pointee.gate.settle(as: settled, on: thread) }
+
+  func wait(for type: any Any.Type, on thread: CurrentThread) throws(InjectionError) {
+    try header.pointee.gate.wait(for: type, on: thread)
+  }
+
+  func replace() { header.pointee.gate.replace() }
+
+  /// Brings a settled state up to date.
+  func renew(_ state: UInt, as current: UInt) {
+    _ = header.pointee.gate.state.compareExchange(
+      expected: state, desired: current, ordering: .acquiringAndReleasing)
+  }
+
+  /// Writes the first value, as the thread that began the gate.
+  func write(_ value: Value) {
+    place.initialize(to: value)
+    header.pointee.hasValue = true
   }
 
   /// Ends the life of the header and the value.
@@ -193,7 +229,7 @@ extension PropertyStorage {
   /// The storage that has taken the place of the second; no type is looked at here.
   private func newestOf(_ second: PropertyBuffer.Erased) -> PropertyBuffer.Erased {
     let newer = PropertySlot<Value>(of: second).header
-    return ThreadState.current.pointee.read { newer.pointee.newer.load(ordering: .acquiring).map(PropertyBuffer.buffer) }
+    return ThreadState.current.read { newer.pointee.newer.load(ordering: .acquiring).map(PropertyBuffer.buffer) }
       ?? second
   }
 
@@ -216,7 +252,7 @@ extension PropertyStorage {
       return ThreadState.write { newer.pointee.newer.exchange(address, ordering: .acquiringAndReleasing) }
         .map { PropertyBuffer.Address(raw: $0) }
     }
-    old.header.pointee.gate.replace()
+    old.slot.replace()
     // Released with no lock held: a deinitializer may do anything.
     if let dropped { PropertyBuffer.release(dropped.raw) }
   }

@@ -90,7 +90,9 @@ extension InitializerRegistry {
     repeat dependencies.append((each Dependency).self)
     return add(
       nil, name, scope, SourcePlace(fileID: fileID, line: line), dependencies: dependencies,
-      .resolving { resolver in try initializer(repeat try resolver.registry.resolve((each Dependency).self, named: nil, in: nil, from: nil)) })
+      .resolving { resolver in
+        try initializer(repeat try resolver.registry.resolve((each Dependency).self, named: nil, in: nil, from: nil))
+      })
   }
 
   /// Registers a closure that creates a value from arguments that are known only at run time.

@@ -87,7 +87,7 @@ extension InitializerRegistry {
 
   /// The value of a registration, after its hooks and the registry's were called.
   private func deliver<Value>(
-    _ match: Match, to asker: ResolutionFrame.Asker, on thread: UnsafeMutablePointer<ThreadState>,
+    _ match: Match, to asker: ResolutionFrame.Asker, on thread: CurrentThread,
     at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     let value: Value = try value(of: match, asker: asker, on: thread, at: point)
@@ -128,7 +128,7 @@ extension InitializerRegistry {
       arguments: ObjectIdentifier(Arguments.self))
     let thread = ThreadState.current
     for owner in lineage {
-      guard let registration = thread.pointee.read({ owner.table[key, Value.self] }) as? TypedRegistration<Value>,
+      guard let registration = thread.read({ owner.table[key, Value.self] }) as? TypedRegistration<Value>,
         case .withArguments(let initializer) = registration.initializer
       else { continue }
       thread.observeDependency(on: Value.self)
@@ -153,7 +153,7 @@ extension InitializerRegistry {
     func point() -> InjectionPoint { InjectionPoint(Value.self, in: nil, .unnamed) }
     // A frame for all of them, so that they share the values of this resolution.
     let frame = ResolutionFrame(
-      outer: thread.pointee.innermost, type: [Value].self, registration: nil, asker: .init(), gate: nil)
+      on: thread, type: [Value].self, registration: nil, asker: .init(), gate: nil)
     return try thread.making(frame) { () throws(InjectionError) in
       var values: [Value] = []
       for match in allMatches(for: Value.self, on: thread) {
@@ -163,11 +163,11 @@ extension InitializerRegistry {
     }
   }
 
-  private func allMatches(for type: any Any.Type, on thread: UnsafeMutablePointer<ThreadState>) -> [Match] {
+  private func allMatches(for type: any Any.Type, on thread: CurrentThread) -> [Match] {
     var overridden: Set<RegistrationKey> = []
     var found: [Match] = []
     for owner in lineage {
-      let registrations = thread.pointee.read { owner.table.all(for: type) }
+      let registrations = thread.read { owner.table.all(for: type) }
       for registration in registrations
       where registration.key.container == nil && !overridden.contains(registration.key) && registration.serves(type) {
         found.append(Match(registration, for: type, of: owner))
@@ -188,7 +188,7 @@ extension InitializerRegistry {
   ///   - point: The request, for the property's name and the container's class; asked for only if it matters.
   func match(
     for type: any Any.Type, named name: RequestedName, inContainer: Bool, onlyConstrained: Bool = false,
-    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    on thread: CurrentThread, at point: () -> InjectionPoint
   ) -> Match? {
     if !onlyConstrained, let only = winner(for: type, named: name, inContainer: inContainer, on: thread) { return only }
     let point = point()
@@ -214,10 +214,10 @@ extension InitializerRegistry {
   ///
   /// - Parameter take: Shown the registration while nothing is retained; returns whether it took what it wanted.
   @inline(__always) private func winner(
-    for type: any Any.Type, named name: RequestedName, inContainer: Bool, on thread: UnsafeMutablePointer<ThreadState>,
+    for type: any Any.Type, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
     take: (RegistrationStorage) -> Bool = { _ in false }
   ) -> Match? {
-    thread.pointee.read {
+    thread.read {
       switch table.find(type, named: name, inContainer: inContainer) {
       case .winner(let registration):
         if registration._withUnsafeGuaranteedRef(take) { return nil }
@@ -246,9 +246,9 @@ extension InitializerRegistry {
   /// The most specific registration in this registry's own table.
   private func winner(
     for type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
-    onlyConstrained: Bool, on thread: UnsafeMutablePointer<ThreadState>
+    onlyConstrained: Bool, on thread: CurrentThread
   ) -> RegistrationStorage? {
-    let candidates = thread.pointee.read { table.candidates(for: type, named: name, withInstances: withInstances) }
+    let candidates = thread.read { table.candidates(for: type, named: name, withInstances: withInstances) }
     var best: (registration: RegistrationStorage, rank: RegistrationRank)?
     for candidate in candidates where !onlyConstrained || candidate.key.container != nil {
       guard let rank = RegistrationRank(of: candidate, in: containerType, named: name) else { continue }
@@ -271,7 +271,7 @@ extension InitializerRegistry {
   /// The value of a registration: what its scope keeps, or what its initializer makes now.
   func value<Value>(
     of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID? = nil,
-    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     thread.observeDependency(on: Value.self)
     if match.fit != .exact {
@@ -295,14 +295,14 @@ extension InitializerRegistry {
   // Apart from the above, which would otherwise look up the type of an Optional each time.
   @inline(never) private func graphValue<Value>(
     of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, propertyGate: GateID?,
-    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if let value = thread.pointee.graph?.value(of: registration) { return value }
+    if let value = thread.graph?.value(of: registration) { return value }
     let value = try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
     // The outermost frame's end forgets them; without a frame this was the outermost request.
-    if thread.pointee.innermost != nil {
-      if thread.pointee.graph == nil { thread.pointee.graph = GraphValues() }
-      thread.pointee.graph?.keep(value, of: registration)
+    if thread.isMaking {
+      if thread.graph == nil { thread.graph = GraphValues() }
+      thread.graph?.keep(value, of: registration)
     }
     return value
   }
@@ -310,7 +310,7 @@ extension InitializerRegistry {
   /// The value of a registration of another type than the one that is asked for.
   @inline(never) private func convertedValue<Value>(
     of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID?,
-    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     if match.fit == .wrapped, let type = Value.self as? any OptionalInjection.Type {
       return try type.value(of: match, from: self, asker: asker, on: thread, at: point)
@@ -324,7 +324,7 @@ extension InitializerRegistry {
   /// Runs a registration's initializer, with this registry as the current one.
   private func run<Value>(
     _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
-    keepsValue: Bool = false, on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    keepsValue: Bool = false, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     if case .instance(let instance) = registration.initializer { return instance() }
     return try run(
@@ -334,7 +334,8 @@ extension InitializerRegistry {
       case .instance(let instance): return instance()
       case .independent(let initializer): return try initializer()
       case .resolving(let initializer): return try initializer(Resolver(point: point(), registry: self))
-      case .onMainActor(let initializer): return try MainActorCall(initializer, Resolver(point: point(), registry: self)).run()
+      case .onMainActor(let initializer):
+        return try MainActorCall(initializer, Resolver(point: point(), registry: self)).run()
       case .async:
         // What is ready is kept by the scope, and was found there.
         throw InjectionError(
@@ -349,11 +350,11 @@ extension InitializerRegistry {
   /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
   @inline(__always) private func run<Value>(
     _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
-    propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: UnsafeMutablePointer<ThreadState>,
+    propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
     let frame = ResolutionFrame(
-      outer: thread.pointee.innermost, type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
+      on: thread, type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
       propertyGate: propertyGate)
     return try thread.making(frame) { () throws(InjectionError) in
       do {
@@ -365,10 +366,10 @@ extension InitializerRegistry {
   }
 }
 
-extension UnsafeMutablePointer<ThreadState> {
+extension CurrentThread {
   /// Notes that the initializer that runs, if one does, has asked for a type.
   fileprivate func observeDependency(on type: any Any.Type) {
-    pointee.innermost?.pointee.registration?._withUnsafeGuaranteedRef { $0.observeDependency(on: type) }
+    innermostRegistration?._withUnsafeGuaranteedRef { $0.observeDependency(on: type) }
   }
 }
 
@@ -407,7 +408,7 @@ private struct MainActorCall<Value>: @unchecked Sendable {
 private protocol OptionalInjection: OptionalValue {
   static func value<Value>(
     of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
-    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value
   static func made<Value, Arguments>(
     with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
@@ -417,7 +418,7 @@ private protocol OptionalInjection: OptionalValue {
 extension Optional: OptionalInjection {
   fileprivate static func value<Value>(
     of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
-    on thread: UnsafeMutablePointer<ThreadState>, at point: () -> InjectionPoint
+    on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     let unwrapped = Match(match.registration, for: Wrapped.self, of: match.owner)
     return rewrapped(try registry.value(of: unwrapped, asker: asker, on: thread, at: point) as Wrapped)

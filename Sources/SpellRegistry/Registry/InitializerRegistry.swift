@@ -26,9 +26,16 @@ public final class InitializerRegistry: Sendable {
   public static let shared = InitializerRegistry()
 
   /// The registry that is current instead of the shared one, and how what is made now refers to it.
-  struct Override: Sendable {
+  ///
+  /// One object, as a look into the task's locals retains what it finds.
+  final class Override: Sendable {
     let registry: InitializerRegistry
     let reference: RegistryReference
+
+    init(registry: InitializerRegistry, isWeak: Bool) {
+      self.registry = registry
+      reference = RegistryReference(to: registry, isWeak: isWeak)
+    }
   }
 
   @TaskLocal private static var taskOverride: Override?
@@ -103,7 +110,7 @@ public final class InitializerRegistry: Sendable {
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   /// Every registration here, in order.
-  var registrations: [RegistrationStorage] { ThreadState.current.pointee.read { table.all } }
+  var registrations: [RegistrationStorage] { ThreadState.current.read { table.all } }
 
   /// This registry, its parent, its parent's parent.
   var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
@@ -117,7 +124,7 @@ public final class InitializerRegistry: Sendable {
 extension InitializerRegistry {
   private func override(isWeak: Bool) -> Override? {
     // What the shared registry makes asks the shared registry, with nothing to refer to.
-    self === Self.shared ? nil : Override(registry: self, reference: RegistryReference(to: self, isWeak: isWeak))
+    self === Self.shared ? nil : Override(registry: self, isWeak: isWeak)
   }
 
   private static func withOverride<Result>(_ override: Override?, _ body: () throws -> Result) rethrows -> Result {
@@ -125,27 +132,27 @@ extension InitializerRegistry {
     return try $taskOverride.withValue(override, operation: body)
   }
 
-  /// The override for an initializer of this registry, if it isn't in force already.
-  private func overrideToSet(keepsValue: Bool) -> Override?? {
-    guard let override = Self.override else { return self === Self.shared ? nil : .some(override(isWeak: keepsValue)) }
-    if override.registry === self && (!keepsValue || override.reference.isWeak) { return nil }
-    return .some(self.override(isWeak: keepsValue))
+  /// Whether this registry is current, in the way that an initializer of it needs.
+  private func isCurrent(keepsValue: Bool) -> Bool {
+    guard let override = Self.override else { return self === Self.shared }
+    return override.registry === self && (!keepsValue || override.reference.isWeak)
   }
 
   /// Runs an initializer with this registry as the current one.
   ///
   /// - Parameter keepsValue: Whether the registry keeps the value, so that the value must not keep the registry.
   @inline(__always) func runInitializer<Result>(keepsValue: Bool, _ body: () throws -> Result) rethrows -> Result {
-    guard let override = overrideToSet(keepsValue: keepsValue) else { return try body() }
-    return try Self.withOverride(override, body)
+    if isCurrent(keepsValue: keepsValue) { return try body() }
+    return try Self.withOverride(override(isWeak: keepsValue), body)
   }
 
   func runInitializer<Result>(
     keepsValue: Bool, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    guard let override = overrideToSet(keepsValue: keepsValue) else { return try await body() }
+    if isCurrent(keepsValue: keepsValue) { return try await body() }
     Self.isOverridden.store(true, ordering: .relaxed)
-    return try await Self.$taskOverride.withValue(override, operation: body, isolation: isolation)
+    return try await Self.$taskOverride.withValue(
+      override(isWeak: keepsValue), operation: body, isolation: isolation)
   }
 
   /// Lets what was made in the running ``run(_:)`` no longer keep this registry, which now keeps an object that may have

@@ -78,7 +78,7 @@ public import Synchronization
   ///
   /// - Parameter type: The type of the value, for the error.
   /// - Throws: `.cycle`, with the types around it, if the wait would never end.
-  func wait(for type: any Any.Type, on thread: UnsafeMutablePointer<ThreadState>) throws(InjectionError) {
+  func wait(for type: any Any.Type, on thread: CurrentThread) throws(InjectionError) {
     try Waiters.wait(for: type, at: identity, on: thread) {
       let found = current
       if found & Self.tags == Self.busy {

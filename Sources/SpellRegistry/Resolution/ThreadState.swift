@@ -30,9 +30,9 @@ struct ThreadState: ~Copyable {
   }
 
   /// The calling thread's state, made when it is first asked for and freed when the thread ends.
-  static var current: UnsafeMutablePointer<ThreadState> {
-    if let state = storage.pointer { return state.assumingMemoryBound(to: ThreadState.self) }
-    return begin()
+  static var current: CurrentThread {
+    if let state = storage.pointer { return CurrentThread(state: state.assumingMemoryBound(to: ThreadState.self)) }
+    return CurrentThread(state: begin())
   }
 
   @inline(never) private static func begin() -> UnsafeMutablePointer<ThreadState> {
@@ -70,7 +70,7 @@ extension ThreadState {
   /// Runs `body` while no thread writes.
   ///
   /// Benchmark: "singleton, the same Int from two threads".
-  @inline(__always) func read<Result>(_ body: () -> Result) -> Result {
+  @inline(__always) fileprivate func read<Result>(_ body: () -> Result) -> Result {
     isReading.store(true, ordering: .sequentiallyConsistent)
     if Self.isWriting.load(ordering: .sequentiallyConsistent) { awaitWriters() }
     defer { isReading.store(false, ordering: .releasing) }
@@ -116,7 +116,7 @@ extension ThreadState {
 /// links: so noting what is being made costs next to nothing (benchmark: "resolve unique").
 struct ResolutionFrame {
   /// The frame whose initializer asked.
-  let outer: UnsafePointer<ResolutionFrame>?
+  fileprivate let outer: UnsafePointer<ResolutionFrame>?
   let type: any Any.Type
   /// The registration whose initializer runs; nil for a property's own expression. The caller that pushed the frame
   /// holds it, so frames compare by address at no cost.
@@ -125,7 +125,19 @@ struct ResolutionFrame {
   /// Where other threads wait for the value, if they can: the gate of what a registration keeps, or of a property.
   let gate: GateID?
   /// The gate of the property that asked for what a registration keeps.
-  var propertyGate: GateID?
+  let propertyGate: GateID?
+
+  init(
+    on thread: CurrentThread, type: any Any.Type, registration: Unmanaged<RegistrationStorage>?, asker: Asker,
+    gate: GateID?, propertyGate: GateID? = nil
+  ) {
+    outer = thread.state.pointee.innermost
+    self.type = type
+    self.registration = registration
+    self.asker = asker
+    self.gate = gate
+    self.propertyGate = propertyGate
+  }
 
   /// Who asks: two requests for one registration that are alike in this need each other's result.
   struct Asker: Equatable {
@@ -137,7 +149,27 @@ struct ResolutionFrame {
   }
 }
 
-extension UnsafeMutablePointer<ThreadState> {
+/// The calling thread's state, as the thread itself uses it.
+@safe struct CurrentThread {
+  fileprivate let state: UnsafeMutablePointer<ThreadState>
+
+  var id: ThreadState.ID { state.pointee.id }
+  /// Whether anything is being made on the thread.
+  var isMaking: Bool { state.pointee.innermost != nil }
+  /// The registration whose initializer runs.
+  var innermostRegistration: Unmanaged<RegistrationStorage>? { state.pointee.innermost?.pointee.registration }
+  var graph: GraphValues? {
+    get { state.pointee.graph }
+    nonmutating set { state.pointee.graph = newValue }
+  }
+  var runningHooks: [UInt] {
+    get { state.pointee.runningHooks }
+    nonmutating set { state.pointee.runningHooks = newValue }
+  }
+
+  /// Runs `body` while no thread writes; see ``ThreadState``.
+  @inline(__always) func read<Result>(_ body: () -> Result) -> Result { state.pointee.read(body) }
+
   /// Runs what makes a value, with a frame of its own.
   ///
   /// - Throws: `.cycle` if the same is being made further out on this thread, `.stackExhausted` if too little of the
@@ -157,14 +189,14 @@ extension UnsafeMutablePointer<ThreadState> {
         outer = open.pointee.outer
       }
     }
-    if isStackAddress(below: pointee.stackLimit) {
+    if isStackAddress(below: state.pointee.stackLimit) {
       throw InjectionError(.stackExhausted, through: [InjectionStep(frame.type)])
     }
     return try withUnsafePointer(to: frame) { current throws(InjectionError) in
-      pointee.innermost = current
+      state.pointee.innermost = current
       defer {
-        pointee.innermost = current.pointee.outer
-        if current.pointee.outer == nil && pointee.graph != nil { endGraph() }
+        state.pointee.innermost = current.pointee.outer
+        if current.pointee.outer == nil && state.pointee.graph != nil { endGraph() }
       }
       return try make()
     }
@@ -172,13 +204,13 @@ extension UnsafeMutablePointer<ThreadState> {
 
   /// Lets the shared values go when the outermost frame ends; their deinitializers may resolve.
   @inline(never) private func endGraph() {
-    let graph = pointee.graph.take()
+    let graph = state.pointee.graph.take()
     withExtendedLifetime(graph) {}
   }
 
   /// What is being made, the outermost first.
   var frames: [ResolutionFrame] {
-    sequence(first: pointee.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee }.reversed()
+    sequence(first: state.pointee.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee }.reversed()
   }
 }
 

@@ -24,9 +24,9 @@ enum Waiters {
   /// - Parameter maker: Marks the gate as awaited and returns the thread that makes its value; nil if none does.
   /// - Throws: `.cycle` if that thread waits, directly or through others, for a value that this thread is making.
   static func wait(
-    for type: any Any.Type, at gate: GateID, on thread: UnsafeMutablePointer<ThreadState>, maker: () -> ThreadState.ID?
+    for type: any Any.Type, at gate: GateID, on thread: CurrentThread, maker: () -> ThreadState.ID?
   ) throws(InjectionError) {
-    let id = thread.pointee.id
+    let id = thread.id
     try monitor.withLock { waits throws(InjectionError) in
       guard let maker = maker() else { return }
       let making = thread.frames.map { (gates: [$0.gate, $0.propertyGate], type: $0.type) }

@@ -46,7 +46,7 @@ struct KeptValue: ~Copyable, Sendable {
   ///
   /// If `make` throws, each that waited tries for itself.
   @inline(never) func value<Value>(
-    of type: Value.Type, on thread: UnsafeMutablePointer<ThreadState>,
+    of type: Value.Type, on thread: CurrentThread,
     make: (GateID) throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
     while true {
@@ -57,13 +57,13 @@ struct KeptValue: ~Copyable, Sendable {
       }
       let found = cell.gate.current
       if found == CreationGate.ready { return cell.value }
-      if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.pointee.id) {
+      if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
         do throws(InjectionError) { cell.fill(with: try make(cell.gate.identity)) } catch {
-          cell.gate.settle(as: CreationGate.vacant, on: thread.pointee.id)
+          cell.gate.settle(as: CreationGate.vacant, on: thread.id)
           throw error
         }
         keep(cell)
-        cell.gate.settle(as: CreationGate.ready, on: thread.pointee.id)
+        cell.gate.settle(as: CreationGate.ready, on: thread.id)
         return cell.value
       }
       if CreationGate.isBusy(found) { try cell.gate.wait(for: type, on: thread) }
