@@ -139,7 +139,7 @@ private final class Asking: @unchecked Sendable {
       _ = asking.service
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("The registry that is asked by Asking.service for a Service is gone."))
+    #expect(message.contains("The registry that this property of type Service asks is gone."))
     #expect(message.contains("hold the registry for as long as you use such an object"))
   }
 }
