@@ -50,6 +50,20 @@ private class Page: InjectionObserver {
     #expect(page.optional?.label == "new")
   }
 
+  @Test func ofTheTypeThatIsRegisteredReachesWhatItServesAsASupertype() {
+    final class Wide {
+      @Injected var base: BaseTracker
+      @Injected var tracker: any Tracker
+      @Injected var optional: (any Tracker)?
+    }
+    registry.register(instance: FileTracker("old"), as: .anySupertype)
+    let wide = Wide()
+    #expect([wide.base.label, wide.tracker.label, wide.optional?.label] == ["old", "old", "old"])
+    registry.register(instance: FileTracker("new"), as: .anySupertype)
+    registry.reinject(FileTracker.self)
+    #expect([wide.base.label, wide.tracker.label, wide.optional?.label] == ["new", "new", "new"])
+  }
+
   @Test func leavesAssignedValuesUntilTheyAreReset() {
     register("old")
     let page = Page()
@@ -214,5 +228,20 @@ private class Page: InjectionObserver {
     register("last")
     registry.reinject((any Tracker).self)
     #expect(Set(all.map(\.tracker.label)) == ["last"])
+  }
+
+  @Test func costsAReReadLittleAfterIt() {
+    final class Holder { @Injected var clock: Clock }
+    registry.register { Clock() }
+    let after = Holder()
+    _ = after.clock
+    registry.reinject(Clock.self)
+    _ = after.clock
+    let fresh = Holder()
+    _ = fresh.clock
+    func time(_ holder: Holder) -> Duration { ContinuousClock().measure { for _ in 0..<5_000 { _ = holder.clock } } }
+    let rounds = (0..<20).map { _ in (time(fresh), time(after)) }
+    let (lowest, changed) = (rounds.map(\.0).min() ?? .zero, rounds.map(\.1).min() ?? .zero)
+    #expect(changed / lowest < 8)
   }
 }

@@ -64,6 +64,48 @@ private final class BookShelf: Shelf<String> {}
     #expect(SubPage().tracker.label == "own name")
   }
 
+  @Test func tellsItsInitializerWhichPropertyAsks() {
+    final class Named: Sendable {
+      let name: String
+      init(_ name: String) { self.name = name }
+    }
+    class Holder {
+      @Injected var first: Named
+      @Injected("alias") var second: Named
+      @Injected(.everyRead) var third: Named
+      @Injected var maybe: Named?
+    }
+    final class SubHolder: Holder {}
+    registry.register(Named.self) { resolver in
+      Named("\(resolver.point.containerType.map { "\($0)" } ?? "-").\(resolver.point.propertyName ?? "-")")
+    }
+    let holder = SubHolder()
+    #expect(holder.first.name == "SubHolder.first")
+    #expect(holder.second.name == "SubHolder.alias")
+    #expect(holder.third.name == "SubHolder.third")
+    #expect(holder.maybe?.name == "SubHolder.maybe")
+    #expect((try? registry.resolve(Named.self, named: "by hand", in: holder))?.name == "SubHolder.by hand")
+  }
+
+  @Test func hasItsOwnNameThoughOneFunctionMakesItsWrapperAndOthers() {
+    func service() -> Injected<any Tracker> { Injected() }
+    final class Holder: InjectionObserver {
+      @Injected var first: any Tracker
+      @Injected var second: any Tracker
+      var heard: [String] = []
+      init(_ make: () -> Injected<any Tracker>) { (_first, _second) = (make(), make()) }
+      func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+    }
+    registry.register((any Tracker).self) { FileTracker($0.point.propertyName ?? "-") }
+    registry.register((any Tracker).self, named: "second") { FileTracker("by name: \($0.point.propertyName ?? "-")") }
+    for _ in 0..<3 {
+      let holder = Holder(service)
+      #expect(holder.second.label == "by name: second")
+      #expect(holder.first.label == "first")
+      #expect(holder.heard == ["second", "first"])
+    }
+  }
+
   @Test func asksWithItsAliasInsteadOfItsName() {
     registry.register((any Tracker).self, named: "second", label("own name"))
     registry.register((any Tracker).self, named: "backup", label("alias"))
@@ -72,7 +114,7 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.heard == ["second"])
   }
 
-  @Test func withAnAliasThatNobodyHasTakesWhatIsForAnyName() {
+  @Test func withAnAliasThatNothingHasTakesWhatIsForAnyName() {
     registry.register((any Tracker).self, label("any"))
     #expect(Page().second.label == "any")
   }
@@ -217,6 +259,18 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.heard == [])
     #expect(throws: Never.self) { try page.$tracker.resolve() }
     #expect(page.heard == ["tracker"])
+  }
+
+  @Test func byAnErrorNamesThePropertyWhereItIsDeclaredAndTheRegistration() throws {
+    struct Refusal: Error {}
+    final class Holder { @Injected var clock: Clock }
+    let line = #line - 1
+    registry.register(Clock.self) { throw Refusal() }
+    let error = try #require(throws: InjectionError.self) { try Holder().$clock.resolve() }
+    let file = "InjectedSpellTests/ResolutionTests.swift"
+    #expect(error.description.contains("for Holder.clock, declared at \(file):\(line)"))
+    #expect(error.description.contains("registered at \(file):\(line + 2)"))
+    #expect(error.description.contains("threw Refusal()"))
   }
 
   @Test func byNeedingItselfThrowsThePath() throws {

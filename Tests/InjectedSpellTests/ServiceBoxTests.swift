@@ -103,7 +103,7 @@ private final class Pong: @unchecked Sendable {
     #expect(controller.heard == ["base", "serviceBox", "base"])
   }
 
-  @Test func refillingWithTheSameServiceTellsNobody() {
+  @Test func refillingWithTheSameServiceCallsNoHook() {
     let box = ServiceBox()
     let tracker = FileTracker()
     box.register(tracker, named: "tracker")
@@ -210,6 +210,26 @@ private final class Pong: @unchecked Sendable {
     if let controller { box.fill(controller) }
     controller = nil
     #expect(gone == nil)
+  }
+
+  @Test func holdsNoLockWhileAServiceThatItReplacesOrForgetsGoes() {
+    final class Leaving: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+      deinit { body() }
+    }
+    let (box, left) = (ServiceBox(), Counter())
+    let leave: @Sendable () -> Void = { [unowned box] in
+      left.increment()
+      box.register(Clock(), named: "clock")
+      _ = try? box.registry.resolve(Clock.self)
+    }
+    box.register(Leaving(leave), named: "service")
+    box.register(Leaving(leave), named: "service")
+    #expect(left.value == 1)
+    box.clear()
+    #expect(left.value == 2)
+    box.clear()
   }
 
   @Test func ofTheWholeProcessIsTheDefault() async {

@@ -40,6 +40,15 @@ func onThreads(_ bodies: (@Sendable () -> Void)...) async {
   }
 }
 
+/// Runs `body` on a thread of its own, with a stack of so many bytes.
+func onThread<Result: Sendable>(stackSize: Int, _ body: @escaping @Sendable () -> Result) async -> Result {
+  await withCheckedContinuation { continuation in
+    let thread = Thread { continuation.resume(returning: body()) }
+    thread.stackSize = stackSize
+    thread.start()
+  }
+}
+
 /// What `count` tasks, all at once, get from `body`.
 func race<Result: Sendable>(
   _ count: Int, _ body: @Sendable @escaping (Int) -> Result

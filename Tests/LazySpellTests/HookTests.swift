@@ -128,6 +128,17 @@ private final class Curious {
     #expect(window.heard == ["number"])
   }
 
+  @Test @MainActor func aMethodOfAMainActorClassIsAHook() {
+    @MainActor final class Panel {
+      @Lazy(onInjection: Panel.hear) var number = 3
+      var heard: [Int] = []
+      func hear(_ number: Int) { heard.append(number) }
+    }
+    let panel = Panel()
+    _ = panel.number
+    #expect(panel.heard == [3])
+  }
+
   @Test func aHookThatReadsItsPropertyGetsTheValue() {
     let curious = Curious()
     _ = curious.own

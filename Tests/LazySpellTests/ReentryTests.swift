@@ -86,14 +86,44 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(one.number == 2)
   }
 
-  @Test func aChainOfObjectsThatEndsIsNoCircle() {
+  @Test func aChainOfObjectsThatEndsIsNoCycle() {
     registry.register(Int.self, in: Pair.self) { ($0.friend?.number ?? 0) + 1 }
     let pairs = (0..<20).map { _ in Pair() }
     for (pair, next) in zip(pairs, pairs.dropFirst()) { pair.friend = next }
     #expect(pairs[0].number == 20)
   }
 
-  @Test func twoPropertiesOfOneTypeAreNoCircle() {
+  @Test func aChainOfFiveThousandConstantsIsNoCycle() async {
+    let value = await onThread(stackSize: 512 << 20) {
+      var constants = [LazyConstant { 1 }]
+      for index in 1..<5_000 {
+        let before = constants[index - 1]
+        constants.append(LazyConstant { before.value + 1 })
+      }
+      return constants[4_999].value
+    }
+    #expect(value == 5_000)
+  }
+
+  @Test func aConstantThatReadsItselfStopsTheProgramWithTheCycle() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      enum Knot { static let number: LazyConstant<Int> = LazyConstant { number.value + 1 } }
+      _ = Knot.number.value
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("needs its own result: Int → Int."))
+    #expect(message.contains("ReentryTests.swift:"))
+  }
+
+  @Test func constantsThatNeedOneAnotherWithoutEndStopTheProgramWithASentenceWhereTheStackEnds() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      @Sendable func next(_ depth: Int) -> Int { LazyConstant { next(depth + 1) }.value }
+      _ = await onThread(stackSize: 512 << 10) { next(0) }
+    }
+    #expect(text(result.standardErrorContent).contains("would overflow its thread's stack"))
+  }
+
+  @Test func twoPropertiesOfOneTypeAreNoCycle() {
     final class Twin {
       @Lazy var first: Int
       @Lazy var second: Int
@@ -131,7 +161,7 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
   }
 
-  @Test func acrossTwoThreadsOnceTheCircleIsBrokenBothHaveTheirValue() async {
+  @Test func acrossTwoThreadsOnceTheCycleIsBrokenBothHaveTheirValue() async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
     registry.register(Left.self, in: Pair.self) { pair in
       leftBegan.open()

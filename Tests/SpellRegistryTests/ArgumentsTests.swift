@@ -34,6 +34,34 @@ import Testing
     #expect(try registry.resolve(Ticket.self, arguments: 3).number == 3)
   }
 
+  @Test("an Optional is nil only if nothing takes the arguments: a failure is an error")
+  func optional() throws {
+    #expect(try registry.resolve(Ticket?.self, arguments: 1) == nil)
+    registry.register(Ticket.self, arguments: Int.self) { _, number in
+      if number < 0 { throw Offline() }
+      return Ticket(number)
+    }
+    #expect(try registry.resolve(Ticket?.self, arguments: 1)?.number == 1)
+    #expect(try registry.resolve(Ticket?.self, arguments: "1") == nil)
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Ticket?.self, arguments: -1) }
+    #expect(error?.underlying is Offline)
+    registry.register(Ticket.self, arguments: Bool.self) { resolver, _ in
+      _ = try resolver.resolve(Clock.self)
+      return Ticket(1)
+    }
+    let missing = #expect(throws: InjectionError.self) { try registry.resolve(Ticket?.self, arguments: true) }
+    #expect(missing?.code == .notRegistered)
+    #expect(missing?.path.last == "Clock")
+  }
+
+  @Test("an initializer of an Optional type with arguments comes before one of the wrapped type")
+  func optionalInitializer() throws {
+    registry.register(Ticket.self, arguments: Int.self) { Ticket($1) }
+    registry.register(Ticket?.self, arguments: Int.self) { _, number in number == 0 ? nil : Ticket(number * 10) }
+    #expect(try registry.resolve(Ticket?.self, arguments: 0) == nil)
+    #expect(try registry.resolve(Ticket?.self, arguments: 2)?.number == 20)
+  }
+
   @Test("an initializer may call itself with changing arguments until it ends")
   func recursion() throws {
     registry.register(Int.self, arguments: Int.self) { resolver, depth in

@@ -19,30 +19,30 @@ private struct Three: Sendable {}
     }
   }
 
-  private func expectCircle<Value: Sendable>(_ path: [String], awaiting _: Value.Type) async {
+  private func expectCycle<Value: Sendable>(_ path: [String], awaiting _: Value.Type) async {
     let found = await error(awaiting: Value.self, of: registry)
     #expect(found?.path == path)
   }
 
-  @Test("in one task the circle is an error with the whole path")
+  @Test("in one task the cycle is an error with the whole path")
   func oneTask() async {
     link(One(), to: Two.self)
     link(Two(), to: Three.self, scope: .unique)
     link(Three(), to: One.self)
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
-    await expectCircle(["One", "Two", "Three", "One"], awaiting: One.self)
-    await expectCircle(["Three", "One", "Two", "Three"], awaiting: Three.self)
+    await expectCycle(["One", "Two", "Three", "One"], awaiting: One.self)
+    await expectCycle(["Three", "One", "Two", "Three"], awaiting: Three.self)
   }
 
   @Test("an async initializer that awaits itself is an error")
   func itself() async {
     link(One(), to: One.self)
     link(Two(), to: Two.self, scope: .unique)
-    await expectCircle(["One", "One"], awaiting: One.self)
-    await expectCircle(["Two", "Two"], awaiting: Two.self)
+    await expectCycle(["One", "One"], awaiting: One.self)
+    await expectCycle(["Two", "Two"], awaiting: Two.self)
   }
 
-  @Test("across two tasks the circle is an error, never a hang")
+  @Test("across two tasks the cycle is an error, never a hang")
   func twoTasks() async {
     for _ in 0..<50 {
       let latch = AsyncLatch(opensAfter: 2)
@@ -52,13 +52,13 @@ private struct Three: Sendable {}
       async let two = error(awaiting: Two.self, of: registry)
       let errors = await [one, two]
       #expect(errors.map { $0?.code } == [.cycle, .cycle])
-      // One task finds the circle; the other gets its error, by way of the value that it awaits.
+      // One task finds the cycle; the other gets its error, by way of the value that it awaits.
       let paths = errors.compactMap(\.self?.path)
       #expect(paths.contains(["One", "Two", "One"]) || paths.contains(["Two", "One", "Two"]), "\(paths)")
     }
   }
 
-  @Test("across three tasks the circle is an error, never a hang")
+  @Test("across three tasks the cycle is an error, never a hang")
   func threeTasks() async {
     for _ in 0..<50 {
       let latch = AsyncLatch(opensAfter: 3)
@@ -72,7 +72,7 @@ private struct Three: Sendable {}
     }
   }
 
-  @Test("a circle through child tasks of an initializer is an error")
+  @Test("a cycle through child tasks of an initializer is an error")
   func childTasks() async {
     registry.registerAsync(One.self, scope: .singleton) { resolver in
       let registry = resolver.registry
@@ -84,7 +84,7 @@ private struct Three: Sendable {}
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
   }
 
-  @Test("an initializer that awaits one dependency twice, in two child tasks, is no circle")
+  @Test("an initializer that awaits one dependency twice, in two child tasks, is no cycle")
   func diamond() async throws {
     registry.registerAsync(Clock.self, scope: .singleton) { _ in
       await Task.yield()
@@ -99,6 +99,39 @@ private struct Three: Sendable {}
     }
     let checkout = try await registry.resolveAsync(Checkout.self)
     #expect(checkout.clock === checkout.network.clock)
+  }
+
+  @Test("runs of two initializers that ask for each other by another name, and so don't wait for each other, are none")
+  func sameTypes() async throws {
+    registry.registerAsync(Int.self) { resolver in
+      if resolver.point.propertyName == "leaf" { return 1 }
+      return Int(try await resolver.registry.resolveAsync(Double.self, named: "leaf")) + 1
+    }
+    registry.registerAsync(Double.self) { resolver in
+      if resolver.point.propertyName != "leaf" {
+        return Double(try await resolver.registry.resolveAsync(Int.self, named: "leaf")) + 1
+      }
+      await Task.yield()
+      return 1
+    }
+    for _ in 0..<2_000 {
+      async let one = registry.resolveAsync(Int.self)
+      async let other = registry.resolveAsync(Double.self)
+      let both = try await (one, other)
+      #expect(both == (2, 2))
+    }
+  }
+
+  @Test("a thousand runs of one initializer that is not kept are nothing to each other")
+  func uniqueRuns() async {
+    let registry = registry
+    registry.registerAsync(Clock.self) { _ in
+      await Task.yield()
+      return Clock()
+    }
+    registry.registerAsync(Network.self) { Network(clock: try await $0.registry.resolveAsync()) }
+    let networks = await inTasks(1_000) { _ in try? await registry.resolveAsync(Network.self) }
+    #expect(Set(networks.compactMap { $0.map { ObjectIdentifier($0.clock) } }).count == 1_000)
   }
 
   @Test("a task that an initializer left running may await the value once it is there")
@@ -119,7 +152,7 @@ private struct Three: Sendable {}
     await #expect(throws: Never.self) { try await late.value?.value }
   }
 
-  @Test("after a circle is broken by another registration everything resolves")
+  @Test("after a cycle is broken by another registration everything resolves")
   func repaired() async throws {
     link(One(), to: Two.self)
     link(Two(), to: One.self)

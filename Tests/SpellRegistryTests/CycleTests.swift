@@ -20,7 +20,7 @@ private final class C: Sendable { init(_: A) {} }
     }
   }
 
-  @Test("three initializers that need each other are an error with the whole circle, in any scopes")
+  @Test("three initializers that need each other are an error with the whole cycle, in any scopes")
   func scopes() {
     for first in Kind.allCases {
       for second in Kind.allCases {
@@ -36,7 +36,7 @@ private final class C: Sendable { init(_: A) {} }
     }
   }
 
-  @Test("the path leads to the circle, and the message shows only the circle as one")
+  @Test("the path leads to the cycle, and the message shows only the cycle as one")
   func entrance() throws {
     registry.register([A].self) { [try $0.resolve()] }
     registry.register(A.self, autowire: A.init)
@@ -47,7 +47,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(error.description.hasPrefix("The initializer of A needs its own result: A → B → C → A."))
   }
 
-  @Test("an initializer that needs itself is the shortest circle")
+  @Test("an initializer that needs itself is the shortest cycle")
   func itself() {
     registry.register(Clock.self) { try $0.resolve() }
     #expect(registry.error(resolving: Clock.self)?.path == ["Clock", "Clock"])
@@ -55,7 +55,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(registry.error(resolving: Clock.self)?.path == ["Clock", "Clock"])
   }
 
-  @Test("plain closures that call the registry form a circle, too")
+  @Test("plain closures that call the registry form a cycle, too")
   func closures() {
     let registry = registry
     registry.register(Int.self) { try registry.resolve(String.self).count }
@@ -64,7 +64,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(registry.error(resolving: String.self)?.path == ["String", "Int", "String"])
   }
 
-  @Test("a circle may go through an Optional")
+  @Test("a cycle may go through an Optional")
   func optional() {
     registry.register(Int.self) { try $0.resolve(Int?.self) ?? 0 }
     let error = registry.error(resolving: Int.self)
@@ -73,7 +73,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(error?.path.count == 2)
   }
 
-  @Test("a circle may go through resolveAll")
+  @Test("a cycle may go through resolveAll")
   func all() {
     registry.register((any Tracker).self, named: "all") {
       FileTracker("\(try $0.resolveAll((any Tracker).self).count)")
@@ -82,7 +82,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(throws: InjectionError.self) { try registry.resolveAll((any Tracker).self) }
   }
 
-  @Test("a circle may go through a child registry and back")
+  @Test("a cycle may go through a child registry and back")
   func children() {
     let child = InitializerRegistry(parent: registry)
     registry.register(Int.self) { try child.resolve(String.self).count }
@@ -90,7 +90,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(registry.error(resolving: Int.self)?.path == ["Int", "String", "Int"])
   }
 
-  @Test("a circle may go through two unrelated registries")
+  @Test("a cycle may go through two unrelated registries")
   func unrelated() {
     let (one, two) = (InitializerRegistry(), InitializerRegistry())
     one.register(Int.self, scope: .singleton) { try two.resolve(String.self).count }
@@ -98,7 +98,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(one.error(resolving: Int.self)?.path == ["Int", "String", "Int"])
   }
 
-  @Test("a circle may go through a property")
+  @Test("a cycle may go through a property")
   func property() {
     final class Page {
       @Spell var number: Int
@@ -127,14 +127,14 @@ private final class C: Sendable { init(_: A) {} }
     #expect(try registry.resolve(Int.self, named: "twelve chars") == 12)
   }
 
-  @Test("an error of a circle that the initializer catches is no failure, and leaves the circle breakable")
+  @Test("an error of a cycle that the initializer catches is no failure, and leaves the cycle breakable")
   func caught() throws {
     registry.register(Int.self, scope: .singleton) { (try? $0.resolve(Int.self)) ?? 7 }
     #expect(try registry.resolve(Int.self) == 7)
     #expect(try registry.resolve(Int.self) == 7)
   }
 
-  @Test("after a circle is broken by another registration everything resolves")
+  @Test("after a cycle is broken by another registration everything resolves")
   func repaired() throws {
     registry.register(Int.self, scope: .singleton) { try $0.resolve(String.self).count }
     registry.register(String.self, scope: .singleton) { "\(try $0.resolve(Int.self))" }

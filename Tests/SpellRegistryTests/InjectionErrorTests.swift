@@ -61,7 +61,45 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(error?.description.contains("Registered, but not for this: FileTracker, at \(place(line)).") == true)
   }
 
-  @Test("a circle: what goes round, and where each was registered")
+  @Test("a name that isn't registered: which was asked for, and the nearest of many that are")
+  func nearestName() {
+    for index in 0..<20 { registry.register(Clock.self, named: .equal(to: "clock\(index)xyz")) { Clock() } }
+    let line: UInt = #line + 1
+    registry.register(Clock.self, named: "wallClock") { Clock() }
+    let description = registry.error(resolving: Clock.self, named: "walClock")?.description
+    #expect(
+      description == """
+        No initializer is registered for Clock named "walClock".
+          The nearest name is that of Clock named "wallClock", at \(place(line)).
+          21 registrations are similar; the rest are left out here.
+          Register it before it is asked for: registry.register(Clock.self) { … }
+        """)
+  }
+
+  @Test("what is registered nearby is looked for when the error is described, not when it is thrown")
+  func lateNotes() throws {
+    let error = try #require(registry.error(resolving: Clock.self))
+    let line: UInt = #line + 1
+    registry.register(Clock.self, named: "later") { Clock() }
+    #expect(error.description.contains("Registered, but not for this: Clock named \"later\", at \(place(line))."))
+  }
+
+  @Test("an initializer that throws for a property: for which, where that is declared, and where it was registered")
+  func failedForProperty() {
+    final class Page { @Spell(line: 7) var clock: Clock }
+    let line: UInt = #line + 1
+    registry.register(Clock.self) { throw Offline() }
+    let page = registry.run { Page() }
+    let error = #expect(throws: InjectionError.self) { try page.$clock.resolve(in: page) }
+    #expect(
+      error?.description == """
+        The initializer of Clock for Page.clock (SpellRegistryTests/Spell.swift:7) threw Offline().
+          Path: Clock
+            Clock: for Page.clock, declared at SpellRegistryTests/Spell.swift:7, registered at \(place(line))
+        """)
+  }
+
+  @Test("a cycle: what goes round, and where each was registered")
   func circle() {
     let line: UInt = #line + 1
     registry.register(Int.self) { try $0.resolve(String.self).count }

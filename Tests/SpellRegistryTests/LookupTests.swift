@@ -74,6 +74,74 @@ private final class Box<Content: Sendable>: Sendable {}
     #expect(torn == [0, 0, 0, 0, 0, 0])
   }
 
+  @Test(
+    "removeAll is seen whole: where one registration is gone all are, beside an instance of any supertype too",
+    arguments: [true, false])
+  func removedWhole(withInstance: Bool) async {
+    let parent = InitializerRegistry()
+    var types: [any Sendable.Type] = []
+    forEachType(40) { types.append($0) }
+    func register<Value: Sendable>(_ type: Value.Type, _ count: Int, in registry: InitializerRegistry) {
+      registry.register([Value?].self) { Array(repeating: nil, count: count) }
+    }
+    for type in types { register(type, 7, in: parent) }
+    for _ in 0..<300 {
+      let registry = InitializerRegistry(parent: parent)
+      if withInstance { registry.register(instance: FileTracker(), as: .anySupertype) }
+      for type in types { register(type, 2, in: registry) }
+      let meeting = Meeting(of: 2)
+      async let removed: Void = onThread {
+        meeting.attend()
+        registry.removeAll()
+      }
+      let isWhole = await onThread { [types] () -> Bool in
+        func count<Value: Sendable>(_ type: Value.Type) -> Int { (try? registry.resolve([Value?].self))?.count ?? 0 }
+        meeting.attend()
+        while count(types[0]) != 7 {}
+        return types.allSatisfy { count($0) == 7 }
+      }
+      await removed
+      #expect(isWhole)
+    }
+  }
+
+  @Test("a table that grows, shrinks and is emptied by some threads gives the others what they ask for, or nothing")
+  func storm() async {
+    let registry = registry
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    let parent = InitializerRegistry()
+    parent.register(Int.self) { 1 }
+    let child = InitializerRegistry(parent: parent)
+    let wrong = await onThreads(8) { number -> Int in
+      switch number {
+      case 0, 1:
+        for round in 0..<1_500 {
+          self.forEachType(round % 12) { type in
+            func add<Value: Sendable>(_ type: Value.Type) { child.register([Value].self, scope: .singleton) { [] } }
+            add(type)
+          }
+          child.register(Int.self, scope: .singleton) { 2 }
+          child.register(instance: Ticket(round), as: .anySupertype)
+        }
+        return 0
+      case 2:
+        for _ in 0..<1_500 { child.removeAll() }
+        return 0
+      case 3:
+        for round in 0..<1_500 { child.register(Int.self, named: .equal(to: "\(round % 9)")) { 3 }.unregister() }
+        return 0
+      default:
+        return (0..<6_000).count { round in
+          guard let number = try? child.resolve(Int.self, named: round.isMultiple(of: 2) ? nil : "\(round % 9)") else {
+            return true
+          }
+          return !(1...3).contains(number) || (try? registry.resolve(Clock.self)) == nil
+        }
+      }
+    }
+    #expect(wrong.allSatisfy { $0 == 0 })
+  }
+
   @Test("a registration for a name is found at every moment while another replaces it")
   func replacedByName() async {
     let registry = registry

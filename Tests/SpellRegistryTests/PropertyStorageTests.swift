@@ -156,6 +156,24 @@ import Testing
     #expect(page.ticket.number == 2)
   }
 
+  @Test("a re-injection of an instance's own type reaches the properties that it serves as a supertype")
+  func reinjectSupertypes() {
+    final class Screen {
+      @Spell var tracker: any Tracker
+      @Spell var optional: (any Tracker)?
+    }
+    registry.register(instance: FileTracker("old"), as: .anySupertype)
+    let screen = registry.run { Screen() }
+    #expect(screen.tracker.label == "old")
+    #expect(screen.optional?.label == "old")
+    registry.register(instance: FileTracker("new"), as: .anySupertype)
+    registry.reinject(Clock.self)
+    #expect(screen.tracker.label == "old")
+    registry.reinject(FileTracker.self)
+    #expect(screen.tracker.label == "new")
+    #expect(screen.optional?.label == "new")
+  }
+
   @Test("values are released with their object, once")
   func farewell() {
     let gone = Counter()

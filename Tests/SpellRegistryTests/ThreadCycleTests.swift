@@ -26,7 +26,7 @@ private func link<Value: Sendable, Next: Sendable>(
 }
 
 @Suite("Cycles across threads", .timeLimit(.minutes(1))) struct ThreadCycleTests {
-  @Test("two threads that make what the other needs both get the error, with the whole circle")
+  @Test("two threads that make what the other needs both get the error, with the whole cycle")
   func two() async {
     for _ in 0..<50 {
       let registry = ring([link(One(), to: Two.self), link(Two(), to: One.self)])
@@ -39,7 +39,7 @@ private func link<Value: Sendable, Next: Sendable>(
     }
   }
 
-  @Test("three threads in a ring all get the error, with the whole circle")
+  @Test("three threads in a ring all get the error, with the whole cycle")
   func three() async {
     for _ in 0..<50 {
       let registry = ring([
@@ -56,7 +56,7 @@ private func link<Value: Sendable, Next: Sendable>(
     }
   }
 
-  @Test("the circle may pass through values that are not shared on its way")
+  @Test("the cycle may pass through values that are not shared on its way")
   func detour() async {
     for _ in 0..<50 {
       let (registry, meeting) = (InitializerRegistry(), Meeting(of: 2))
@@ -74,7 +74,7 @@ private func link<Value: Sendable, Next: Sendable>(
     }
   }
 
-  @Test("a thread outside the circle that waits for one in it gets the error, too")
+  @Test("a thread outside the cycle that waits for one in it gets the error, too")
   func bystander() async {
     let registry = ring([link(One(), to: Two.self), link(Two(), to: One.self)])
     registry.register(Three.self) {
@@ -87,7 +87,7 @@ private func link<Value: Sendable, Next: Sendable>(
     for error in await [one, two, three] { #expect(error?.code == .cycle) }
   }
 
-  @Test("threads that wait for one another without a circle all get their values")
+  @Test("threads that wait for one another without a cycle all get their values")
   func noCircle() async {
     for _ in 0..<50 {
       let (registry, begun, asked) = (InitializerRegistry(), Latch(), Latch())
@@ -109,6 +109,59 @@ private func link<Value: Sendable, Next: Sendable>(
       #expect(await number == 1)
       #expect(await text == "1")
     }
+  }
+
+  @Test("two singletons that need each other are an error for every asker, each time", arguments: [2, 3, 4, 8, 16])
+  func manyThreads(count: Int) async {
+    let registry = InitializerRegistry()
+    registry.register(One.self, scope: .singleton) {
+      _ = try $0.resolve(Two.self)
+      return One()
+    }
+    registry.register(Two.self, scope: .singleton) {
+      _ = try $0.resolve(One.self)
+      return Two()
+    }
+    let rounds = 4_000 / count
+    let cycles = await onThreads(count) { index in
+      (0..<rounds).count { round in
+        let error =
+          (index + round).isMultiple(of: 2) ? registry.error(resolving: One.self) : registry.error(resolving: Two.self)
+        return error?.code == .cycle && error?.path.first == error?.path.last
+      }
+    }
+    #expect(cycles == Array(repeating: rounds, count: count))
+  }
+
+  @Test("a ring of three beside a ring of two is an error for every asker, whichever it enters by")
+  func twoRings() async {
+    let registry = InitializerRegistry()
+    registry.register(One.self, scope: .singleton) {
+      _ = try $0.resolve(Two.self)
+      return One()
+    }
+    registry.register(Two.self, scope: .singleton) {
+      // Now into the ring of two, now on in the ring of three.
+      _ = Bool.random() ? nil : try $0.resolve(Three.self)
+      _ = try $0.resolve(One.self)
+      return Two()
+    }
+    registry.register(Three.self, scope: .singleton) {
+      _ = try $0.resolve(One.self)
+      return Three()
+    }
+    let cycles = await onThreads(8) { index in
+      (0..<500).count { round in
+        let error =
+          switch (index + round) % 3 {
+          case 0: registry.error(resolving: One.self)
+          case 1: registry.error(resolving: Two.self)
+          default: registry.error(resolving: Three.self)
+          }
+        return error?.code == .cycle
+      }
+    }
+    #expect(cycles == Array(repeating: 500, count: 8))
   }
 
   @Test("properties of two objects that need each other across threads are an error, not a hang")

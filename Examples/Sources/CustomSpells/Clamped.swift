@@ -42,22 +42,28 @@ public import Spellbook
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     get { container[keyPath: path].value }
-    set { container[keyPath: path].assign(newValue, in: container) }
+    set {
+      container[keyPath: path].assign(newValue)
+      container[keyPath: path].notifyObservers(in: container)
+    }
   }
 
   /// The value of a property of a struct, or of a local.
   public var wrappedValue: Value {
     get { value }
-    set { assign(newValue, in: nil) }
+    set {
+      assign(newValue)
+      notifyObservers(in: nil)
+    }
   }
 
   private var value: Value { storage.value ?? initialValue }
 
   /// Puts other storage in place, which no copy of a struct shares.
-  private mutating func assign(_ value: Value, in container: AnyObject?) {
-    let nearest = range.nearest(to: value)
-    storage = storage.replaced(with: nearest)
-    storage.declaration.registry.notifyObservers(of: nearest, at: storage.point(in: container))
+  private mutating func assign(_ value: Value) { storage = storage.replaced(with: range.nearest(to: value)) }
+
+  private func notifyObservers(in container: AnyObject?) {
+    storage.declaration.registry.notifyObservers(of: value, at: storage.point(in: container))
   }
 }
 
@@ -68,6 +74,6 @@ extension Clamped: NamedProperty {
 }
 
 extension ClosedRange {
-  /// The value itself, where the range has it, else the bound on its side.
+  /// The value itself if the range has it, else the bound on its side.
   fileprivate func nearest(to value: Bound) -> Bound { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

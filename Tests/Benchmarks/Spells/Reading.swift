@@ -11,6 +11,9 @@ func compareReading() {
   compareReadingAssigned("Int", 7, FinalInt.self, StoredInt.self)
   compareReadingAssigned("String", longText, FinalText.self, StoredText.self)
   compareReadingAssigned("object", Thing(), FinalThing.self, StoredThing.self)
+  compareReadingChanged("Int", InjectedInt.self) { 7 }
+  compareReadingChanged("String", InjectedText.self) { longText }
+  compareReadingChanged("object", InjectedThing.self) { Thing() }
   compareReadingFirst("@Lazy, Int", LazyInt.self, LazyVarInt.self)
   compareReadingFirst("@Lazy, String", LazyText.self, LazyVarText.self)
   compareReadingFirst("@Lazy, object", LazyThing.self, LazyVarThing.self)
@@ -30,6 +33,21 @@ func compareReading() {
     .add(subject: { readingAssigned(value, Subject.self) }, baseline: { readingAssigned(value, Baseline.self) })
 }
 
+/// A value that another took the place of while readers may have been reading it, beside one that is still the first.
+@inline(__always) private func compareReadingChanged<Object: Holder>(
+  _ what: String, _: Object.Type, _ make: @escaping @Sendable () -> Object.Value
+) where Object.Value: Sendable {
+  Comparison(
+    what: "Re-read after a re-injection, \(what)", baseline: "before it", goal: .ratio(2), times: 100_000
+  ).add(subject: { readingReinjected(Object.self) }, baseline: { readingAgain(Object.self) })
+  Comparison(
+    what: "Re-read of a constant after a reset, \(what)", baseline: "before it", goal: .ratio(5), times: 100_000
+  ).add(subject: { readingConstant(make, resets: 1) }, baseline: { readingConstant(make, resets: 0) })
+  Comparison(
+    what: "Re-read of a constant after three resets, \(what)", baseline: "before it", times: 100_000
+  ).add(subject: { readingConstant(make, resets: 3) }, baseline: { readingConstant(make, resets: 0) })
+}
+
 @inline(__always) private func compareReadingFirst<Subject: Holder, Baseline: Holder>(
   _ what: String, _: Subject.Type, _: Baseline.Type
 ) {
@@ -42,6 +60,25 @@ private func readingAgain<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
   let object = identity(Object())
   use(object.value)
   return { $0.measure { for _ in $0 { use(object.value) } } }
+}
+
+private func readingReinjected<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
+  registerSamples()
+  let object = identity(Object())
+  use(object.value)
+  InitializerRegistry.shared.reinject(Object.Value.self)
+  use(object.value)
+  return { $0.measure { for _ in $0 { use(object.value) } } }
+}
+
+private func readingConstant<Value: Sendable>(_ make: @escaping @Sendable () -> Value, resets: Int) -> (Meter) -> Void {
+  let constant = identity(LazyConstant(make))
+  use(constant.value)
+  for _ in 0..<resets {
+    constant.reset()
+    use(constant.value)
+  }
+  return { $0.measure { for _ in $0 { use(constant.value) } } }
 }
 
 private func readingAssigned<Object: AssignedHolder>(_ value: Object.Value, _: Object.Type) -> (Meter) -> Void {

@@ -1,0 +1,142 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+@MainActor private final class Window: InjectionObserver, PostInjectable {
+  @Injected var clock: Clock
+  @Injected(onInjection: Window.didGet) var tracker: BaseTracker
+  var log: [String] = []
+  func didGet(_ tracker: BaseTracker) {
+    MainActor.preconditionIsolated()
+    log.append("hook")
+  }
+  func didInject(_ value: Any, intoProperty name: String) {
+    MainActor.preconditionIsolated()
+    log.append(name)
+  }
+  func postInject() { log.append("post") }
+}
+
+private actor Worker: InjectionObserver {
+  @Injected var clock: Clock
+  var log: [String] = []
+  nonisolated func didInject(_ value: Any, intoProperty name: String) { assumeIsolated { $0.log.append(name) } }
+}
+
+@Suite("In its isolation", .registry) struct IsolationTests {
+  private var registry: InitializerRegistry { .current }
+
+  private func registerAll() {
+    registry.register { Clock() }
+    registry.register { BaseTracker() }
+  }
+
+  @Test func aMainActorObjectIsFilledFromElsewhere() async throws {
+    registerAll()
+    let window = Window()
+    try await registry.inject(into: window)
+    #expect(await window.log == ["clock", "hook", "tracker", "post"])
+  }
+
+  @Test func anActorIsFilledFromElsewhere() async throws {
+    registerAll()
+    let worker = Worker()
+    try await registry.inject(into: worker)
+    #expect(await worker.log == ["clock"])
+  }
+
+  @Test func aBoxFillsAMainActorObjectAndAnActorFromElsewhere() async {
+    let box = ServiceBox()
+    let clock = Clock()
+    box.register(clock, named: "clock")
+    let (window, worker) = (Window(), Worker())
+    #expect(await box.fill(window).filled == ["clock"])
+    #expect(await window.clock === clock)
+    #expect(await box.fill(worker).filled == ["clock"])
+    #expect(await worker.clock === clock)
+  }
+
+  @Test func aServiceThatWasPutIntoABoxOnTheMainActorIsFilledThereOnly() async {
+    let box = ServiceBox()
+    let window = Window()
+    await MainActor.run { box.register(window, named: "window") }
+    box.register(Clock(), named: "clock")
+    final class Plain { @Injected var clock: Clock }
+    box.fill(Plain())
+    #expect(await window.log == [])
+    await MainActor.run { _ = box.fill(Plain()) }
+    #expect(await window.log == [])
+    let other = Window()
+    await box.fill(other)
+    #expect(await window.log == ["clock"])
+  }
+
+  @Test func aHookOfTheMainActorIsCalledThere() async {
+    registerAll()
+    let window = Window()
+    await MainActor.run { _ = window.tracker }
+    #expect(await window.log == ["hook", "tracker"])
+  }
+
+  @Test func aHookOfTheMainActorForAPropertyThatIsReadElsewhereStopsTheProgram() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Shared: @unchecked Sendable {
+        @Injected(onInjection: Shared.hear) var clock: Clock
+        @MainActor func hear(_ clock: Clock) {}
+      }
+      InitializerRegistry.shared.register { Clock() }
+      let shared = Shared()
+      await Task.detached { _ = shared.clock }.value
+    }
+    let message = text(result.standardErrorContent)
+    #expect(
+      message.contains("A property of type Clock in Shared has a hook of the main actor, and was read elsewhere."))
+    #expect(message.contains("IsolationTests.swift:"))
+  }
+
+  @Test func copiesOfAWrapperAreReadByOtherTasksWhileThePropertyIsResetAndAssigned() async {
+    final class Holder {
+      @Injected var tracker: BaseTracker
+      var copy: Injected<BaseTracker> { _tracker }
+    }
+    registry.register { BaseTracker("registered: long enough to lie on the heap") }
+    let holder = Holder()
+    await withTaskGroup(of: Bool.self) { group in
+      for round in 0..<2_000 {
+        let copy = holder.copy
+        group.addTask { copy.value.label.hasSuffix("on the heap") }
+        if round.isMultiple(of: 3) {
+          holder.tracker = BaseTracker("assigned: long enough to lie on the heap")
+        } else {
+          holder.$tracker.reset()
+        }
+        #expect(holder.tracker.label.hasSuffix("on the heap"))
+      }
+      for await isWhole in group { #expect(isWhole) }
+    }
+  }
+
+  @Test func aConstantIsResetWhileOthersReadIt() async {
+    registry.register { BaseTracker("long enough to lie on the heap") }
+    let tracker = Injected<BaseTracker>()
+    let seen = await race(2_000) { index in
+      if index.isMultiple(of: 7) { tracker.reset() }
+      return tracker.value.label
+    }
+    #expect(Set(seen) == ["long enough to lie on the heap"])
+  }
+
+  @Test func copiesOfAStructAreAssignedApartFromManyTasks() async {
+    struct Model: Sendable { @Injected var number: Int }
+    registry.register { 1 }
+    let model = Model()
+    let numbers = await race(500) { index in
+      var copy = model
+      copy.number += index
+      return copy.number
+    }
+    #expect(numbers.sorted() == Array(1...500))
+    #expect(model.number == 1)
+  }
+}

@@ -1,0 +1,65 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Testing
+
+private final class Child {
+  @Injected var tracker: any Tracker
+}
+private final class Page {
+  @Injected var tracker: any Tracker
+  @Injected(.everyRead) var latest: any Tracker
+  func makeChild() -> Child { $tracker.registry.run { Child() } }
+}
+private final class Service: @unchecked Sendable {
+  @Injected var tracker: any Tracker
+  @Injected(.everyRead) var latest: any Tracker
+}
+
+@Suite("The registry that a property asks", .registry) struct OwnershipTests {
+  private func registry(_ label: String, parent: InitializerRegistry? = nil) -> InitializerRegistry {
+    let registry = InitializerRegistry(parent: parent)
+    registry.register((any Tracker).self) { FileTracker(label) }
+    registry.register { Service() }
+    return registry
+  }
+
+  @Test func isTheOneThatMadeItsObjectWithNoRun() throws {
+    let custom = registry("custom")
+    custom.register([Int].self) { [Page().tracker.label.count] }
+    #expect(try custom.resolve(Service.self).tracker.label == "custom")
+    #expect(try custom.resolve([Int].self) == [6])
+  }
+
+  @Test func isToldByTheProjectionSoThatAnObjectMakesOthersInItsOwn() {
+    let custom = registry("custom")
+    let page = custom.run { Page() }
+    #expect(page.$tracker.registry === custom)
+    let child = registry("other").run { page.makeChild() }
+    #expect(child.tracker.label == "custom")
+    #expect(child.$tracker.registry === custom)
+  }
+
+  @Test func isTheParentsForWhatTheParentKeeps() throws {
+    let parent = registry("parent")
+    parent.register(Service.self, scope: .singleton) { Service() }
+    let child = InitializerRegistry(parent: parent)
+    child.register((any Tracker).self) { FileTracker("child") }
+    let service = try child.run { try child.resolve(Service.self) }
+    #expect(service.tracker.label == "parent")
+    #expect(service.$tracker.registry === parent)
+  }
+
+  @Test func atEveryReadIsTheRequests() {
+    let (program, request) = (registry("program"), registry("request"))
+    let page = program.run { Page() }
+    #expect(request.run { page.latest.label } == "request")
+    #expect(request.run { page.tracker.label } == "program")
+  }
+
+  @Test func atEveryReadWithNoRegistryCurrentIsTheOneOfItsMaking() async {
+    let program = registry("program")
+    let service = program.run { Service() }
+    #expect(await Task.detached { service.latest.label }.value == "program")
+  }
+}

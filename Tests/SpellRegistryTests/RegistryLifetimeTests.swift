@@ -1,0 +1,145 @@
+import SpellRegistry
+import Testing
+
+private final class Service: Sendable {
+  let farewell: Farewell
+  init(_ farewell: Farewell) { self.farewell = farewell }
+}
+/// A service whose property asks the registry that keeps it.
+private final class Asking: @unchecked Sendable {
+  @Spell var service: Service
+}
+
+@Suite("A registry goes with what it holds", .timeLimit(.minutes(1))) struct RegistryLifetimeTests {
+  /// Makes 200 registries, each with a service that `use` gives it or asks for; returns how many services are left.
+  private func left(_ use: (InitializerRegistry, Counter) throws -> Void) rethrows -> Int {
+    let (made, gone) = (Counter(), Counter())
+    for _ in 0..<200 {
+      let registry = InitializerRegistry()
+      registry.register(Service.self, scope: .singleton) {
+        made.increment()
+        return Service(Farewell { gone.increment() })
+      }
+      registry.register(Asking.self, scope: .singleton) { Asking() }
+      try use(registry, made)
+    }
+    #expect(made.value == 200)
+    return made.value - gone.value
+  }
+
+  @Test("that made a singleton")
+  func plain() throws {
+    #expect(try left { registry, _ in _ = try registry.resolve(Service.self) } == 0)
+  }
+
+  @Test("that made a singleton inside its run")
+  func inRun() throws {
+    #expect(try left { registry, _ in _ = try registry.run { try registry.resolve(Service.self) } } == 0)
+  }
+
+  @Test("that made a singleton whose property asks it, inside its run and outside", arguments: [true, false])
+  func asking(inRun: Bool) throws {
+    let left = try left { registry, _ in
+      let asking = try inRun ? registry.run { try registry.resolve(Asking.self) } : registry.resolve(Asking.self)
+      _ = asking.service
+    }
+    #expect(left == 0)
+  }
+
+  @Test("that was emptied inside its run")
+  func removeAll() throws {
+    let left = try left { registry, _ in
+      _ = try registry.run { try registry.resolve(Asking.self).service }
+      registry.removeAll()
+    }
+    #expect(left == 0)
+  }
+
+  @Test("that was given an instance made inside its run, whose property asks it")
+  func instance() {
+    let left = left { registry, _ in
+      let asking = registry.run {
+        let asking = Asking()
+        registry.register(instance: asking, named: "mine")
+        return asking
+      }
+      _ = asking.service
+    }
+    #expect(left == 0)
+  }
+
+  @Test("that has a parent and was asked for what the parent keeps")
+  func child() throws {
+    let left = try left { registry, _ in
+      let child = InitializerRegistry(parent: registry)
+      child.register(Ticket.self, scope: .singleton) { Ticket(1) }
+      _ = try child.run { try child.resolve(Asking.self).service }
+    }
+    #expect(left == 0)
+  }
+
+  @Test("that keeps weak, cached and expiring values")
+  func scopes() throws {
+    let cache = ScopeCache("cache")
+    let left = try left { registry, _ in
+      registry.register(Asking.self, named: "weak", scope: .weak) { Asking() }
+      registry.register(Asking.self, named: "cached", scope: .cached(in: cache)) { Asking() }
+      registry.register(Asking.self, named: "old", scope: .singleton.expiring(after: .seconds(60))) { Asking() }
+      try registry.run {
+        for name in ["weak", "cached", "old"] { _ = try registry.resolve(Asking.self, named: name).service }
+      }
+    }
+    #expect(left == 0)
+  }
+
+  @Test("that made an async singleton inside its run")
+  func async() async throws {
+    let gone = Counter()
+    for _ in 0..<200 {
+      let registry = InitializerRegistry()
+      registry.registerAsync(Service.self, scope: .singleton) { _ in
+        await Task.yield()
+        return Service(Farewell { gone.increment() })
+      }
+      registry.registerAsync(Asking.self, scope: .singleton) { resolver in
+        _ = try await resolver.registry.resolveAsync(Service.self)
+        return Asking()
+      }
+      _ = try await registry.run { try await registry.resolveAsync(Asking.self) }.service
+    }
+    #expect(gone.value == 200)
+  }
+
+  @Test("after the last object made in its run, which holds it until then")
+  func objects() {
+    weak var gone: InitializerRegistry?
+    do {
+      let page: Asking
+      do {
+        let registry = InitializerRegistry()
+        registry.register { Service(Farewell {}) }
+        gone = registry
+        page = registry.run { Asking() }
+      }
+      #expect(gone != nil)
+      _ = page.service
+    }
+    #expect(gone == nil)
+  }
+
+  @Test("and a kept object that outlives it stops the program with a sentence when its property is read")
+  func outlived() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let asking: Asking
+      do {
+        let registry = InitializerRegistry()
+        registry.register(Asking.self, scope: .singleton) { Asking() }
+        asking = try registry.resolve(Asking.self)
+      }
+      _ = asking.service
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("The registry that this property of type Service asks is gone."))
+    #expect(message.contains("hold the registry for as long as you use such an object"))
+  }
+}
