@@ -154,7 +154,9 @@ public import SpellRegistry
     Projection(cache: container[keyPath: path].cache(in: container))
   }
 
-  /// What `$property` offers, in a struct. A plain constant has the same operations itself.
+  /// What `$property` offers, in a struct.
+  ///
+  /// A plain constant has the same operations itself.
   public var projectedValue: Projection { Projection(cache: cache(in: nil)) }
 }
 

@@ -31,6 +31,7 @@ struct Export {
   }
 
   /// Writes a new file and gives it the target's name, so that a reader of an older one sees all of one or of the other.
+  ///
   /// What is no file, such as a device, is written to as it is.
   func write(_ text: String) throws {
     let path = isReplaced ? target + ".new-\(UInt32.random(in: 0 ... .max))" : target

@@ -18,6 +18,7 @@ final class FailingFileSystem: FileSystem {
   private let calls = Atomic<Int>(0)
   private let isOn = Atomic<Bool>(true)
   private let failNextWrite = Atomic<Bool>(false)
+  private let bytes = Atomic<Int>(0)
 
   /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
   init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
@@ -28,6 +29,9 @@ final class FailingFileSystem: FileSystem {
   }
 
   var callCount: Int { calls.load(ordering: .relaxed) }
+
+  /// How much was read.
+  var bytesRead: Int { bytes.load(ordering: .relaxed) }
 
   /// From here on everything works.
   func heal() { isOn.store(false, ordering: .relaxed) }
@@ -58,6 +62,7 @@ final class FailingFileSystem: FileSystem {
   func read(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(SystemError) -> Int {
+    bytes.add(buffer.count, ordering: .relaxed)
     guard isFailing else { return try base.read(file, into: buffer, at: offset) }
     if case .error(let number) = failure { throw SystemError("read", number) }
     let half = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(max(1, buffer.count / 2)))

@@ -17,12 +17,16 @@ extension ProcessFile {
   }
 
   /// Watches the file if it isn't watched and there is a listener.
+  ///
+  /// Not in a forked child. `Mutex` keeps the number of its thread, which in the thread that has forked is the parent's, so
+  /// that the program would stop where that thread and the watching one meet at a lock.
   func keepWatching() {
     let isNew = watch.withLock { state in
       if state.forkCount != system.forkCount { state = FileWatchState(watch: nil, forkCount: system.forkCount) }
       // A listener who went since found no watch to end.
       guard state.watch == nil, contents.changes.isHeard else { return false }
       do throws(SystemError) {
+        guard system.forkCount == 0 else { throw SystemError.notPermitted("fork") }
         state.watch = try system.watch(path) { [weak self] in self.flatMap { $0.catchUp() } }
         return true
       } catch {

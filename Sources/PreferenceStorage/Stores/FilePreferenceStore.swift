@@ -21,8 +21,8 @@
 ///
 /// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
 ///
-/// *Fork.* A forked child has a store of its own on the same file. A transaction that its parent was in stays the parent's;
-/// in the child it throws.
+/// *Fork.* A forked child has a store of its own on the same file, for the thread that has forked; it isn't told of what
+/// other processes change. A transaction that its parent was in stays the parent's; in the child it throws.
 public final class FilePreferenceStore: VersionedPreferenceStore {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
   public static let defaultLockWaitLimit = Duration.seconds(5)
@@ -145,8 +145,9 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// Errors that no caller could be thrown.
   public var errors: AsyncStream<PreferenceError> { file.contents.errors.stream() }
 
-  /// Reads what others have written since, and all of the file if it may have been written in place. Watches the file again
-  /// if that failed and there is a listener.
+  /// Reads what others have written since, and all of the file if it may have been written in place.
+  ///
+  /// Watches the file again if that failed and there is a listener.
   ///
   /// - Throws: `.unreadable`, `.notAPreferencesFile` or `.laterVersion`: memory is as it was.
   public func reload() throws(PreferenceError) {
