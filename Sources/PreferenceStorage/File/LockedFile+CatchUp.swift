@@ -58,7 +58,7 @@ extension LockedFile {
 
   /// Reads the file again if it may have been written in place, which its length doesn't show.
   func readAllIfChanged() throws(PreferenceError) {
-    guard let descriptor else { return }
+    guard let descriptor, !isFresh else { return }
     do {
       let changed = try system.status(of: descriptor.number).changed
       if let stamp, stamp.isSettled, stamp.changed == changed { return }
@@ -66,22 +66,6 @@ extension LockedFile {
       throw .reading(error, path: name)
     }
     try readAll()
-  }
-
-  /// Whether the file is what memory has; reads a small file again to find out.
-  ///
-  /// False where it would take long. Every file of up to 64 KiB is small.
-  func isKnown() throws(PreferenceError) -> Bool {
-    guard let descriptor, let end else { return false }
-    do {
-      let changed = try system.status(of: descriptor.number).changed
-      if let stamp, stamp.isSettled, stamp.changed == changed { return true }
-    } catch {
-      throw .reading(error, path: name)
-    }
-    guard end.size <= 1 << 16 else { return false }
-    try readAll()
-    return true
   }
 
   /// Reads the whole file, and puts what it has in the place of what is in memory.
@@ -101,15 +85,19 @@ extension LockedFile {
     }
     if !readKnown(bytes) { try parse(bytes) }
     stamp = newStamp
+    isFresh = true
     // What broke off may be what another process is about to write.
     if isUnlocked, end?.tornBytes != 0 || isDamaged { end = nil }
   }
 
   /// Reads what comes after the part that memory knows, if that is as it was.
   private func readKnown(_ bytes: [UInt8]) -> Bool {
-    guard let end, end.isClean, end.length <= bytes.count, !isDamaged,
-      bytes.withUnsafeBytes({ Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<end.length])) }) == end.checksum
-    else { return false }
+    guard let end, end.isClean, end.length <= bytes.count, !isDamaged else { return false }
+    let digest = bytes.withUnsafeBufferPointer { bytes in
+      bytes.starts(with: Line.header)
+        ? LinesDigest(of: UnsafeBufferPointer(rebasing: bytes[Line.header.count..<end.length])) : nil
+    }
+    guard digest == end.digest else { return false }
     return apply(bytes[end.length...], after: end)
   }
 

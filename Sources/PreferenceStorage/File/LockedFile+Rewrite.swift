@@ -110,26 +110,20 @@ extension LockedFile {
   func writeAll(_ table: ValueTable, to new: Descriptor) throws(SystemError) -> FileEnd {
     var bytes = Line.header
     var end = FileEnd()
+    bytes.withUnsafeBufferPointer { end.append($0, lineStart: 0) }
     for change in table.changes {
       let start = bytes.count
       Line.append(CollectionOfOne(change), to: &bytes)
-      end.lastLine = bytes.withUnsafeBufferPointer {
-        FileEnd.LastLine(of: UnsafeBufferPointer(rebasing: $0[start...]), at: end.length + start)
-      }
+      bytes.withUnsafeBufferPointer { end.append(UnsafeBufferPointer(rebasing: $0[start...]), lineStart: 0) }
       if bytes.count >= 1 << 18 {
-        try append(bytes, to: new, &end)
+        try checkLimit(end.length)
+        try new.append(bytes)
         bytes.removeAll(keepingCapacity: true)
       }
     }
-    try append(bytes, to: new, &end)
-    return end
-  }
-
-  private func append(_ bytes: [UInt8], to new: Descriptor, _ end: inout FileEnd) throws(SystemError) {
-    try checkLimit(end.length + bytes.count)
+    try checkLimit(end.length)
     try new.append(bytes)
-    end.length += bytes.count
-    end.checksum = bytes.withUnsafeBytes { Line.checksum($0, after: end.checksum) }
+    return end
   }
 
   /// Throws where a file of that length is beyond the process's limit, instead of letting the system end the process

@@ -27,6 +27,8 @@ final class LockedFile: @unchecked Sendable {
   /// By what memory knows that the file is what it was.
   var stamp: FileStamp?
 
+  /// All of the file was read since the lock was taken.
+  var isFresh = false
   /// There are lines in the file that can't be read, and of which there is no copy yet.
   var isDamaged = false
   /// A repair failed, so that the next one is the next compaction's.
@@ -74,6 +76,7 @@ final class LockedFile: @unchecked Sendable {
   ///
   /// - Throws: `.busy` where another process keeps the lock from a writer for longer than the limit.
   func begin(_ purpose: Purpose, within limit: Duration) throws(PreferenceError) {
+    isFresh = false
     if purpose == .writing, readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
       guard let descriptor = try openIfNeeded(purpose) else { return forgetEverything() }
@@ -159,13 +162,7 @@ final class LockedFile: @unchecked Sendable {
       takeBack(from: descriptor, to: end.length)
       throw .writing(error, path: name)
     }
-    bytes.withUnsafeBufferPointer { line in
-      end.lastLine = FileEnd.LastLine(
-        of: UnsafeBufferPointer(rebasing: line[lineStart...]), at: end.length + lineStart)
-    }
-    end.checksum = bytes.withUnsafeBytes { Line.checksum($0, after: end.checksum) }
-    end.length += bytes.count
-    end.endsWithoutNewline = false
+    bytes.withUnsafeBufferPointer { end.append($0, lineStart: lineStart) }
     self.end = end
     stamp = nil
   }

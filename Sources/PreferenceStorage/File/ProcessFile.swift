@@ -63,8 +63,9 @@ final class ProcessFile: Sendable {
     try perform(.writing, terms) { file throws(PreferenceError) in
       // An equal value needs no line, unless another program has written the file in place.
       var change = contents.change(to: text, forKey: key)
-      if change == nil, file.descriptor != nil {
-        change = try file.isKnown() ? contents.change(to: text, forKey: key) : PreferenceChange(key: key, text: text)
+      if change == nil {
+        try file.readAllIfChanged()
+        change = contents.change(to: text, forKey: key)
       }
       if let change { try file.write(CollectionOfOne(change)) }
     }

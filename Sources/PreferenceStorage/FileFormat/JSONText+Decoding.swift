@@ -16,9 +16,11 @@ extension JSONText {
           + " Read it as the type it was written as, set it again or remove it",
         key: key, underlying: underlying)
     }
-    guard mayBe(type) else { throw mismatch() }
-    do { return try decode(type) } catch { throw mismatch(error) }
+    do { return try decode(type) } catch is KindMismatch { throw mismatch() } catch { throw mismatch(error) }
   }
+
+  /// The first byte shows that the type can't be read.
+  private struct KindMismatch: Error {}
 
   /// What the text spells, by its first byte.
   private var kind: String {
@@ -37,10 +39,12 @@ extension JSONText {
     if type == String.self || type == Data.self { return string.utf8.first == UInt8(ascii: "\"") }
     if type is any FixedWidthInteger.Type { return kind == "a number" }
     if type == Bool.self { return kind == "a Boolean" }
-    // Infinities and NaN are strings.
-    if type is any BinaryFloatingPoint.Type || type == Date.self { return kind == "a number" || string.utf8.count < 16 }
+    if type is any BinaryFloatingPoint.Type || type == Date.self { return mayBeNumber }
     return true
   }
+
+  /// Whether it is a number, or the name of one that JSON can't spell.
+  private var mayBeNumber: Bool { string.utf8.count <= Spelling.negativeInfinity.utf8.count + 2 || kind == "a number" }
 
   /// The value that the text spells.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -66,6 +70,7 @@ extension JSONText {
       if let value = number(Float.self) { return unsafeBitCast(value, to: type) }
     }
     if let value = otherInteger(type) { return value }
+    guard mayBe(type) else { throw KindMismatch() }
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: Spelling.infinity, negativeInfinity: Spelling.negativeInfinity, nan: Spelling.nan)
@@ -118,7 +123,8 @@ extension JSONText {
   }
 
   private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) -> Number? {
-    switch plainString {
+    guard mayBeNumber else { return nil }
+    return switch plainString {
     case Spelling.infinity?: .infinity
     case Spelling.negativeInfinity?: -.infinity
     case Spelling.nan?: .nan

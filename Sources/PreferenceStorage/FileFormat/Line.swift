@@ -56,6 +56,12 @@ enum Line {
     return readObject(object, into: &changes) ? .checked : .notJSON
   }
 
+  /// Whether the line begins with the checksum of the rest.
+  static func hasRightChecksum(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let stated = statedChecksum(of: line) else { return false }
+    return checksum(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: line[9...]))) == stated
+  }
+
   private static func statedChecksum(of line: UnsafeBufferPointer<UInt8>) -> UInt32? {
     guard line.count >= 11, line[8] == UInt8(ascii: " ") else { return nil }
     var checksum: UInt32 = 0
@@ -76,9 +82,7 @@ enum Line {
     guard line.count > 11, line.last == UInt8(ascii: "}") else { return nil }
     for brace in 10...line.count - 2 where line[brace] == UInt8(ascii: "{") && line[brace - 1] == UInt8(ascii: " ") {
       let record = UnsafeBufferPointer(rebasing: line[(brace - 9)...])
-      guard let checksum = statedChecksum(of: record) else { continue }
-      let object = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: record[9...]))
-      if Line.checksum(object) == checksum { return brace - 9 }
+      if hasRightChecksum(record) { return brace - 9 }
     }
     return nil
   }
@@ -141,9 +145,9 @@ extension Line {
   /// The CRC-32 of zlib, PNG and Ethernet, eight bytes at a time.
   ///
   /// "Slicing-by-8", from Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
-  static func checksum(_ bytes: UnsafeRawBufferPointer, after earlier: UInt32 = 0) -> UInt32 {
+  static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { table in
-      var crc = ~earlier
+      var crc: UInt32 = ~0
       var index = 0
       while index + 8 <= bytes.count {
         let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)) ^ crc

@@ -11,6 +11,7 @@ struct LineParser {
   private(set) var lineCount = 0
   private(set) var end = FileEnd()
   private var isAllChecked = true
+  private var lineIsChecked = false
   private var line: [PreferenceChange] = []
 
   init(table: ValueTable = ValueTable()) { self.table = table }
@@ -42,7 +43,6 @@ struct LineParser {
       case .empty, .foreign, .laterVersion: break
       }
       table.measure()
-      end.checksum = Line.checksum(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<end.length]))
       return header
     }
   }
@@ -53,11 +53,11 @@ struct LineParser {
   /// is the work of another program, which may have written all of the file again, so that all of it has to be read.
   mutating func parseGrowth(_ growth: ArraySlice<UInt8>, after old: FileEnd) -> Bool {
     growth.withUnsafeBufferPointer { bytes in
+      end.digest = old.digest
       parse(bytes, from: 0, number: 0, keepingChanges: true)
       end.length += old.length
       end.lastLine?.offset += old.length
       if bytes.isEmpty { end.lastLine = old.lastLine }
-      end.checksum = Line.checksum(UnsafeRawBufferPointer(bytes), after: old.checksum)
       return isAllChecked && !end.endsWithoutNewline && damage.isEmpty
     }
   }
@@ -76,6 +76,7 @@ struct LineParser {
       lineCount = number
       let text = UnsafeBufferPointer(rebasing: bytes[start..<stop])
       let unread = parseLine(text, number: number, keepingChanges: keepingChanges)
+      end.digest.add(text, isChecked: lineIsChecked)
       if unread == text.count, isLast, number != 1 {
         damage.tornBytes = unread
         end.tornBytes = unread
@@ -98,6 +99,7 @@ struct LineParser {
     _ text: UnsafeBufferPointer<UInt8>, number: Int, keepingChanges: Bool
   ) -> Int {
     let kind = Line.read(text, into: &line)
+    lineIsChecked = kind == .checked
     switch kind {
     case .checked, .byHand, .blank:
       isAllChecked = isAllChecked && kind == .checked
@@ -110,6 +112,7 @@ struct LineParser {
         let unread = parseLine(
           UnsafeBufferPointer(rebasing: text[..<start]), number: number, keepingChanges: keepingChanges)
         _ = parseLine(UnsafeBufferPointer(rebasing: text[start...]), number: number, keepingChanges: keepingChanges)
+        lineIsChecked = false
         return unread
       }
       badLines.append((number, kind))
@@ -117,7 +120,7 @@ struct LineParser {
     }
   }
 
-  private static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+  static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var index = start
     while index < bytes.count, bytes[index] != newline { index += 1 }
     return index
@@ -190,10 +193,45 @@ struct FileEnd: Sendable, Equatable {
   /// The last line is whole but for its newline, so the next one begins with it.
   var endsWithoutNewline = false
   var lastLine: LastLine?
-  /// The checksum of everything before the end, by which a file is known again that need not be parsed again.
-  var checksum: UInt32 = 0
+  /// What the lines add up to, by which they are known again without being parsed.
+  var digest = LinesDigest()
 
   /// Whether a line can be appended as it is, and what is appended be read by itself.
   var isClean: Bool { length > 0 && tornBytes == 0 && !endsWithoutNewline }
   var size: Int { length + tornBytes }
+
+  /// Moves behind a line that was appended, with its newline, after the newline that the last one may have lacked.
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>, lineStart: Int) {
+    let line = UnsafeBufferPointer(rebasing: bytes[lineStart..<bytes.count - 1])
+    lastLine = LastLine(of: line, at: length + lineStart)
+    if length > 0 { digest.add(line, isChecked: true) }
+    length += bytes.count
+    endsWithoutNewline = false
+  }
+}
+
+/// A number that two lists of lines have in common only if they are the same, as far as checksums can tell.
+struct LinesDigest: Sendable, Equatable {
+  private var value: UInt64 = 0
+
+  /// Adds a line, of which the checksum that it begins with is enough, if that was found to be right.
+  mutating func add(_ line: UnsafeBufferPointer<UInt8>, isChecked: Bool) {
+    let bytes = UnsafeRawBufferPointer(line)
+    let part = isChecked ? bytes.loadUnaligned(as: UInt64.self) : UInt64(Line.checksum(bytes))
+    // FNV-1a, by words.
+    value = (value ^ part ^ UInt64(line.count)) &* 0x100_0000_01b3
+  }
+
+  /// The digest of all lines.
+  init(of lines: UnsafeBufferPointer<UInt8>) {
+    var start = 0
+    while start < lines.count {
+      let end = LineParser.lineEnd(in: lines, from: start)
+      let line = UnsafeBufferPointer(rebasing: lines[start..<end])
+      add(line, isChecked: Line.hasRightChecksum(line))
+      start = end + 1
+    }
+  }
+
+  init() {}
 }
