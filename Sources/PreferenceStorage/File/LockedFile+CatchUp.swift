@@ -41,7 +41,7 @@ extension LockedFile {
   private func apply(_ growth: ArraySlice<UInt8>, after old: FileEnd) -> Bool {
     var parser = LineParser()
     guard parser.parseGrowth(growth, after: old) else { return false }
-    if !parser.changes.isEmpty { changedKeys.formUnion(contents.apply(parser.changes)) }
+    if !parser.changes.isEmpty { note(contents.apply(parser.changes)) }
     end = parser.end
     return true
   }
@@ -120,7 +120,7 @@ extension LockedFile {
     }
     var damage = parser.damage
     damage.lostKeys = noteLoss(to: parser)
-    changedKeys.formUnion(contents.replace(with: parser.table))
+    note(contents.replace(with: parser.table))
     isDamaged = damage.needsRewriting
     if !damage.isEmpty, !isUnlocked { recovery = damage }
     end = parser.end

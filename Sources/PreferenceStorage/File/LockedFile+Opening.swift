@@ -44,7 +44,7 @@ extension LockedFile {
     stamp = nil
     isDamaged = false
     lostTable = nil
-    changedKeys.formUnion(contents.replace(with: ValueTable()))
+    note(contents.replace(with: ValueTable()))
   }
 
   private func kindOfFile() throws(SystemError) -> FileStatus.Kind? {

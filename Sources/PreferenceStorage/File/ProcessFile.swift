@@ -156,7 +156,7 @@ final class ProcessFile: Sendable {
     _ file: LockedFile, _ changed: inout Set<String>, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
     defer {
-      swap(&changed, &file.changedKeys)
+      if !file.changedKeys.isEmpty { swap(&changed, &file.changedKeys) }
       file.turn.giveBack()
     }
     return try body()
