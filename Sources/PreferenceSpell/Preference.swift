@@ -11,7 +11,7 @@ public import SpellRegistry
 /// }
 /// struct Options { @Preference("options.verbose") var verbose = false }
 /// enum Shared { static let launches = Preference("launches", default: 0) }
-/// Shared.launches.value += 1
+/// try Shared.launches.update { $0 += 1 }
 /// ```
 ///
 /// The store is the one registered as `(any PreferenceStore).self`, for the container's class or for all, in the registry
@@ -24,25 +24,26 @@ public import SpellRegistry
 /// *Cost*: a re-read costs an atomic load, an atomic exchange and a copy, whatever the value's type.
 ///
 /// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: where several threads or
-/// processes count, use `try $property.update { $0 += 1 }`.
+/// processes count, use `try $property.update { $0 += 1 }`, or `try constant.update { $0 += 1 }`.
 ///
 /// *Errors*: reads and assignments can't throw. A value that can't be decoded reads as the default and stays as it is in
-/// the store; an assignment that can't be written leaves the old value. Both are told by `$property.error`, and the
-/// latter by the store's `errors` too. `$property.load()`, `.set(_:)` and `.update(_:)` throw instead.
+/// the store; an assignment that can't be written leaves the old value. `$property.error` has
+/// the reason of both, and the store's `errors` that of the latter. `$property.load()`, `.set(_:)` and `.update(_:)` throw
+/// instead.
 ///
 /// *Traps*: a property of a struct, or a local, has no name that could be found: give it a key. A store that is registered
 /// as its own type, not as `(any PreferenceStore).self`, would be passed over for the standard file: that stops the
 /// program instead.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let declaration: PreferenceDeclaration<Value>
-  let link: PreferenceLink<Value>
-  /// The same, to be read without retaining it; `link` keeps it.
-  @usableFromInline let unretainedLink: Unmanaged<PreferenceLink<Value>>
+  let resolver: PreferenceResolver<Value>
+  /// The same, to be read without retaining it; `resolver` keeps it.
+  @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
   private init(_ declaration: PreferenceDeclaration<Value>, isConstant: Bool = false) {
     self.declaration = declaration
-    link = PreferenceLink(registry: isConstant ? nil : .current)
-    unretainedLink = Unmanaged.passUnretained(link)
+    resolver = PreferenceResolver(registry: isConstant ? nil : .current)
+    unretainedResolver = Unmanaged.passUnretained(resolver)
   }
 
   /// A property with a default.
@@ -128,8 +129,8 @@ public import SpellRegistry
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     @inline(__always) get {
-      let link = container[keyPath: path].unretainedLink
-      let decoded = withExtendedLifetime(container) { link._withUnsafeGuaranteedRef { $0.decodedValue } }
+      let resolver = container[keyPath: path].unretainedResolver
+      let decoded = withExtendedLifetime(container) { resolver._withUnsafeGuaranteedRef { $0.decodedValue } }
       if let decoded { return decoded }
       return container[keyPath: path].value(in: container)
     }
@@ -139,7 +140,7 @@ public import SpellRegistry
   /// The value of a property of a struct, or of a local.
   @inlinable public var wrappedValue: Value {
     get {
-      let decoded = withExtendedLifetime(self) { unretainedLink._withUnsafeGuaranteedRef { $0.decodedValue } }
+      let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedValue } }
       return decoded ?? value(in: nil)
     }
     nonmutating set { set(newValue, in: nil) }
@@ -150,11 +151,13 @@ public import SpellRegistry
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
-    Projection(entry: container[keyPath: path].entry(in: container))
+    Projection(cache: container[keyPath: path].cache(in: container))
   }
 
-  /// What `$property` offers, in a struct; on a plain constant, `constant.projectedValue`.
-  public var projectedValue: Projection { Projection(entry: entry(in: nil)) }
+  /// What `$property` offers, in a struct.
+  ///
+  /// A plain constant has the same operations itself.
+  public var projectedValue: Projection { Projection(cache: cache(in: nil)) }
 }
 
 extension Preference {
@@ -170,18 +173,18 @@ extension Preference {
   public var key: String { declaration.key(of: identity, in: nil) }
 
   /// A read that finds no decoded value of the store's version; never inlined, so that it costs the others nothing.
-  @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { entry(in: container).value }
+  @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { cache(in: container).value }
 
-  @usableFromInline func set(_ value: Value, in container: AnyObject?) { entry(in: container).set(value) }
+  @usableFromInline func set(_ value: Value, in container: AnyObject?) { cache(in: container).set(value) }
 
-  private func entry(in container: AnyObject?) -> PreferenceEntry<Value> {
-    link.entry { registry in declaration.entry(in: container, asking: registry, for: identity) }
+  func cache(in container: AnyObject?) -> PreferenceCache<Value> {
+    resolver.cache { registry in declaration.cache(in: container, asking: registry, for: identity) }
   }
 }
 
 extension Preference: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity {
-    PropertyIdentity(address: Unmanaged.passUnretained(link).toOpaque(), place: declaration.place)
+    PropertyIdentity(address: Unmanaged.passUnretained(resolver).toOpaque(), place: declaration.place)
   }
 }

@@ -30,14 +30,14 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   }
 
   /// The preference in its store, with what former keys had.
-  func entry(
+  func cache(
     in container: AnyObject?, asking registry: InitializerRegistry, for identity: PropertyIdentity
-  ) -> PreferenceEntry<Value> {
+  ) -> PreferenceCache<Value> {
     let key = key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
-    let entry = PreferenceEntry(store: store, key: key, defaultValue: defaultValue)
-    entry.take(from: formerKeys)
-    return entry
+    let cache = PreferenceCache(store: store, key: key, defaultValue: defaultValue)
+    cache.take(from: formerKeys)
+    return cache
   }
 
   /// The store that is given, else the registered one, else the standard file.

@@ -1,3 +1,5 @@
+import PreferenceStorage
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -10,10 +12,15 @@
 enum Console {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-  /// Writes a line at once, since whoever watches a pipe wants it now.
-  static func write(_ line: String) { emit(line + "\n", to: STDOUT_FILENO) }
+  /// Writes a line at once, since the reader of a pipe wants it now.
+  ///
+  /// - Throws: Where it can't be written: the output is closed, its reader is gone, its disk is full.
+  static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
-  static func complain(_ message: String) { emit("prefs: \(message)\n", to: STDERR_FILENO) }
+  static func complain(_ message: String) {
+    // Where not even this can be written, the exit status has to do.
+    do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
+  }
 
   /// A key as it is, or as JSON where it would not stay on its line.
   static func shown(_ key: String) -> String {
@@ -31,15 +38,20 @@ enum Console {
     return "\u{1b}[1m\(key)\u{1b}[0m\(padding)  \(shortened)"
   }
 
-  private static func emit(_ text: String, to descriptor: Int32) {
+  private static func emit(_ text: String, to descriptor: Int32) throws(OutputError) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
       if count < 0, errno == EINTR { continue }
-      if count <= 0 { return }
+      guard count > 0 else { throw OutputError(cause: SystemError("write", count < 0 ? errno : EIO)) }
       rest = rest.dropFirst(count)
     }
   }
+}
+
+/// The output could not be written.
+struct OutputError: Error {
+  let cause: SystemError
 }
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -12,14 +12,21 @@ import PreferenceStorage
 @main
 struct Prefs {
   static func main() async {
-    exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    exit(await run(arguments).rawValue)
   }
 
-  private static func run(_ arguments: [String]) async -> ExitCode {
+  /// The arguments byte for byte: a file's name need not be text.
+  private static var arguments: [FilePath] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { FilePath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+  }
+
+  private static func run(_ arguments: [FilePath]) async -> ExitCode {
     do {
       switch try Invocation(arguments) {
       case .help:
-        print(Help.text)
+        try Console.write(Help.text)
         return .success
       case .command(let command, let path):
         return try await command.run(on: path)
@@ -27,6 +34,9 @@ struct Prefs {
     } catch let error as UsageError {
       Console.complain("\(error.message)\nTry 'prefs --help'.")
       return .usage
+    } catch let error as OutputError {
+      Console.complain("the output could not be written [\(error.cause)]")
+      return .inputOutput
     } catch let error as PreferenceError {
       Console.complain(error.description)
       return ExitCode(error.code)

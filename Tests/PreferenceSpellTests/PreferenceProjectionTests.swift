@@ -58,6 +58,25 @@ import Testing
     #expect(counts.$unusable.error?.code == .invalidKey)
   }
 
+  @Test("a constant has the operations of a projection itself")
+  func constant() async throws {
+    let store = MemoryPreferenceStore()
+    let launches = Preference("launches", default: 0, store: store)
+    #expect(!launches.isSet)
+    try launches.update { $0 += 1 }
+    #expect(launches.isSet)
+    #expect(try launches.load() == 1)
+    try launches.set(5)
+    #expect(launches.value == 5)
+    var values = launches.values.makeAsyncIterator()
+    #expect(await values.next() == 5)
+    launches.reset()
+    #expect(await values.next() == 0)
+    try store.set("many", forKey: "launches")
+    #expect(launches.error?.code == .typeMismatch)
+    #expect(throws: PreferenceError.self) { try launches.load() }
+  }
+
   @Test("forgets why an assignment failed when the store has changed since")
   func pastFailure() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "preference-\(UUID().uuidString)")
@@ -66,9 +85,9 @@ import Testing
     let number = Preference("number", default: 0.0, store: file)
     let endless = Preference("endless", default: Unwritable(), store: file)
     endless.value = Unwritable()
-    #expect(endless.projectedValue.error != nil)
+    #expect(endless.error != nil)
     number.value = 1
-    #expect(endless.projectedValue.error == nil)
+    #expect(endless.error == nil)
   }
 }
 

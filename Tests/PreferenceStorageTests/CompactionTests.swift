@@ -13,14 +13,14 @@ import Testing
     let store = try FilePreferenceStore(url: file)
     for key in 0..<10 { try store.set(key, forKey: "key \(key)") }
     var largest = 0
-    let system = RealFileSystem()
+    let system = PosixFileSystem()
     for turn in 0..<100_000 {
       try store.set(turn, forKey: "key 5")
-      largest = max(largest, try system.extent(atPath: file.path).size)
+      largest = max(largest, try system.snapshot(atPath: FilePath(file.path)).size)
     }
     #expect(largest < 300_000)
     #expect(try folder.names == [file.lastPathComponent])
-    let again = try FilePreferenceStore(path: file.path, system: system)
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: system)
     #expect(again.keys == (0..<10).map { "key \($0)" })
     #expect(try again.value(Int.self, forKey: "key 5") == 99_999)
     #expect(try file.mode == 0o600)
@@ -28,8 +28,8 @@ import Testing
 
   @Test("other stores follow to the new file, and lose nothing")
   func followed() throws {
-    let one = try FilePreferenceStore(path: file.path, system: RealFileSystem())
-    let two = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let one = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let two = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     let large = String(repeating: "x", count: 50_000)
     for turn in 0..<40 {
       try one.set("\(turn)\(large)", forKey: "one")

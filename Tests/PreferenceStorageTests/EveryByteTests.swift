@@ -2,7 +2,7 @@ import PreferenceStorage
 import Testing
 
 @Suite("Damage at every byte") struct EveryByteTests {
-  static let path = "/folder/store.preferences"
+  static let path: FilePath = "/folder/store.preferences"
 
   /// A file of records `k0`, `k1`, …, `k19`, `k0`, …, and where each of its lines ends, the newline not counted.
   static func makeFile(records: Int) throws -> (bytes: [UInt8], ends: [Int]) {

@@ -14,7 +14,7 @@ import Testing
     let file = folder.file(UUID().uuidString)
     let store = try FilePreferenceStore(url: file)
     try store.set(value, forKey: "value")
-    let reopened = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let reopened = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     let stores: [any PreferenceStore] = [memory, store, reopened]
     return try stores.map { store in try #require(try store.value(Value.self, forKey: "value")) }
   }

@@ -18,6 +18,7 @@ final class FailingFileSystem: FileSystem {
   private let calls = Atomic<Int>(0)
   private let isOn = Atomic<Bool>(true)
   private let failNextWrite = Atomic<Bool>(false)
+  private let bytes = Atomic<Int>(0)
 
   /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
   init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
@@ -28,6 +29,9 @@ final class FailingFileSystem: FileSystem {
   }
 
   var callCount: Int { calls.load(ordering: .relaxed) }
+
+  /// How much was read.
+  var bytesRead: Int { bytes.load(ordering: .relaxed) }
 
   /// From here on everything works.
   func heal() { isOn.store(false, ordering: .relaxed) }
@@ -58,6 +62,7 @@ final class FailingFileSystem: FileSystem {
   func read(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(SystemError) -> Int {
+    bytes.add(buffer.count, ordering: .relaxed)
     guard isFailing else { return try base.read(file, into: buffer, at: offset) }
     if case .error(let number) = failure { throw SystemError("read", number) }
     let half = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(max(1, buffer.count / 2)))
@@ -66,14 +71,14 @@ final class FailingFileSystem: FileSystem {
 }
 
 extension FailingFileSystem {
-  func open(_ path: String, for access: FileAccess) throws(SystemError) -> Int32 {
+  func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
     try step("open")
     return try base.open(path, for: access)
   }
 
   func close(_ file: Int32) { base.close(file) }
 
-  func status(atPath path: String) throws(SystemError) -> FileStatus {
+  func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
     try step("lstat")
     return try base.status(atPath: path)
   }
@@ -83,9 +88,9 @@ extension FailingFileSystem {
     return try base.status(of: file)
   }
 
-  func extent(atPath path: String) throws(SystemError) -> FileExtent {
+  func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot {
     try step("statx")
-    return try base.extent(atPath: path)
+    return try base.snapshot(atPath: path)
   }
 
   func truncate(_ file: Int32, to length: Int) throws(SystemError) {
@@ -98,14 +103,14 @@ extension FailingFileSystem {
     try base.setMode(mode, of: file)
   }
 
-  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) {
-    try step("flock")
-    try base.lock(file, exclusively: exclusively)
+  func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError) {
+    try step("fchown")
+    try base.setOwner(owner, of: file)
   }
 
-  func tryLock(_ file: Int32) throws(SystemError) -> Bool {
+  func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
     try step("flock")
-    return try base.tryLock(file)
+    return try base.tryLock(file, exclusively: exclusively)
   }
 
   func unlock(_ file: Int32) { base.unlock(file) }
@@ -115,47 +120,51 @@ extension FailingFileSystem {
     try base.synchronize(file)
   }
 
-  func synchronizeFolder(_ path: String) throws(SystemError) {
+  func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     try step("fsync")
     try base.synchronizeFolder(path)
   }
 
-  func rename(_ path: String, to newPath: String) throws(SystemError) {
+  func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     try step("rename")
     try base.rename(path, to: newPath)
   }
 
-  func remove(_ path: String) throws(SystemError) {
+  func remove(_ path: FilePath) throws(SystemError) {
     try step("unlink")
     try base.remove(path)
   }
 
-  func makeFolder(_ path: String) throws(SystemError) {
+  func makeFolder(_ path: FilePath, owner: FileOwner?) throws(SystemError) {
     try step("mkdir")
-    try base.makeFolder(path)
+    try base.makeFolder(path, owner: owner)
   }
 
-  func names(inFolder path: String) throws(SystemError) -> [String] {
+  func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
     try step("opendir")
     return try base.names(inFolder: path)
   }
 
-  func target(ofLink path: String) throws(SystemError) -> String {
+  func target(ofLink path: FilePath) throws(SystemError) -> FilePath {
     try step("readlink")
     return try base.target(ofLink: path)
   }
 
-  func resolve(_ path: String) throws(SystemError) -> String {
+  func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
     try step("realpath")
     return try base.resolve(path)
   }
 
-  func watch(_ path: String, onEvent: @escaping @Sendable () -> Void) throws(SystemError) -> any FileWatch {
+  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError) -> any FileWatch {
     try step("watch")
     return try base.watch(path, onEvent: onEvent)
   }
 
+  func lockHolder(of file: FileIdentity) -> String? { base.lockHolder(of: file) }
+  func isUnknown(_ owner: UInt32) -> Bool { base.isUnknown(owner) }
   var user: UInt32 { base.user }
+  var hasOtherUsers: Bool { base.hasOtherUsers }
   var sizeLimit: Int? { base.sizeLimit }
-  var processGeneration: Int { base.processGeneration }
+  var time: Int64 { base.time }
+  var forkCount: Int { base.forkCount }
 }

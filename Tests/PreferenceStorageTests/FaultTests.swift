@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite("System calls that fail") struct FaultTests {
-  static let path = "/folder/store.preferences"
+  static let path: FilePath = "/folder/store.preferences"
 
   /// One thing that a program does with a store, and what it makes of the values.
   struct Step: Sendable {
@@ -82,7 +82,7 @@ import Testing
           expected = after
           #expect(try state(of: store) == expected, place)
         } catch let error as PreferenceError {
-          #expect(error.description.contains(FaultTests.path), place)
+          #expect(error.description.contains(FaultTests.path.description), place)
           let actual = try state(of: store)
           // Where a synchronisation fails the change is there, and isn't safe.
           #expect(actual == expected || durability == .synced && actual == after, place)

@@ -10,7 +10,7 @@ import Testing
 
   /// A store that shares no memory with others on the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
   }
 
   @Test("writes a header and one line for each change, which a person can read")

@@ -10,7 +10,7 @@ import Testing
 
   /// A store that shares no memory with others on the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
   }
 
   @Test("another process's changes arrive by themselves", .timeLimit(.minutes(1)))
@@ -54,7 +54,7 @@ import Testing
     }
     let new = folder.file("new")
     try new.overwrite("#preferences 1\n{\"b\":1}\n")
-    try RealFileSystem().rename(new.path, to: file.path)
+    try PosixFileSystem().rename(FilePath(new.path), to: FilePath(file.path))
     var heard: Set<String> = []
     while heard != ["a", "b", "large"] { heard.formUnion(await changes.next() ?? []) }
     try file.overwrite("#preferences 1\n{\"b\":2}\n")
@@ -115,7 +115,7 @@ import Testing
     #expect(await changes.next() == ["a"])
     try store.set(2, forKey: "b")
     #expect(await changes.next() == ["b"])
-    try FilePreferenceStore(path: inner.path, system: RealFileSystem()).set(3, forKey: "c")
+    try FilePreferenceStore(path: FilePath(inner.path), system: PosixFileSystem()).set(3, forKey: "c")
     #expect(await changes.next() == ["c"])
   }
 
@@ -126,7 +126,7 @@ import Testing
     let changes = store.changes()
     var errors = store.errors.makeAsyncIterator()
     try folder.file("new").overwrite("another program's text\n")
-    try RealFileSystem().rename(folder.file("new").path, to: file.path)
+    try PosixFileSystem().rename(FilePath(folder.file("new").path), to: FilePath(file.path))
     #expect(await errors.next()?.code == .notAPreferencesFile)
     #expect(try store.value(Int.self, forKey: "a") == 1)
     withExtendedLifetime(changes) {}

@@ -2,7 +2,7 @@ import PreferenceStorage
 import Testing
 
 @Suite("A power cut") struct PowerCutTests {
-  static let path = "/folder/store.preferences"
+  static let path: FilePath = "/folder/store.preferences"
 
   /// What was written, and what of it was synchronised.
   struct History {

@@ -50,7 +50,7 @@ import Testing
     var changes = store.changes().makeAsyncIterator()
     try FilePreferenceStore(url: folder.file()).set(1, forKey: "shared")
     #expect(await changes.next() == ["shared"])
-    let stranger = try FilePreferenceStore(path: folder.file().path, system: RealFileSystem())
+    let stranger = try FilePreferenceStore(path: FilePath(folder.file().path), system: PosixFileSystem())
     try stranger.set(2, forKey: "theirs")
     try store.reload()
     #expect(await changes.next() == ["theirs"])

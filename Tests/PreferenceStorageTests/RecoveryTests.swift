@@ -11,7 +11,7 @@ import Testing
   /// A file with the keys k1, k2 and so on.
   func writeFile(lines: Int = 4) throws -> [String] {
     do {
-      let store = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+      let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
       for number in 1...lines { try store.set(number, forKey: "k\(number)") }
     }
     return try file.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -40,7 +40,7 @@ import Testing
     #expect(try copy.contents == torn)
     #expect(try copy.mode == 0o600)
     #expect(copy.lastPathComponent.hasPrefix("store.preferences.damaged-"))
-    let again = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == ["k1", "k2", "k3", "k4"])
   }
@@ -53,7 +53,7 @@ import Testing
     #expect(store.keys == ["k1", "k2", "k3", "k4"])
     #expect(store.recovery == nil)
     try store.set(5, forKey: "k5")
-    let again = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     #expect(again.keys.count == 5)
     #expect(again.recovery == nil)
   }
@@ -73,7 +73,7 @@ import Testing
     #expect(recovery.description.contains("line 3, 5"))
     #expect(try #require(recovery.copy).text == damaged)
     try store.set(5, forKey: "k5")
-    let again = try FilePreferenceStore(path: file.path, system: RealFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == ["k1", "k3", "k4", "k5"])
     #expect(try folder.names.count == 2)
@@ -102,7 +102,7 @@ import Testing
     #expect((store.recovery == nil) == (length == 0))
     try store.set(1, forKey: "a")
     #expect(try file.text == "#preferences 1\n561bacaf {\"a\":1}\n")
-    #expect(try FilePreferenceStore(path: file.path, system: RealFileSystem()).keys == ["a"])
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).keys == ["a"])
   }
 
   @Test("a file of nothing but zeros, as a power cut can leave it, is an empty store")
@@ -131,7 +131,7 @@ import Testing
     "damage of which no copy can be made stays in the file, until one can",
     arguments: ["rubbish\n", "{\"torn"])
   func noSpaceForACopy(damage: String) throws {
-    let path = "/folder/store.preferences"
+    let path: FilePath = "/folder/store.preferences"
     let disk = SimulatedDisk(Array("#preferences 1\n{\"a\":1}\n\(damage)".utf8), at: path)
     disk.setFull(true)
     let store = try FilePreferenceStore(path: path, system: disk, compactingAbove: 200)
@@ -142,7 +142,7 @@ import Testing
     #expect(file.contains(damage.trimmingCharacters(in: .newlines)))
     disk.setFull(false)
     for turn in 0..<200 { try store.set(turn, forKey: "b") }
-    let copy = try #require(disk.names.first { $0.contains(".damaged-") }.flatMap { disk.contents(of: $0) })
+    let copy = try #require(disk.names.first { $0.description.contains(".damaged-") }.flatMap { disk.contents(of: $0) })
     #expect(String(decoding: copy, as: UTF8.self).contains(damage.trimmingCharacters(in: .newlines)))
     #expect(store.recovery?.copy != nil)
     #expect(try FilePreferenceStore(path: path, system: disk).recovery == nil)

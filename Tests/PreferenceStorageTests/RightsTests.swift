@@ -76,7 +76,7 @@ struct RightsTests {
     try set(0o600, file, owner: RightsTests.nobody)
     await #expect(processExitsWith: .success) { [path = file.path as String] in
       insist(setuid(RightsTests.nobody) == 0)
-      let store = try FilePreferenceStore(path: path, system: RealFileSystem(), compactingAbove: 200)
+      let store = try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem(), compactingAbove: 200)
       for turn in 0..<100 { try store.set(turn, forKey: "a") }
       insist(try store.value(Int.self, forKey: "a") == 99)
     }
@@ -87,7 +87,7 @@ struct RightsTests {
   func foreignOwner() async throws {
     try set(0o600, file, owner: RightsTests.nobody)
     try set(0o700, folder.url, owner: RightsTests.nobody)
-    let store = try FilePreferenceStore(path: file.path, system: RealFileSystem(), compactingAbove: 200)
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem(), compactingAbove: 200)
     for turn in 0..<100 { try store.set(turn, forKey: "a") }
     #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.ownerAccountID] as? Int == 65_534)
     #expect(try file.text.split(separator: "\n").count == 102)
@@ -102,5 +102,90 @@ struct RightsTests {
       insist(code { _ = try FilePreferenceStore(url: URL(filePath: path)) } == .insecureFolder)
     }
     _ = try FilePreferenceStore(url: file)
+  }
+
+  @Test("a folder that may not be watched is an error that a listener is told once, and leaves no thread")
+  func unwatchable() async throws {
+    try set(0o300, folder.url, owner: RightsTests.nobody)
+    try set(0o600, file, owner: RightsTests.nobody)
+    await #expect(processExitsWith: .success) { [path = file.path as String] in
+      insist(setuid(RightsTests.nobody) == 0)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      let errors = store.errors
+      let changes = store.changes()
+      for turn in 0..<300 { try store.set(turn, forKey: "a") }
+      store.report(PreferenceError(.invalidKey, "the last one"))
+      var codes: [PreferenceError.Code] = []
+      for await error in errors {
+        codes.append(error.code)
+        if error.code == .invalidKey { break }
+      }
+      insist(codes == [.unwatchable, .invalidKey])
+      withExtendedLifetime(changes) {}
+    }
+  }
+
+  @Test(
+    "a folder that others can write above the file's is refused, unless it is sticky", arguments: [0o777, 0o757, 0o775])
+  func writableAncestor(mode: Int) throws {
+    let inner = folder.url.appending(path: "above/inner/store.preferences")
+    let above = folder.url.appending(path: "above")
+    try FilePreferenceStore(url: inner).set(1, forKey: "a")
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: above.path)
+    #expect(chown(above.path, 0, 4321) == 0)
+    let error = try #require(throws: PreferenceError.self) { try FilePreferenceStore(url: inner) }
+    #expect(error.code == .insecureFolder)
+    #expect(error.description.contains("chmod go-w \(above.path)"))
+    try FileManager.default.setAttributes([.posixPermissions: mode | 0o1000], ofItemAtPath: above.path)
+    #expect(try FilePreferenceStore(url: inner).value(Int.self, forKey: "a") == 1)
+  }
+
+  @Test("a store that is open doesn't follow to a folder that another user has put in the place of its own")
+  func exchangedFolder() throws {
+    let inner = folder.url.appending(path: "above/inner/store.preferences")
+    let above = folder.url.appending(path: "above")
+    let store = try FilePreferenceStore(url: inner)
+    try store.set(1, forKey: "a")
+    // What another user with the right to write above could do since.
+    try FileManager.default.moveItem(at: inner.deletingLastPathComponent(), to: above.appending(path: "away"))
+    try FileManager.default.createDirectory(at: inner.deletingLastPathComponent(), withIntermediateDirectories: false)
+    try set(0o777, inner.deletingLastPathComponent(), owner: RightsTests.nobody)
+    #expect(code { try store.set("secret", forKey: "a") } == .insecureFolder)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: inner.deletingLastPathComponent().path) == [])
+  }
+
+  @Test("the right of others to write the file is taken from them", arguments: [0o666, 0o620, 0o602])
+  func writableFile(mode: Int) throws {
+    try set(mode, file)
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+    #expect(try file.mode == mode & 0o755)
+  }
+
+  @Test("a file that others can write and that isn't ours is refused, and so is another user's")
+  func foreignFile() async throws {
+    try set(0o755, folder.url, owner: RightsTests.nobody)
+    for (mode, owner) in [(0o666, 0), (0o644, 4321)] {
+      try set(mode, file, owner: uid_t(owner))
+      await #expect(processExitsWith: .success) { [path = file.path as String] in
+        insist(setuid(RightsTests.nobody) == 0)
+        insist(code { _ = try FilePreferenceStore(url: URL(filePath: path)) } == .insecureFile)
+      }
+    }
+    #expect(try file.text == RightsTests.content)
+  }
+
+  @Test("what the superuser makes in another user's folder is that user's")
+  func ownerKept() async throws {
+    try set(0o700, folder.url, owner: 4321)
+    let inner = folder.url.appending(path: "new/store.preferences")
+    try FilePreferenceStore(url: inner).set(1, forKey: "a")
+    for path in [inner.path, inner.deletingLastPathComponent().path] {
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.ownerAccountID] as? Int == 4321)
+    }
+    await #expect(processExitsWith: .success) { [path = inner.path as String] in
+      insist(setuid(4321) == 0)
+      try FilePreferenceStore(url: URL(filePath: path)).set(2, forKey: "a")
+    }
   }
 }

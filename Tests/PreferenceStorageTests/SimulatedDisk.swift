@@ -14,11 +14,11 @@ final class SimulatedDisk: FileSystem {
   }
 
   enum NameChange: Sendable {
-    case made(String, Int)
-    case renamed(String, String)
-    case removed(String)
+    case made(FilePath, Int)
+    case renamed(FilePath, FilePath)
+    case removed(FilePath)
 
-    func apply(to names: inout [String: Int]) {
+    func apply(to names: inout [FilePath: Int]) {
       switch self {
       case .made(let path, let inode): names[path] = inode
       case .renamed(let path, let newPath): names[newPath] = names.removeValue(forKey: path)
@@ -29,8 +29,8 @@ final class SimulatedDisk: FileSystem {
 
   private struct State: Sendable {
     var files: [Int: File] = [:]
-    var names: [String: Int] = [:]
-    var syncedNames: [String: Int] = [:]
+    var names: [FilePath: Int] = [:]
+    var syncedNames: [FilePath: Int] = [:]
     var pendingNames: [NameChange] = []
     var open: [Int32: Int] = [:]
     var nextFile = 1
@@ -62,11 +62,11 @@ final class SimulatedDisk: FileSystem {
   }
 
   /// A disk with one file on it.
-  convenience init(_ bytes: [UInt8], at path: String) {
+  convenience init(_ bytes: [UInt8], at path: FilePath) {
     self.init(files: [1: File(bytes: bytes, synced: bytes)], names: [path: 1])
   }
 
-  private init(files: [Int: File], names: [String: Int]) {
+  private init(files: [Int: File], names: [FilePath: Int]) {
     var state = State()
     state.files = files
     state.names = names
@@ -76,7 +76,7 @@ final class SimulatedDisk: FileSystem {
   }
 
   var changeCount: Int { state.withLock { $0.changes } }
-  var names: [String] { state.withLock { Array($0.names.keys) } }
+  var names: [FilePath] { state.withLock { Array($0.names.keys) } }
 
   /// The next synchronisations of a file fail, after which those of the same file only seem to succeed.
   func failSyncs(_ count: Int) { state.withLock { $0.failingSyncs = count } }
@@ -84,7 +84,7 @@ final class SimulatedDisk: FileSystem {
   /// Whether there is no room for new files.
   func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
-  func contents(of path: String) -> [UInt8]? {
+  func contents(of path: FilePath) -> [UInt8]? {
     state.withLock { state in state.names[path].flatMap { state.files[$0]?.bytes } }
   }
 
@@ -140,7 +140,7 @@ final class SimulatedDisk: FileSystem {
 }
 
 extension SimulatedDisk {
-  func open(_ path: String, for access: FileAccess) throws(SystemError) -> Int32 {
+  func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
     try state.withLock { state throws(SystemError) in
       switch (state.names[path], access) {
       case (_?, .creating): throw SystemError("open", 17)
@@ -163,12 +163,13 @@ extension SimulatedDisk {
 
   func close(_ file: Int32) { state.withLock { $0.open[file] = nil } }
 
-  func status(atPath path: String) throws(SystemError) -> FileStatus {
+  func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
     try state.withLock { state throws(SystemError) in
       if let inode = state.names[path] { return SimulatedDisk.status(of: inode, state.files[inode]) }
-      let extent = FileExtent(identity: FileIdentity(device: 1, inode: 0), size: 0)
+      let snapshot = FileSnapshot(identity: FileIdentity(device: 1, inode: 0), size: 0)
       if path == "/" || path == "/folder" {
-        return FileStatus(extent: extent, kind: .folder, mode: 0o700, owner: 1, modified: 0)
+        return FileStatus(
+          snapshot: snapshot, kind: .folder, mode: 0o700, owner: FileOwner(user: 1, group: 1), changed: 0)
       }
       throw SystemError("lstat", 2)
     }
@@ -182,12 +183,12 @@ extension SimulatedDisk {
   }
 
   private static func status(of inode: Int, _ file: File?) -> FileStatus {
-    let extent = FileExtent(
+    let snapshot = FileSnapshot(
       identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file?.bytes.count ?? 0)
-    return FileStatus(extent: extent, kind: .file, mode: 0o600, owner: 1, modified: 0)
+    return FileStatus(snapshot: snapshot, kind: .file, mode: 0o600, owner: FileOwner(user: 1, group: 1), changed: 0)
   }
 
-  func extent(atPath path: String) throws(SystemError) -> FileExtent { try status(atPath: path).extent }
+  func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot { try status(atPath: path).snapshot }
 
   func read(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
@@ -230,7 +231,7 @@ extension SimulatedDisk {
     }
   }
 
-  func synchronizeFolder(_ path: String) throws(SystemError) {
+  func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       try state.willChange("fsync")
       state.syncedNames = state.names
@@ -238,11 +239,11 @@ extension SimulatedDisk {
     }
   }
 
-  func rename(_ path: String, to newPath: String) throws(SystemError) {
+  func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     try change(.renamed(path, newPath), "rename")
   }
 
-  func remove(_ path: String) throws(SystemError) { try change(.removed(path), "unlink") }
+  func remove(_ path: FilePath) throws(SystemError) { try change(.removed(path), "unlink") }
 
   private func change(_ change: NameChange, _ call: String) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
@@ -252,23 +253,29 @@ extension SimulatedDisk {
     }
   }
 
-  func makeFolder(_ path: String) throws(SystemError) { throw SystemError("mkdir", 17) }
+  func makeFolder(_ path: FilePath, owner: FileOwner?) throws(SystemError) { throw SystemError("mkdir", 17) }
 
-  func names(inFolder path: String) throws(SystemError) -> [String] {
-    names.compactMap { $0.hasPrefix("/folder/") ? String($0.dropFirst(8)) : nil }
+  func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
+    names.compactMap { $0.folder == "/folder" ? $0.name : nil }
   }
 
-  func target(ofLink path: String) throws(SystemError) -> String { throw SystemError("readlink", 22) }
-  func resolve(_ path: String) throws(SystemError) -> String { path }
+  func target(ofLink path: FilePath) throws(SystemError) -> FilePath { throw SystemError("readlink", 22) }
+  func resolve(_ path: FilePath) throws(SystemError) -> FilePath { path }
   func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {}
-  func lock(_ file: Int32, exclusively: Bool) throws(SystemError) {}
-  func tryLock(_ file: Int32) throws(SystemError) -> Bool { true }
+  func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError) {}
+  func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool { true }
   func unlock(_ file: Int32) {}
+  func lockHolder(of file: FileIdentity) -> String? { nil }
+  func isUnknown(_ owner: UInt32) -> Bool { false }
   var user: UInt32 { 1 }
+  var hasOtherUsers: Bool { true }
   var sizeLimit: Int? { nil }
-  var processGeneration: Int { 0 }
+  var time: Int64 { 0 }
+  var forkCount: Int { 0 }
 
-  func watch(_ path: String, onEvent: @escaping @Sendable () -> Void) throws(SystemError) -> any FileWatch {
+  func watch(
+    _ path: FilePath, onEvent: @escaping @Sendable () -> Duration?
+  ) throws(SystemError) -> any FileWatch {
     throw SystemError("watch", 38)
   }
 }

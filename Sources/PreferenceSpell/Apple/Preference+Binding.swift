@@ -11,8 +11,8 @@
     /// A binding does not tell the view of changes that others make: keep the value in the view's state for that, and set
     /// it from ``values``.
     public var binding: Binding<Value> {
-      let entry = entry
-      return Binding(get: { entry.value }, set: { entry.set($0) })
+      let cache = cache
+      return Binding(get: { cache.value }, set: { cache.set($0) })
     }
   }
 #endif

@@ -111,8 +111,9 @@ private struct CustomValues<Store: CustomPreferenceStore>: TransactionValues {
     try store.json(forKey: key).map { JSONText($0) }
   }
 
-  func isChange(_ text: JSONText?, forKey key: String) -> Bool {
+  func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
+    let change = PreferenceChange(key: key, text: text)
     // What can't be read is no reason to keep it from being overwritten.
-    do throws(PreferenceError) { return try self.text(forKey: key) != text } catch { return true }
+    do throws(PreferenceError) { return try self.text(forKey: key) == text ? nil : change } catch { return change }
   }
 }

@@ -12,15 +12,16 @@ extension FilePreferenceStore {
   ///
   /// It never traps. If the file can't be opened every read and every write throws the reason, so that nothing is
   /// pretended to be kept; each write and each `reload()` tries to open it again.
-  public static let standard = opening(path: standardPath(), in: RealFileSystem())
+  public static let standard = opening(FilePath(standardPath()), in: PosixFileSystem())
 
-  static func opening(path: String, in system: any FileSystem) -> FilePreferenceStore {
+  static func opening(_ path: FilePath, in system: any FileSystem) -> FilePreferenceStore {
+    let terms = WriteTerms(durability: .written, lockWaitLimit: defaultLockWaitLimit)
     do {
-      return try FilePreferenceStore(sharingPath: path, durability: .written, system: system)
+      return try FilePreferenceStore(sharing: path, terms, system: system)
     } catch {
-      let file = SharedFile(at: FileLocation(unresolved: path), in: system)
-      file.values.fail(with: error)
-      return FilePreferenceStore(file, durability: .written)
+      let file = ProcessFile(at: FileLocation(unresolved: path), in: system)
+      file.contents.fail(with: error)
+      return FilePreferenceStore(file, terms)
     }
   }
 

@@ -13,69 +13,89 @@
 /// the file is still the same and one `write`, whatever the number of keys; what others have written is read first. Now
 /// and then, when the file is over 256 KiB and three times as large as it has to be, a write also compacts it.
 ///
-/// *Others.* What other processes write is seen after a write of one's own, after `reload()`, and on notice while
-/// someone listens to `changes()`. A file that is deleted is an empty store; a file that is replaced is read anew.
+/// *Others.* What other processes write is seen after a write of this one, after `reload()`, and on notice while there is
+/// a listener to `changes()`. A file that is deleted is an empty store; a file that is replaced is read again.
+///
+/// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
+/// `.busy`. Opening and `reload()` wait a second at most, and then read without the lock. Reading a value waits for nothing.
 ///
 /// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
+///
+/// *Fork.* A forked child has a store of its own on the same file, for the thread that has forked; it isn't told of what
+/// other processes change. A transaction that its parent was in stays the parent's; in the child it throws.
 public final class FilePreferenceStore: VersionedPreferenceStore {
-  private let file: SharedFile
-  private let durability: Durability
+  /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
+  public static let defaultLockWaitLimit = Duration.seconds(5)
+
+  private let file: ProcessFile
+  private let terms: WriteTerms
 
   /// Opens the file, or prepares to make it at the first write.
   ///
   /// A symbolic link is resolved now, once. Folders that are missing are made, for their owner only.
   ///
   /// - Parameters:
-  ///   - url: a file's URL.
-  ///   - durability: what a write survives once it has returned.
-  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable` or `.insecureFolder`. Whatever is at the place is
-  ///   then left as it was. A file that may be read and not written is opened; its writes throw.
-  public convenience init(url: URL, durability: Durability = .written) throws(PreferenceError) {
-    guard url.isFileURL else {
-      throw PreferenceError(.unreadable, "is not a file's URL", path: url.absoluteString)
+  ///   - url: A file's URL. Its path is taken byte for byte: two spellings of `é` are two files wherever they are two to
+  ///     the system, and a name that isn't UTF-8 is spelled with `%FF`.
+  ///   - durability: What a write survives once it has returned.
+  ///   - lockWaitLimit: For how long a write waits while another process or thread has the file's lock. Zero doesn't wait.
+  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`. What is at
+  ///   the place is then left as it was. A file that may be read and not written is opened; its writes throw.
+  public convenience init(
+    url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit
+  ) throws(PreferenceError) {
+    guard url.isFileURL, let path = FilePath(url) else {
+      throw PreferenceError(
+        .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
     }
-    try self.init(sharingPath: url.path, durability: durability, system: RealFileSystem())
+    try self.init(sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit))
   }
 
   /// A store on another file system, which shares no memory with others on its path, as if in another process.
   package convenience init(
-    path: String, durability: Durability = .written, system: any FileSystem,
-    compactingAbove minimum: Int? = nil
+    path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
+    system: any FileSystem, compactingAbove minimum: Int? = nil
   ) throws(PreferenceError) {
     let location = try FileLocation(resolving: path, in: system)
-    let file = SharedFile(
-      at: location, in: system, compactingAbove: minimum ?? SharedFile.compactionMinimum)
+    let file = ProcessFile(
+      at: location, in: system, compactingAbove: minimum ?? ProcessFile.compactionMinimum)
     try file.open()
-    self.init(file, durability: durability)
+    self.init(file, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit))
   }
 
-  convenience init(sharingPath path: String, durability: Durability, system: any FileSystem)
-    throws(PreferenceError)
-  {
-    let file = OpenFiles.file(at: try FileLocation(resolving: path, in: system), in: system)
-    try file.open()
-    self.init(file, durability: durability)
+  /// A store on the process's file at the path.
+  package convenience init(path: FilePath) throws(PreferenceError) {
+    try self.init(
+      sharing: path, WriteTerms(durability: .written, lockWaitLimit: FilePreferenceStore.defaultLockWaitLimit))
   }
 
-  init(_ file: SharedFile, durability: Durability) {
+  convenience init(
+    sharing path: FilePath, _ terms: WriteTerms, system: any FileSystem = PosixFileSystem()
+  ) throws(PreferenceError) {
+    let file = OpenFileTable.file(at: try FileLocation(resolving: path, in: system), in: system)
+    try file.open()
+    self.init(file, terms)
+  }
+
+  init(_ file: ProcessFile, _ terms: WriteTerms) {
     self.file = file
-    self.durability = durability
+    self.terms = terms
   }
 
   /// What was damaged in the file when it was read, and where it is kept as it was found.
   ///
-  /// Nil where nothing was.
+  /// Nil if nothing was.
   public var recovery: PreferenceRecovery? { file.recovery }
 
-  /// The value of the key, or nil where there is none.
+  /// The value of the key, or nil if there is none.
   ///
   /// From memory: one lock, one dictionary look-up, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
-      try PreferenceError.check(key)
-      return try file.values.text(forKey: key)?.value(type, forKey: key)
+      try ValueTable.check(key)
+      return try file.contents.text(forKey: key)?.value(type, forKey: key)
     } catch {
-      throw error.at(file.path)
+      throw error.at(file.path.description)
     }
   }
 
@@ -84,77 +104,106 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// - Throws: `.unwritable` or `.noSpace`: file and memory are as they were. `.invalidKey`, `.invalidValue`.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     do throws(PreferenceError) {
-      try file.set(JSONText(of: value, forKey: key), forKey: key, durability)
+      try file.set(JSONText(of: value, forKey: key), forKey: key, terms)
     } catch {
-      throw error.at(file.path)
+      throw error.at(file.path.description)
     }
   }
 
   /// Removes the value of the key, if there is one.
   public func removeValue(forKey key: String) throws(PreferenceError) {
-    try file.set(nil, forKey: key, durability)
+    try file.set(nil, forKey: key, terms)
   }
 
   /// Removes every value, in one transaction.
-  public func removeAll() throws(PreferenceError) { try file.removeAll(durability) }
+  public func removeAll() throws(PreferenceError) { try file.removeAll(terms) }
 
   /// The keys, sorted by first writing.
-  public var keys: [String] { file.values.keys }
+  public var keys: [String] { file.contents.keys }
 
   /// Reads and changes several values as one, under the file's lock: other processes wait meanwhile.
   public func transaction<Result>(
     _ body: (inout PreferenceTransaction) throws -> Result
   ) throws -> Result {
-    try file.transaction(durability, body)
+    try file.transaction(terms, body)
   }
 
   /// Every value as a JSON object, a line for each key, sorted by first writing.
   ///
   /// `import(from:)` reads it back.
-  public func json() -> String { JSONText.object(file.values.table.changes) }
+  public func json() -> String { JSONText.object(file.contents.table.changes) }
 
-  /// The keys that change from now on, by whomever, other processes included.
+  /// The keys that change from now on, whoever changes them, other processes included.
   ///
-  /// While anyone listens to any file of the process, one thread waits for the system's notices; nothing is polled. If
-  /// the system has none to give (on a network's file system, or when too many files are watched), `errors` says so.
+  /// While there is a listener to any file of the process, one thread waits for the system's notices. It follows the file
+  /// when it is replaced, and when a folder on the way to it is moved away or made again. If the system has no notices to
+  /// give (on a network's file system, or when too many files are watched), an `.unwatchable` error is reported to `errors`.
   public func changes() -> PreferenceChanges { file.listen() }
 
-  /// Errors that nobody could be thrown.
-  public var errors: AsyncStream<PreferenceError> { file.values.errors.stream() }
+  package func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
+
+  /// Errors that no caller could be thrown.
+  public var errors: AsyncStream<PreferenceError> { file.contents.errors.stream() }
 
   /// Reads what others have written since, and all of the file if it may have been written in place.
   ///
+  /// Watches the file again if that failed and there is a listener.
+  ///
   /// - Throws: `.unreadable`, `.notAPreferencesFile` or `.laterVersion`: memory is as it was.
-  public func reload() throws(PreferenceError) { try file.open() }
+  public func reload() throws(PreferenceError) {
+    try file.open()
+    file.keepWatching()
+  }
 
-  /// Returns when everything written so far, by whomever, would survive a power cut.
+  /// Returns when everything written so far, by any process, would survive a power cut.
   ///
   /// - Throws: `.unwritable` or `.noSpace`: the last changes may not survive one.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
   /// The JSON text of the key's value.
   package func json(forKey key: String) throws(PreferenceError) -> String? {
-    try PreferenceError.check(key)
-    return try file.values.text(forKey: key)?.string
+    try ValueTable.check(key)
+    return try file.contents.text(forKey: key)?.string
   }
 
   /// Keeps a value that is JSON already; nil removes the key.
   ///
   /// - Throws: `.invalidValue` where it isn't JSON.
   package func set(json: String?, forKey key: String) throws(PreferenceError) {
-    try PreferenceError.check(key)
-    guard let json else { return try file.set(nil, forKey: key, durability) }
+    try ValueTable.check(key)
+    guard let json else { return try file.set(nil, forKey: key, terms) }
     guard let text = JSONText(validating: json) else {
       throw PreferenceError(
         .invalidValue, "\(json.debugDescription) is not JSON; a string needs its quotes", key: key)
     }
-    try file.set(text.isNull ? nil : text, forKey: key, durability)
+    try file.set(text.isNull ? nil : text, forKey: key, terms)
   }
 
   /// Puts a new file with one line for each key in the place of this one, and returns how long it was and is.
-  package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact() }
+  package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact(terms) }
 
-  package var version: PreferenceVersion { file.values.version }
+  package var version: PreferenceVersion { file.contents.version }
 
-  package func report(_ error: PreferenceError) { file.values.errors.report(error) }
+  package func report(_ error: PreferenceError) { file.contents.errors.report(error) }
+}
+
+extension FilePath {
+  /// The path of a file's URL, byte for byte; nil where it has none.
+  init?(_ url: URL) {
+    var bytes: [UInt8] = []
+    var encoded = url.absoluteURL.path(percentEncoded: true).utf8[...]
+    while let byte = encoded.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = encoded.popFirst().flatMap(Hexadecimal.value),
+        let low = encoded.popFirst().flatMap(Hexadecimal.value)
+      else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    self.init(bytes: bytes)
+    guard isValid else { return nil }
+  }
 }

@@ -1,12 +1,9 @@
-import Locking
-
 /// A store that is gone with its last owner, for tests and previews.
 ///
 /// It behaves as `FilePreferenceStore` does in everything but lasting, including what it refuses.
 public final class MemoryPreferenceStore: VersionedPreferenceStore {
-  private let values = SharedValues()
-  private let writer = Lock(())
-  private let nesting = NestingGuard()
+  private let contents = StoreContents()
+  private let turn = Turn(of: nil)
 
   /// An empty store.
   public init() {}
@@ -27,8 +24,8 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   ///
   /// One lock, one dictionary look-up, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
-    try PreferenceError.check(key)
-    return try values.text(forKey: key)?.value(type, forKey: key)
+    try ValueTable.check(key)
+    return try contents.text(forKey: key)?.value(type, forKey: key)
   }
 
   /// Keeps the value under the key; nil removes the key.
@@ -44,11 +41,11 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
 
   /// Removes every value.
   public func removeAll() throws(PreferenceError) {
-    try write { values.keys.map { PreferenceChange(key: $0, text: nil) } }
+    try write { contents.keys.map { PreferenceChange(key: $0, text: nil) } }
   }
 
   /// The keys, sorted by first writing.
-  public var keys: [String] { values.keys }
+  public var keys: [String] { contents.keys }
 
   /// Reads and changes several values as one.
   public func transaction<Result>(
@@ -56,10 +53,9 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   ) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     try write {
-      var transaction = PreferenceTransaction(on: values, path: nil)
+      var transaction = PreferenceTransaction(on: contents, path: nil)
       do {
-        let answer = try nesting.run { try body(&transaction) }
-        result = .success(answer)
+        result = .success(try body(&transaction))
         return transaction.changes
       } catch {
         result = .failure(error)
@@ -72,30 +68,34 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   /// Every value as a JSON object, a line for each key, sorted by first writing.
   ///
   /// `import(from:)` reads it back.
-  public func json() -> String { JSONText.object(values.table.changes) }
+  public func json() -> String { JSONText.object(contents.table.changes) }
 
   /// The keys that change from now on.
-  public func changes() -> PreferenceChanges { PreferenceChanges(of: values.changes) }
+  public func changes() -> PreferenceChanges { PreferenceChanges(of: contents.changes) }
 
-  /// Errors that nobody could be thrown.
-  public var errors: AsyncStream<PreferenceError> { values.errors.stream() }
+  /// Errors that no caller could be thrown.
+  public var errors: AsyncStream<PreferenceError> { contents.errors.stream() }
 
-  /// Does nothing: nobody else has this memory.
-  public func reload() throws(PreferenceError) { try nesting.check(nil) }
+  /// Does nothing: the store alone has this memory.
+  public func reload() throws(PreferenceError) { try write { [] } }
 
   /// Does nothing: memory doesn't survive.
-  public func synchronize() throws(PreferenceError) { try nesting.check(nil) }
+  public func synchronize() throws(PreferenceError) { try write { [] } }
 
-  package var version: PreferenceVersion { values.version }
+  package var version: PreferenceVersion { contents.version }
 
-  package func report(_ error: PreferenceError) { values.errors.report(error) }
+  package func changes(of key: String) -> PreferenceChanges { PreferenceChanges(of: contents.changes, to: key) }
+
+  package func report(_ error: PreferenceError) { contents.errors.report(error) }
 
   private func write(_ changes: () -> [PreferenceChange]) throws(PreferenceError) {
-    try nesting.check(nil)
-    let changed = writer.withLock { _ in
-      let changes = changes().filter { values.isChange($0.text, forKey: $0.key) }
-      return changes.isEmpty ? [] : values.apply(changes)
+    try turn.take(within: FilePreferenceStore.defaultLockWaitLimit)
+    var changed: Set<String> = []
+    do {
+      defer { turn.giveBack() }
+      let changes = changes().filter { contents.change(to: $0.text, forKey: $0.key) != nil }
+      if !changes.isEmpty { changed = contents.apply(changes) }
     }
-    values.changes.tell(changed)
+    contents.changes.tell(changed)
   }
 }

@@ -15,16 +15,26 @@ extension PreferenceStore {
   ///   throws.
   @discardableResult
   public func `import`(from url: URL) throws -> Int {
-    let data: Data
-    do {
-      data = try Data(contentsOf: url)
-    } catch {
-      throw PreferenceError(.unreadable, "could not be read", path: url.path, underlying: error)
+    guard url.isFileURL, let path = FilePath(url) else {
+      throw PreferenceError(.unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
     }
-    let changes = try ImportedValues(data, path: url.path).changes
+    return try importValues(from: path)
+  }
+
+  /// Takes over the values of a file whose name need not be text.
+  package func importValues(from path: FilePath) throws -> Int {
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      let system = PosixFileSystem()
+      let file = Descriptor(try system.open(try system.resolve(path), for: .reading), of: system)
+      bytes = try file.read(from: 0, to: try system.status(of: file.number).snapshot.size)
+    } catch {
+      throw PreferenceError.reading(error, path: path.description)
+    }
+    let changes = try ImportedValues(Data(bytes), path: path.description).changes
     try transaction { transaction in
       for change in changes {
-        try PreferenceError.check(change.key)
+        try ValueTable.check(change.key)
         transaction.stage(change.text, forKey: change.key)
       }
     }
@@ -55,7 +65,7 @@ struct ImportedValues {
   private static func json(_ bytes: [UInt8]) -> [PreferenceChange]? {
     bytes.withUnsafeBufferPointer { bytes in
       var changes: [PreferenceChange] = []
-      guard PreferenceLine.readObject(bytes, into: &changes) else { return nil }
+      guard Line.readObject(bytes, into: &changes) else { return nil }
       return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
     }
   }

@@ -28,7 +28,7 @@ import Testing
     settings.nickname = "Ada"
     settings.theme.name = "dark"
     settings.lastOpened = nil
-    Shared.launches.value += 1
+    try Shared.launches.update { $0 += 1 }
 
     #expect(Settings().nickname == "Ada")
     #expect(Settings().volume == 9)

@@ -1,0 +1,69 @@
+import Locking
+
+/// The values of a store in memory, with everything that hangs on a change of them.
+///
+/// Written to by one thread at a time (the store's `Turn` sees to that), read by any.
+final class StoreContents: Sendable {
+  private struct Values: Sendable {
+    var table = ValueTable()
+    /// Why there is nothing to read, where the file could not be.
+    var failure: PreferenceError?
+  }
+
+  private let values = Lock(Values())
+  let version = PreferenceVersion()
+  let changes = ChangeBroadcaster()
+  let errors = ErrorBroadcaster()
+  /// What was damaged in the file.
+  let recovery = Lock<PreferenceRecovery?>(nil)
+
+  func text(forKey key: String) throws(PreferenceError) -> JSONText? {
+    try values.withLock { values throws(PreferenceError) in
+      if let failure = values.failure { throw failure }
+      return values.table.text(forKey: key)
+    }
+  }
+
+  /// The change with the key as it is spelled here; nil where it would change nothing.
+  func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
+    values.withLock { $0.table.change(to: text, forKey: key) }
+  }
+
+  var keys: [String] { table.keys }
+  var liveBytes: Int { values.withLock { $0.table.liveBytes } }
+  /// A copy, to be let go of before the next change, which would otherwise have to copy the table.
+  var table: ValueTable { values.withLock { $0.table } }
+
+  /// Makes the changes and returns those of the keys that a listener wants to hear of.
+  func apply(_ all: some Collection<PreferenceChange>) -> Set<String> {
+    var changed: [String] = []
+    values.withLock { values in
+      values.failure = nil
+      for change in all where values.table.apply(change) {
+        if changes.isHeard { changed.append(change.key) }
+      }
+    }
+    version.increment()
+    return changed.isEmpty ? [] : Set(changed)
+  }
+
+  /// Puts another table in the place of this one and returns the keys that a listener wants to hear of.
+  func replace(with table: ValueTable) -> Set<String> {
+    let old = values.withLock { values in
+      let old = values.table
+      values.table = table
+      values.failure = nil
+      return old
+    }
+    version.increment()
+    return changes.isHeard ? table.keysThatDiffer(from: old) : []
+  }
+
+  /// Makes every read fail, until there is something to read.
+  func fail(with failure: PreferenceError) {
+    values.withLock { $0.failure = failure }
+    version.increment()
+  }
+}
+
+extension StoreContents: TransactionValues {}

@@ -1,0 +1,188 @@
+/// A preferences file as one thread at a time works on it, and what memory knows of it.
+///
+/// What every write passes is here: take the lock, see whether the file is what memory knows, append, give the lock back.
+/// <doc:TheFile> has the states that the file can be found in, and what is done in each.
+///
+/// `@unchecked Sendable`: everything that changes is touched by the owner of `turn` alone, which takes it acquiring and
+/// gives it back releasing. A forked child makes another one (``PerProcess``).
+final class LockedFile: @unchecked Sendable {
+  let turn: Turn
+  let system: any FileSystem
+  let contents: StoreContents
+  /// A file up to this size is never compacted by itself.
+  let compactionMinimum: Int
+  private let forkCount: Int
+
+  var location: FileLocation
+  /// The open file; nil before there is one, and after it was deleted or replaced.
+  var descriptor: Descriptor?
+  var identity = FileIdentity(device: 0, inode: 0)
+  /// Why the file can only be read.
+  var readOnly: SystemError?
+  /// Another process has the lock, so that what is read may be in the midst of a change.
+  var isUnlocked = false
+
+  /// Where the file ends as memory knows it; nil where all of it has to be read.
+  var end: FileEnd?
+  /// By what memory knows that the file is what it was.
+  var stamp: FileStamp?
+
+  /// All of the file was read since the lock was taken.
+  var isFresh = false
+  /// There are lines in the file that can't be read, and of which there is no copy yet.
+  var isDamaged = false
+  /// A repair failed, so that the next one is the next compaction's.
+  var repairFailed = false
+  /// What memory had when another program emptied the file or cut it off.
+  var lostTable: ValueTable?
+  /// Why a synchronization failed, after which what is on the disk may not be what was written, and the system, which
+  /// reports that once, may call the next synchronization a success.
+  ///
+  /// Only a new file helps.
+  var syncFailure: SystemError?
+  /// The file's name may not survive a power cut yet.
+  var folderNeedsSync = true
+  var sizeLimit: Int?
+  /// The length at which compaction is tried again after it failed.
+  var compactionThreshold = 0
+  /// The keys that changed since they were last told, if there is a listener.
+  var changedKeys: Set<String> = []
+  private var buffer: [UInt8] = []
+
+  init(
+    at location: FileLocation, in system: any FileSystem, contents: StoreContents, compactingAbove minimum: Int
+  ) {
+    turn = Turn(of: location.path.description)
+    self.location = location
+    self.system = system
+    self.contents = contents
+    compactionMinimum = minimum
+    forkCount = system.forkCount
+  }
+
+  /// What the file is locked for.
+  enum Purpose { case reading, writing }
+
+  var path: FilePath { location.path }
+  /// The path, for messages.
+  var name: String { location.path.description }
+  /// The process is a child that was forked off in the midst of a turn, which is its parent's.
+  var isParents: Bool { forkCount != system.forkCount }
+
+  /// Takes the file's lock and brings memory up to date.
+  ///
+  /// Where there is no file, writing makes one, and reading finds nothing and holds no lock. Reading goes on without the
+  /// lock where another process keeps it.
+  ///
+  /// - Throws: `.busy` where another process keeps the lock from a writer for longer than the limit.
+  func begin(_ purpose: Purpose, within limit: Duration) throws(PreferenceError) {
+    isFresh = false
+    if purpose == .writing, readOnly != nil { descriptor = nil }
+    for _ in 0..<1000 {
+      guard let descriptor = try openIfNeeded(purpose) else { return forgetEverything() }
+      do {
+        try lock(descriptor, purpose, within: limit)
+        let snapshot = try system.snapshot(atPath: path)
+        if snapshot.identity == identity {
+          if snapshot.size != end?.size { try catchUp(to: snapshot.size) }
+          if purpose == .writing, snapshot.size == 0 { try writeHeader() }
+          return
+        }
+      } catch let error as PreferenceError {
+        finish()
+        throw error
+      } catch let error as SystemError where error.isMissing {
+      } catch {
+        finish()
+        throw failure(purpose, error)
+      }
+      // Another file is at the path now, or none.
+      finish()
+      self.descriptor = nil
+    }
+    throw neverSettled
+  }
+
+  private func lock(_ descriptor: Descriptor, _ purpose: Purpose, within limit: Duration) throws {
+    isUnlocked = false
+    let isExclusive = purpose == .writing && readOnly == nil
+    if try system.tryLock(descriptor.number, exclusively: isExclusive) { return }
+    if let other = OpenFileTable.nameInTurn(of: self) { throw turn.nested(as: other) }
+    var patience = Patience(limit)
+    while patience.wait() {
+      if try system.tryLock(descriptor.number, exclusively: isExclusive) { return }
+    }
+    guard purpose == .reading else { throw busy(limit) }
+    isUnlocked = true
+  }
+
+  private func busy(_ limit: Duration) -> PreferenceError {
+    let holder = system.lockHolder(of: identity) ?? "another process"
+    return PreferenceError(
+      .busy,
+      "has been locked for more than \(limit) by \(holder); the change was not made. Set the value again when the lock is"
+        + " gone, or set a longer lockWaitLimit", path: name)
+  }
+
+  /// Gives the lock back.
+  func finish() {
+    if let descriptor, !isParents { system.unlock(descriptor.number) }
+  }
+
+  /// Writes the changes as one line at the end of the file, which is locked for writing, and then makes them in memory.
+  ///
+  /// When it throws, file and memory are as they were.
+  func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
+    if isParents {
+      throw PreferenceError(
+        .unwritable,
+        "the process was forked off in the midst of a transaction, which is its parent's; nothing was written. Begin the"
+          + " child's transactions in the child", path: name)
+    }
+    try makeReady()
+    // Taken out of the property, since a change in place would be checked for exclusive access (benchmark "Set an Int,
+    // written").
+    var bytes = buffer
+    buffer = []
+    defer { if bytes.capacity <= 1 << 16 { buffer = bytes } }
+    bytes.removeAll(keepingCapacity: true)
+    if end?.endsWithoutNewline == true { bytes.append(UInt8(ascii: "\n")) }
+    let start = bytes.count
+    Line.append(changes, to: &bytes)
+    try append(bytes, lineStart: start)
+    note(contents.apply(changes))
+    if contents.changes.isHeard { noteStamp() }
+    guard let length = end?.length, length > compactionMinimum, length > compactionThreshold else { return }
+    compactIfWorthwhile()
+  }
+
+  /// Notes keys that changed.
+  func note(_ keys: Set<String>) { if !keys.isEmpty { changedKeys.formUnion(keys) } }
+
+  /// Appends all the bytes or none.
+  func append(_ bytes: [UInt8], lineStart: Int) throws(PreferenceError) {
+    guard let descriptor, var end else { return }
+    do throws(SystemError) {
+      try checkLimit(end.length + bytes.count)
+      try descriptor.append(bytes)
+    } catch {
+      takeBack(from: descriptor, to: end.length)
+      throw .writing(error, path: name)
+    }
+    bytes.withUnsafeBufferPointer { end.append($0, lineStart: lineStart) }
+    self.end = end
+    stamp = nil
+  }
+
+  /// Cuts off what a write that failed has left.
+  ///
+  /// If that fails too the next one finds it as bytes that broke off.
+  private func takeBack(from descriptor: Descriptor, to length: Int) {
+    do {
+      let size = try system.status(of: descriptor.number).snapshot.size
+      if size > length { try system.truncate(descriptor.number, to: length) }
+    } catch {
+      end = nil
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Locking
+
+/// The files that are open in this process, so that stores on one path share one.
+///
+/// They are known by their resolved path, byte for byte, and not by their inode, which changes with every compaction. Two
+/// names of one file, such as hard links or spellings that the file system doesn't distinguish, are two files here, which
+/// keep out of each other's way as two processes do.
+final class OpenFileTable: Sendable {
+  private struct Reference: Sendable {
+    weak var file: ProcessFile?
+  }
+
+  private struct Files: Sendable {
+    var byPath: [FilePath: Reference] = [:]
+    var paths: [FileIdentity: Set<FilePath>] = [:]
+    var identities: [FilePath: FileIdentity] = [:]
+
+    mutating func note(_ identity: FileIdentity?, of path: FilePath) {
+      if let old = identities[path] {
+        paths[old]?.remove(path)
+        if paths[old]?.isEmpty == true { paths[old] = nil }
+      }
+      identities[path] = identity
+      if let identity { paths[identity, default: []].insert(path) }
+    }
+  }
+
+  private static let table = PerProcess<OpenFileTable>()
+  private let files = Lock(Files())
+
+  private static var current: OpenFileTable { table.object { OpenFileTable() } }
+
+  /// The file at the place, open already or to be opened.
+  static func file(at location: FileLocation, in system: any FileSystem) -> ProcessFile {
+    current.files.withLock { files in
+      if let file = files.byPath[location.path]?.file { return file }
+      let file = ProcessFile(at: location, in: system)
+      files.byPath[location.path] = Reference(file: file)
+      return file
+    }
+  }
+
+  /// Notes which file is open at the path.
+  static func note(_ identity: FileIdentity, of file: LockedFile) {
+    current.files.withLock { $0.note(identity, of: file.path) }
+  }
+
+  /// Forgets a file that is no longer open.
+  static func forget(_ path: FilePath) {
+    current.files.withLock { files in
+      guard files.byPath[path]?.file == nil else { return }
+      files.byPath[path] = nil
+      files.note(nil, of: path)
+    }
+  }
+
+  /// Another name of the file, under which the calling thread is in a transaction on it.
+  static func nameInTurn(of file: LockedFile) -> String? {
+    let others = current.files.withLock { files in
+      (files.paths[file.identity] ?? []).compactMap { files.byPath[$0]?.file }
+    }
+    return others.first { $0.isInTurn(besides: file) }?.path.description
+  }
+}

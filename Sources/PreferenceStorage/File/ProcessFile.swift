@@ -1,0 +1,191 @@
+import Locking
+
+/// One file, open once in this process, and shared by every store on its path.
+final class ProcessFile: Sendable {
+  let path: FilePath
+  let contents = StoreContents()
+  let system: any FileSystem
+  let watch = Lock<FileWatchState>(FileWatchState())
+  private let location: FileLocation
+  private let compactionMinimum: Int
+  private let lockedFile = PerProcess<LockedFile>()
+
+  /// A file up to this size is never compacted by itself.
+  static var compactionMinimum: Int { 256 * 1024 }
+  /// For how long a reader waits for the lock, before it reads without.
+  static let readingLimit = Duration.seconds(1)
+
+  init(
+    at location: FileLocation, in system: any FileSystem, compactingAbove minimum: Int = compactionMinimum
+  ) {
+    path = location.path
+    self.location = location
+    self.system = system
+    compactionMinimum = minimum
+  }
+
+  deinit {
+    watch.withLock { $0.watch?.cancel() }
+    OpenFileTable.forget(path)
+  }
+
+  var recovery: PreferenceRecovery? { contents.recovery.withLock { $0 } }
+
+  /// What is known of the file in this process.
+  private var current: LockedFile {
+    lockedFile.object {
+      LockedFile(at: location, in: system, contents: contents, compactingAbove: compactionMinimum)
+    }
+  }
+
+  /// Whether the calling thread has the turn, and works on another object than this one.
+  func isInTurn(besides file: LockedFile) -> Bool { current !== file && current.turn.isMine }
+
+  /// Reads the file, or what is new in it, and puts right what is damaged.
+  func open() throws(PreferenceError) {
+    let limit = ProcessFile.readingLimit
+    let needsRepair = try perform(.reading, within: limit) { file throws(PreferenceError) in
+      try file.readAllIfChanged()
+      return file.needsRepair
+    }
+    guard needsRepair else { return }
+    do throws(PreferenceError) {
+      try perform(.writing, within: limit) { file throws(PreferenceError) in
+        if file.needsRepair { file.repair() }
+      }
+    } catch {
+      // What is whole was read, and the next write repairs the rest.
+      guard error.code == .busy else { throw error }
+    }
+  }
+
+  func set(_ text: JSONText?, forKey key: String, _ terms: WriteTerms) throws(PreferenceError) {
+    try perform(.writing, terms) { file throws(PreferenceError) in
+      // An equal value needs no line, unless another program has written the file in place.
+      var change = contents.change(to: text, forKey: key)
+      if change == nil {
+        try file.readAllIfChanged()
+        change = contents.change(to: text, forKey: key)
+      }
+      if let change { try file.write(CollectionOfOne(change)) }
+    }
+  }
+
+  func removeAll(_ terms: WriteTerms) throws(PreferenceError) {
+    try perform(.writing, terms) { file throws(PreferenceError) in
+      let changes = contents.keys.map { PreferenceChange(key: $0, text: nil) }
+      if !changes.isEmpty { try file.write(changes) }
+    }
+  }
+
+  func transaction<Result>(
+    _ terms: WriteTerms, _ body: (inout PreferenceTransaction) throws -> Result
+  ) throws -> Result {
+    var result: Swift.Result<Result, any Error>?
+    try perform(.writing, terms) { file throws(PreferenceError) in
+      var transaction = PreferenceTransaction(on: contents, path: file.name)
+      do {
+        let answer = try body(&transaction)
+        let changes = transaction.changes
+        if !changes.isEmpty { try file.write(changes) }
+        result = .success(answer)
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result!.get()
+  }
+
+  func compact(_ terms: WriteTerms) throws(PreferenceError) -> (before: Int, after: Int) {
+    try perform(.writing, terms) { file throws(PreferenceError) in
+      let before = file.end?.length ?? 0
+      try file.compact()
+      return (before, file.end?.length ?? 0)
+    }
+  }
+
+  func synchronize() throws(PreferenceError) {
+    try perform(.reading, within: ProcessFile.readingLimit, then: .synced) { _ in }
+  }
+
+  /// Reads what a notice announces, without waiting for anyone, and returns when to look again.
+  func catchUp() -> Duration? {
+    let file = current
+    guard file.turn.tryTake() else { return file.turn.isMine ? nil : .milliseconds(20) }
+    do throws(PreferenceError) {
+      var changed: Set<String> = []
+      defer { contents.changes.tell(changed) }
+      return try inTurn(file, &changed) { () throws(PreferenceError) in try file.followNotice() }
+    } catch {
+      contents.errors.report(error)
+      return nil
+    }
+  }
+
+  /// Does what has to be done in the caller's turn and under the file's lock, and tells the listeners when it has neither
+  /// any more.
+  private func perform<Result>(
+    _ purpose: LockedFile.Purpose, _ terms: WriteTerms,
+    _ body: (LockedFile) throws(PreferenceError) -> Result
+  ) throws(PreferenceError) -> Result {
+    try perform(purpose, within: terms.lockWaitLimit, then: terms.durability, body)
+  }
+
+  private func perform<Result>(
+    _ purpose: LockedFile.Purpose, within limit: Duration, then durability: Durability = .written,
+    _ body: (LockedFile) throws(PreferenceError) -> Result
+  ) throws(PreferenceError) -> Result {
+    let file = current
+    var changed: Set<String> = []
+    var pending: PendingSync?
+    try file.turn.take(within: limit)
+    defer { contents.changes.tell(changed) }
+    let result = try inTurn(file, &changed) { () throws(PreferenceError) in
+      try file.begin(purpose, within: limit)
+      defer { file.finish() }
+      let result = try body(file)
+      if durability == .synced { pending = PendingSync(of: file) }
+      return result
+    }
+    if let pending { try finish(pending) }
+    return result
+  }
+
+  /// Runs the body, hands over the keys that changed, and gives the turn back.
+  private func inTurn<Result>(
+    _ file: LockedFile, _ changed: inout Set<String>, _ body: () throws(PreferenceError) -> Result
+  ) throws(PreferenceError) -> Result {
+    defer {
+      if !file.changedKeys.isEmpty { swap(&changed, &file.changedKeys) }
+      file.turn.giveBack()
+    }
+    return try body()
+  }
+}
+
+/// How a store writes.
+struct WriteTerms: Sendable {
+  var durability: Durability
+  var lockWaitLimit: Duration
+}
+
+extension ProcessFile {
+  /// Runs a body in the turn, for a synchronization that failed.
+  func rewriteAfterFailedSync(
+    of descriptor: Descriptor, _ cause: SystemError
+  ) throws(PreferenceError) {
+    try perform(.writing, within: FilePreferenceStore.defaultLockWaitLimit) { file throws(PreferenceError) in
+      if file.descriptor === descriptor { file.syncFailure = cause }
+      if file.syncFailure != nil { try file.rewrite() }
+      if file.folderNeedsSync { try file.synchronizeFolder() }
+    }
+  }
+
+  /// Notes that the file's name would survive a power cut.
+  func noteFolderSynced(of descriptor: Descriptor) {
+    let file = current
+    guard file.turn.tryTake() else { return }
+    if file.descriptor === descriptor { file.folderNeedsSync = false }
+    file.turn.giveBack()
+  }
+}

@@ -1,0 +1,148 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension JSONText {
+  /// The value that was stored.
+  ///
+  /// The error of a mismatch has nothing of the value in it, which may be a secret.
+  func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
+    func mismatch(_ underlying: (any Error)? = nil) -> PreferenceError {
+      PreferenceError(
+        .typeMismatch,
+        "the value is \(kind) of \(string.utf8.count) bytes, which can't be read as \(type); it was kept."
+          + " Read it as the type it was written as, set it again or remove it",
+        key: key, underlying: underlying)
+    }
+    do { return try decode(type) } catch is KindMismatch { throw mismatch() } catch { throw mismatch(error) }
+  }
+
+  /// The first byte shows that the type can't be read.
+  private struct KindMismatch: Error {}
+
+  /// What the text spells, by its first byte.
+  private var kind: String {
+    switch string.utf8.first {
+    case UInt8(ascii: "\""): "a string"
+    case UInt8(ascii: "{"): "an object"
+    case UInt8(ascii: "["): "an array"
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): "a Boolean"
+    default: "a number"
+    }
+  }
+
+  /// False where the first byte shows that the type can't be read, so that the decoder needn't read a text of any length to
+  /// find out.
+  private func mayBe<Value>(_ type: Value.Type) -> Bool {
+    if type == String.self || type == Data.self { return string.utf8.first == UInt8(ascii: "\"") }
+    if type is any FixedWidthInteger.Type { return kind == "a number" }
+    if type == Bool.self { return kind == "a Boolean" }
+    if type is any BinaryFloatingPoint.Type || type == Date.self { return mayBeNumber }
+    return true
+  }
+
+  /// Whether it is a number, or the name of one that JSON can't spell.
+  private var mayBeNumber: Bool { string.utf8.count <= Spelling.negativeInfinity.utf8.count + 2 || kind == "a number" }
+
+  /// The value that the text spells.
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    // The types that need no decoder, as far as they are spelled as this library spells them. The bit casts are of a
+    // type to itself; to build an `Optional<Value>` on the way would cost as much as all the rest.
+    if type == Int.self {
+      if let value = integer(Int.self) { return unsafeBitCast(value, to: type) }
+    } else if type == Bool.self {
+      if let value = boolean { return unsafeBitCast(value, to: type) }
+    } else if type == String.self {
+      if let value = plainString { return unsafeBitCast(value, to: type) }
+    } else if type == Double.self {
+      if let value = number(Double.self) { return unsafeBitCast(value, to: type) }
+    } else if type == Int64.self {
+      if let value = integer(Int64.self) { return unsafeBitCast(value, to: type) }
+    } else if type == UInt64.self {
+      if let value = integer(UInt64.self) { return unsafeBitCast(value, to: type) }
+    } else if type == Date.self {
+      if let value = date { return unsafeBitCast(value, to: type) }
+    } else if type == Data.self {
+      if let value = data { return unsafeBitCast(value, to: type) }
+    } else if type == Float.self {
+      if let value = number(Float.self) { return unsafeBitCast(value, to: type) }
+    }
+    if let value = otherInteger(type) { return value }
+    guard mayBe(type) else { throw KindMismatch() }
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: Spelling.infinity, negativeInfinity: Spelling.negativeInfinity, nan: Spelling.nan)
+    return try decoder.decode(type, from: Data(string.utf8))
+  }
+
+  private func otherInteger<Value>(_ type: Value.Type) -> Value? {
+    func known<Same>(_ value: Same?) -> Value? { value.map { unsafeBitCast($0, to: type) } }
+    if type == Int32.self { return known(integer(Int32.self)) }
+    if type == UInt.self { return known(integer(UInt.self)) }
+    if type == UInt32.self { return known(integer(UInt32.self)) }
+    if type == Int16.self { return known(integer(Int16.self)) }
+    if type == UInt16.self { return known(integer(UInt16.self)) }
+    if type == Int8.self { return known(integer(Int8.self)) }
+    if type == UInt8.self { return known(integer(UInt8.self)) }
+    return nil
+  }
+
+  /// Digits, with or without a minus, and nothing else.
+  ///
+  /// Other spellings of an integer (`3.0`) are the decoder's.
+  private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+    withBytes { bytes in
+      var digits = bytes[...]
+      let isNegative = digits.first == UInt8(ascii: "-")
+      if isNegative { digits = digits.dropFirst() }
+      guard !digits.isEmpty else { return nil }
+      var value: Integer = 0
+      for byte in digits {
+        let digit = byte &- UInt8(ascii: "0")
+        guard digit < 10 else { return nil }
+        let (product, productOverflow) = value.multipliedReportingOverflow(by: 10)
+        let (sum, sumOverflow) =
+          isNegative
+          ? product.subtractingReportingOverflow(Integer(digit))
+          : product.addingReportingOverflow(Integer(digit))
+        guard !productOverflow, !sumOverflow else { return nil }
+        value = sum
+      }
+      return value
+    }
+  }
+
+  private var boolean: Bool? {
+    switch string {
+    case "true": true
+    case "false": false
+    default: nil
+    }
+  }
+
+  private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) -> Number? {
+    guard mayBeNumber else { return nil }
+    return switch plainString {
+    case Spelling.infinity?: .infinity
+    case Spelling.negativeInfinity?: -.infinity
+    case Spelling.nan?: .nan
+    case .some: nil
+    // What is too large for the type is not infinite but an error, which the decoder explains.
+    case nil: Number(string).flatMap { $0.isFinite ? $0 : nil }
+    }
+  }
+
+  private var date: Date? { number(Double.self).map(Date.init(timeIntervalSinceReferenceDate:)) }
+
+  private var data: Data? { plainString.flatMap { Data(base64Encoded: $0) } }
+
+  private var plainString: String? {
+    withBytes { bytes in
+      guard bytes.count >= 2, bytes.first == UInt8(ascii: "\"") else { return nil }
+      let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
+      return JSONString.decode(content, hasEscapes: content.contains(UInt8(ascii: "\\")))
+    }
+  }
+}

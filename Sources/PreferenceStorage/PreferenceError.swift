@@ -1,0 +1,114 @@
+/// Why a preference could not be read or written.
+///
+/// The description says what happened, where, and what to do about it. The code tells a program what to do.
+///
+/// ```swift
+/// do throws(PreferenceError) {
+///   try store.set(7, forKey: "volume")
+/// } catch where error.code == .noSpace {
+///   askForSpace()
+/// }
+/// ```
+public struct PreferenceError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
+  public let code: Code
+  /// The key that was asked for, where the failure is about one.
+  public let key: String?
+  /// The path of the file, where there is one.
+  public let path: String?
+  /// The error that caused this one.
+  public let underlying: (any Error)?
+  private let message: String
+
+  /// An error that a store of your own throws.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of failure it is.
+  ///   - message: What happened and what to do, in a sentence without a capital at its beginning.
+  ///   - key: The key that was asked for, where the failure is about one.
+  ///   - path: Where the store's medium is.
+  ///   - underlying: The error that caused this one.
+  public init(
+    _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.key = key
+    self.path = path
+    self.underlying = underlying
+  }
+
+  /// What happened, where, and what to do.
+  public var description: String {
+    var place: [String] = []
+    if let key { place.append("key \(PreferenceError.shortened(key).debugDescription)") }
+    if let path { place.append(path) }
+    let cause = underlying.map { " [\($0)]" } ?? ""
+    return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
+  }
+
+  /// Returns the error with the path of the file in which it happened.
+  func at(_ path: String?) -> PreferenceError {
+    PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
+  }
+
+  private static func shortened(_ key: String) -> String {
+    key.unicodeScalars.count > 80 ? String(key.unicodeScalars.prefix(77)) + "..." : key
+  }
+}
+
+extension PreferenceError {
+  /// The kinds of failure.
+  ///
+  /// More may come, so a `switch` over them needs a `default`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as in the source.
+    public let description: String
+
+    private init(_ name: String) { description = name }
+
+    /// The value that is stored can't be read as the type that was asked for.
+    ///
+    /// It is kept as it is.
+    public static let typeMismatch = Code("typeMismatch")
+    /// The value refused to be encoded.
+    ///
+    /// Nothing was written.
+    public static let invalidValue = Code("invalidValue")
+    /// The key is empty or longer than 65,536 bytes of UTF-8.
+    public static let invalidKey = Code("invalidKey")
+    /// What is at the path isn't a preferences file: other text, a folder, a device, a FIFO.
+    ///
+    /// It was not touched.
+    public static let notAPreferencesFile = Code("notAPreferencesFile")
+    /// The file was written by a later version of this library.
+    ///
+    /// It was not touched.
+    public static let laterVersion = Code("laterVersion")
+    /// The file exists and can't be read.
+    public static let unreadable = Code("unreadable")
+    /// The change can't be written.
+    ///
+    /// File and memory are as they were before it.
+    public static let unwritable = Code("unwritable")
+    /// The disk, the quota or the process's limit is used up.
+    ///
+    /// File and memory are as they were before the change.
+    public static let noSpace = Code("noSpace")
+    /// Others can write the folder, and so could put a file of their own in the place of this one.
+    public static let insecureFolder = Code("insecureFolder")
+    /// A store was written to from within a transaction on the same file.
+    public static let nestedTransaction = Code("nestedTransaction")
+    /// Another user could change the file, and that right could not be taken from them.
+    ///
+    /// It was not read.
+    public static let insecureFile = Code("insecureFile")
+    /// The file can't be watched: what other processes change is seen only after a write or a reload.
+    public static let unwatchable = Code("unwatchable")
+    /// Another process, or a transaction of another thread, kept the store's lock for longer than the limit; or two
+    /// transactions wait for each other.
+    ///
+    /// File and memory are as they were before the change.
+    public static let busy = Code("busy")
+  }
+}

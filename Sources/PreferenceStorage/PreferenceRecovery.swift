@@ -1,0 +1,53 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What was damaged in a preferences file, and what became of it.
+///
+/// Everything that is whole is kept, before the damage and after it. What is dropped stays in the copy.
+public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
+  /// The numbers of the lines that were skipped, the first line being 1.
+  ///
+  /// A last line that broke off is not among them.
+  public internal(set) var skippedLines: [Int] = []
+  /// How many bytes the skipped lines had.
+  public internal(set) var skippedBytes = 0
+  /// How many bytes broke off at the end: a write that never came to its end, or a file cut short.
+  public internal(set) var tornBytes = 0
+  /// True where the first line, which says what the file is, was damaged.
+  public internal(set) var headerWasDamaged = false
+  /// The keys that a store had in memory when another program emptied its file, or cut it off, while it was open.
+  ///
+  /// The store then has what the file has. Its next write keeps what memory had in the copy, a preferences file.
+  public internal(set) var lostKeys: [String] = []
+  /// Where the file is kept as it was found, or what memory had of it.
+  ///
+  /// Nil until something has to be dropped from the file (bytes at the end go at the next write), and where
+  /// no copy could be made, in which case nothing was dropped.
+  public internal(set) var copy: URL?
+
+  init() {}
+
+  var isEmpty: Bool { !needsRewriting && tornBytes == 0 && lostKeys.isEmpty }
+  /// Bad lines among good ones go only with a new file.
+  var needsRewriting: Bool { !skippedLines.isEmpty || headerWasDamaged }
+
+  /// What was lost, in a sentence.
+  public var description: String {
+    var losses: [String] = []
+    if headerWasDamaged { losses.append("the first line was damaged") }
+    if !skippedLines.isEmpty {
+      let lines = skippedLines.prefix(10).map(String.init).joined(separator: ", ")
+      let more = skippedLines.count > 10 ? " and \(skippedLines.count - 10) more" : ""
+      losses.append("line \(lines)\(more) could not be read (\(skippedBytes) bytes)")
+    }
+    if tornBytes > 0 { losses.append("\(tornBytes) bytes at the end are of a write that broke off") }
+    if !lostKeys.isEmpty {
+      losses.append("another program emptied the file, or cut it off, and \(lostKeys.count) keys were lost")
+    }
+    let place = copy.map { "; what was found is kept in \($0.path)" } ?? ""
+    return losses.joined(separator: "; ") + place
+  }
+}

@@ -1,0 +1,100 @@
+/// What a transaction's body reads and changes values with.
+///
+/// It reads the store as it was when the transaction began, and its own changes. No other reader sees them before the body
+/// returns, and none ever does if it throws.
+public struct PreferenceTransaction: ~Copyable {
+  private let values: any TransactionValues
+  private let path: String?
+  private var staged: [String: JSONText?] = [:]
+  private var order: [String] = []
+
+  init(on values: any TransactionValues, path: String?) {
+    self.values = values
+    self.path = path
+  }
+
+  /// The value of the key as the transaction has it, or nil if there is none.
+  ///
+  /// - Throws: `.typeMismatch` or `.invalidKey`.
+  public func value<Value: Codable>(
+    _ type: Value.Type, forKey key: String
+  ) throws(PreferenceError) -> Value? {
+    do throws(PreferenceError) {
+      try ValueTable.check(key)
+      return try text(forKey: key)?.value(type, forKey: key)
+    } catch {
+      throw error.at(path)
+    }
+  }
+
+  /// Changes the value of the key; nil removes it.
+  ///
+  /// - Throws: `.invalidKey` or `.invalidValue`.
+  public mutating func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
+    do throws(PreferenceError) {
+      stage(try JSONText(of: value, forKey: key), forKey: key)
+    } catch {
+      throw error.at(path)
+    }
+  }
+
+  /// Removes the value of the key, if there is one.
+  public mutating func removeValue(forKey key: String) { stage(nil, forKey: key) }
+
+  /// Removes every value.
+  public mutating func removeAll() {
+    for key in keys { stage(nil, forKey: key) }
+  }
+
+  /// Gives a value another key, whatever its type, and replaces what is there.
+  ///
+  /// False if the old key has no value.
+  ///
+  /// - Throws: `.invalidKey` where the new key can't be one.
+  @discardableResult
+  public mutating func moveValue(forKey oldKey: String, to newKey: String) throws(PreferenceError) -> Bool {
+    try ValueTable.check(newKey)
+    guard let text = try text(forKey: oldKey) else { return false }
+    if oldKey != newKey {
+      stage(nil, forKey: oldKey)
+      stage(text, forKey: newKey)
+    }
+    return true
+  }
+
+  /// The keys as the transaction has them: first those that were there, then those that it added.
+  public var keys: [String] {
+    var keys = values.keys
+    let old = Set(keys)
+    keys.removeAll { key in staged[key].map { $0 == nil } ?? false }
+    keys += order.filter { !old.contains($0) && staged[$0] != .some(nil) }
+    return keys
+  }
+
+  private func text(forKey key: String) throws(PreferenceError) -> JSONText? {
+    if let text = staged[key] { return text }
+    return try values.text(forKey: key)
+  }
+
+  mutating func stage(_ text: JSONText?, forKey key: String) {
+    if staged.updateValue(text, forKey: key) == nil { order.append(key) }
+  }
+
+  /// What is to be written: the keys that the body touched and whose value is another now, in the order of touching.
+  public var changes: [PreferenceChange] {
+    var changes: [PreferenceChange] = []
+    for key in order {
+      guard let text = staged[key], let change = values.change(to: text, forKey: key) else { continue }
+      changes.append(change)
+    }
+    return changes
+  }
+}
+
+/// What a transaction's body reads where it has changed nothing.
+protocol TransactionValues {
+  var keys: [String] { get }
+  func text(forKey key: String) throws(PreferenceError) -> JSONText?
+  /// The change with the key as it is spelled there; nil where it would change nothing.
+  func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
+}

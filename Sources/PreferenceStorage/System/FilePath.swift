@@ -1,0 +1,68 @@
+/// A path as the system has it: bytes, which need not be text.
+///
+/// Two spellings of `é` are two names on Linux, and one string in Swift; so paths are compared, taken apart and joined as
+/// bytes.
+package struct FilePath: Sendable, Hashable {
+  /// The bytes, and a zero for the system.
+  private let terminated: [UInt8]
+
+  package init(bytes: some Sequence<UInt8>) { terminated = bytes + [0] }
+
+  package init(_ string: String) { self.init(bytes: string.utf8) }
+
+  package var bytes: ArraySlice<UInt8> { terminated.dropLast() }
+
+  package var isAbsolute: Bool { terminated.first == FilePath.slash }
+  /// Whether the system could be given the path: it ends at the first zero.
+  package var isValid: Bool { terminated.count > 1 && !bytes.contains(0) }
+
+  /// What comes before the last slash.
+  package var folder: FilePath {
+    guard let slash = bytes.lastIndex(of: FilePath.slash) else { return "." }
+    return slash == 0 ? "/" : FilePath(bytes: bytes[..<slash])
+  }
+
+  /// What comes after the last slash.
+  package var name: FilePath {
+    guard let slash = bytes.lastIndex(of: FilePath.slash) else { return self }
+    return FilePath(bytes: bytes[(slash + 1)...])
+  }
+
+  /// The folders on the way to the path, the root first.
+  package var ancestors: [FilePath] {
+    var ancestors = [folder]
+    while let last = ancestors.last, last != "/", last != "." { ancestors.append(last.folder) }
+    return ancestors.reversed()
+  }
+
+  /// The path of a name in this folder; an absolute path stays as it is.
+  package func appending(_ path: FilePath) -> FilePath {
+    if path.isAbsolute { return path }
+    return FilePath(bytes: bytes + (bytes.last == FilePath.slash ? [] : [FilePath.slash]) + path.bytes)
+  }
+
+  /// The path with more at the end of its last name.
+  package static func + (path: FilePath, suffix: String) -> FilePath {
+    FilePath(bytes: path.bytes + Array(suffix.utf8))
+  }
+
+  /// Calls `body` with the bytes as the system takes them.
+  func withCString<Result, Failure: Error>(
+    _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try terminated.withUnsafeBufferPointer { buffer throws(Failure) in
+      try buffer.withMemoryRebound(to: CChar.self) { characters throws(Failure) in
+        try body(characters.baseAddress!)
+      }
+    }
+  }
+
+  private static let slash = UInt8(ascii: "/")
+}
+
+extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
+  package init(stringLiteral string: String) { self.init(string) }
+
+  /// The path as text, with `U+FFFD` for what is none.
+  package var description: String { String(decoding: bytes, as: UTF8.self) }
+}

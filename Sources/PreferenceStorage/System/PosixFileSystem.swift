@@ -1,0 +1,199 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The operating system's files.
+package struct PosixFileSystem: FileSystem {
+  package init() {}
+
+  package func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
+    // Never a terminal, never waiting for the other end of a FIFO, never through a link put there since.
+    let common = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
+    let flags =
+      switch access {
+      case .reading: common | O_RDONLY
+      case .appending: common | O_RDWR | O_APPEND
+      case .creating: common | O_RDWR | O_APPEND | O_CREAT | O_EXCL
+      }
+    let file = try openDescriptor(path, flags)
+    Fork.register(file)
+    return file
+  }
+
+  package func close(_ file: Int32) {
+    Fork.unregister(file)
+    _ = systemClose(file)
+  }
+
+  package func read(
+    _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+  ) throws(SystemError) -> Int {
+    try retrying("read") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  package func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+    try retrying("write") { write(file, bytes.baseAddress, bytes.count) }
+  }
+
+  package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
+    _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
+  }
+
+  package func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {
+    _ = try retrying("fchmod") { fchmod(file, mode_t(mode)) }
+  }
+
+  package func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError) {
+    _ = try retrying("fchown") { fchown(file, owner.user, owner.group) }
+  }
+
+  package func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
+    do {
+      _ = try retrying("flock") { flock(file, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) }
+      return true
+    } catch {
+      guard error.number == EWOULDBLOCK else { throw error }
+      return false
+    }
+  }
+
+  package func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
+
+  package func synchronize(_ file: Int32) throws(SystemError) {
+    #if canImport(Darwin)
+      // Where the file system doesn't know it, fsync is all there is.
+      if fcntl(file, F_FULLFSYNC) == 0 { return }
+      _ = try retrying("fsync") { fsync(file) }
+    #else
+      _ = try retrying("fdatasync") { fdatasync(file) }
+    #endif
+  }
+
+  package func synchronizeFolder(_ path: FilePath) throws(SystemError) {
+    let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    defer { _ = systemClose(folder) }
+    do {
+      _ = try retrying("fsync") { () -> Int32 in fsync(folder) }
+    } catch {
+      // Some file systems have no such thing as a folder to be synchronized.
+      guard error.number == EINVAL else { throw error }
+    }
+  }
+
+  package func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
+    _ = try retrying("rename") { path.withCString { old in newPath.withCString { systemRename(old, $0) } } }
+  }
+
+  package func remove(_ path: FilePath) throws(SystemError) {
+    _ = try retrying("unlink") { path.withCString { unlink($0) } }
+  }
+
+  package func makeFolder(_ path: FilePath, owner: FileOwner?) throws(SystemError) {
+    _ = try retrying("mkdir") { path.withCString { mkdir($0, 0o700) } }
+    guard let owner else { return }
+    // By its descriptor, so that a link that is put there meanwhile isn't followed.
+    let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
+    defer { _ = systemClose(folder) }
+    try setOwner(owner, of: folder)
+  }
+
+  package func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
+    let descriptor = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    guard let folder = fdopendir(descriptor) else {
+      let number = errno
+      _ = systemClose(descriptor)
+      throw SystemError("fdopendir", number)
+    }
+    defer { closedir(folder) }
+    var names: [FilePath] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { FilePath(bytes: $0.prefix { $0 != 0 }) }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  package func target(ofLink path: FilePath) throws(SystemError) -> FilePath {
+    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) {
+      buffer throws(SystemError) -> FilePath in
+      let count = try retrying("readlink") {
+        path.withCString { path in
+          buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) }
+        }
+      }
+      return FilePath(bytes: buffer.prefix(count))
+    }
+  }
+
+  package func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
+    guard let resolved = path.withCString({ realpath($0, nil) }) else { throw SystemError("realpath", errno) }
+    defer { free(resolved) }
+    let bytes = UnsafeRawBufferPointer(start: resolved, count: strlen(resolved))
+    return FilePath(bytes: bytes)
+  }
+
+  package var user: UInt32 { geteuid() }
+
+  package var hasOtherUsers: Bool {
+    #if os(Linux) || os(macOS)
+      true
+    #else
+      false
+    #endif
+  }
+
+  package var sizeLimit: Int? {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let answer = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    #else
+      let answer = getrlimit(RLIMIT_FSIZE, &limit)
+    #endif
+    return answer == 0 && limit.rlim_cur < UInt64(Int.max) ? Int(limit.rlim_cur) : nil
+  }
+
+  package var forkCount: Int { Fork.count }
+
+  package static func message(for number: Int32) -> String {
+    guard let message = strerror(number) else { return "error \(number)" }
+    return "\(String(cString: message)) (error \(number))"
+  }
+}
+
+/// Opens the file with a number above 2.
+///
+/// While the program's standard output is closed the system gives its number to the next file, and what the program
+/// prints would then be written there.
+func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
+  try aboveStandardStreams(try retrying("open") { path.withCString { systemOpen($0, flags, 0o600) } })
+}
+
+/// The same file with a number above 2; the one that is given is closed if it isn't that.
+func aboveStandardStreams(_ descriptor: Int32) throws(SystemError) -> Int32 {
+  if descriptor > 2 { return descriptor }
+  defer { _ = systemClose(descriptor) }
+  return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
+}
+
+// The functions whose names a method has too.
+private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
+  open(path, flags, mode)
+}
+private func systemClose(_ file: Int32) -> Int32 { close(file) }
+private func systemRename(_ path: UnsafePointer<CChar>, _ newPath: UnsafePointer<CChar>) -> Int32 {
+  rename(path, newPath)
+}
+
+/// Calls again while a signal interrupts, and throws what else goes wrong.
+func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError) -> Answer {
+  while true {
+    let answer = body()
+    if answer >= 0 { return answer }
+    let number = errno
+    if number != EINTR { throw SystemError(call, number) }
+  }
+}

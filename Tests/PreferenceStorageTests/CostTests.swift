@@ -1,0 +1,90 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+/// What must not grow with something else, as ratios of times that are far apart.
+@Suite("Costs") struct CostTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func time(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
+
+  @Test("opening a store costs the same however many are open")
+  func opening() throws {
+    var stores: [FilePreferenceStore] = []
+    func open(_ range: Range<Int>) throws -> Duration {
+      try time { for number in range { stores.append(try FilePreferenceStore(url: folder.file("\(number)"))) } }
+    }
+    _ = try open(0..<100)
+    let first = try open(100..<400)
+    _ = try open(400..<2600)
+    #expect(try open(2600..<2900) < first * 4)
+  }
+
+  @Test("a set costs the same however many listen to other keys")
+  func listeners() throws {
+    let store = try FilePreferenceStore(url: folder.file())
+    func sets() throws -> Duration { try time { for number in 0..<300 { try store.set(number, forKey: "own") } } }
+    let first = store.changes(of: "key")
+    _ = try sets()
+    let one = try sets()
+    let others = (0..<2000).map { store.changes(of: "key\($0)") }
+    #expect(try sets() < one * 4)
+    withExtendedLifetime((first, others)) {}
+  }
+
+  @Test("a listener to a key hears of it, and not of others", .timeLimit(.minutes(1)))
+  func keyListener() async throws {
+    let store = MemoryPreferenceStore()
+    var changes = store.changes(of: "a").makeAsyncIterator()
+    try store.set(1, forKey: "b")
+    try store.set(1, forKey: "a")
+    #expect(await changes.next() == ["a"])
+  }
+
+  @Test("a mismatch of a long value costs little, and its message has nothing of the value")
+  func mismatch() throws {
+    let store = MemoryPreferenceStore()
+    try store.set(String(repeating: "secret", count: 1_000_000), forKey: "token")
+    func read<Value: Codable>(_ type: Value.Type) throws {
+      let error = try #require(throws: PreferenceError.self) { _ = try store.value(type, forKey: "token") }
+      #expect(error.code == .typeMismatch)
+      #expect(error.description.contains("a string of 6000002 bytes"))
+      #expect(!error.description.contains("secret"))
+    }
+    let long = try time {
+      try read(Int.self)
+      try read(Bool.self)
+      try read(Double.self)
+      try read(Date.self)
+    }
+    let copy = try time { _ = try store.value(String.self, forKey: "token") }
+    #expect(long < copy * 4 + .milliseconds(50))
+    try read([Int].self)
+  }
+
+  @Test("the holes of a damaged file are holes of its copy")
+  func holes() throws {
+    let file = folder.file()
+    try file.overwrite("#preferences 1\n{\"a\":1}\nbad")
+    let handle = try FileHandle(forWritingTo: file)
+    try handle.truncate(atOffset: 64 << 20)
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data("\n{\"b\":2}\n".utf8))
+    try handle.close()
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys == ["a", "b"])
+    let copy = try #require(store.recovery?.copy)
+    let values = try copy.resourceValues(forKeys: [.fileSizeKey, .fileAllocatedSizeKey])
+    #expect(try #require(values.fileSize) > 64 << 20)
+    #expect(try blocks(of: copy) < 4096)
+  }
+
+  /// How many blocks of 512 bytes the file takes on the disk.
+  private func blocks(of url: URL) throws -> Int {
+    var status = stat()
+    guard stat(url.path, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
+    return Int(status.st_blocks)
+  }
+}

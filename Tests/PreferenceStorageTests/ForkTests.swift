@@ -1,0 +1,150 @@
+#if os(Linux)
+  import Foundation
+  import PreferenceStorage
+  import Testing
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
+  /// Each test is a process of its own, whose children never return to the tests.
+  @Suite("A forked child", .timeLimit(.minutes(1))) struct ForkTests {
+    let folder: TemporaryFolder
+    var path: String { folder.file().path }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("that leaves its parent's transaction leaves the lock and the change to the parent")
+    func leavesTransaction() async throws {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        alarm(50)
+        let store = try FilePreferenceStore(url: URL(filePath: path))
+        try store.set(0, forKey: "n")
+        var child: pid_t = 0
+        do {
+          try store.transaction { changes in
+            child = fork()
+            try changes.set(1, forKey: "n")
+            if child == 0 { return }
+            insist(ended(child) == 0)
+            // The lock is the parent's still.
+            let other = open(path, O_RDONLY)
+            insist(flock(other, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            close(other)
+          }
+          if child == 0 { _exit(1) }
+        } catch {
+          // The child is told that it wrote nothing, and can use the store.
+          guard child == 0, (error as? PreferenceError)?.code == .unwritable else { _exit(2) }
+          _exit((try? store.value(Int.self, forKey: "n")) == 0 ? 0 : 3)
+        }
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        insist(lines.count == 3)
+      }
+    }
+
+    @Test("reads and writes though another thread of its parent was in a transaction")
+    func otherThread() async throws {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        alarm(50)
+        let store = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .seconds(40))
+        try store.set(0, forKey: "n")
+        let (inside, forked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          try! store.transaction { changes in
+            inside.signal()
+            forked.wait()
+            try changes.set(1, forKey: "n")
+          }
+          done.signal()
+        }
+        inside.wait()
+        let child = fork()
+        if child == 0 {
+          guard (try? store.value(Int.self, forKey: "n")) == 0 else { _exit(1) }
+          do { try store.set(2, forKey: "m") } catch { _exit(2) }
+          _exit((try? store.value(Int.self, forKey: "n")) == 1 ? 0 : 3)
+        }
+        forked.signal()
+        done.wait()
+        insist(ended(child) == 0)
+        try store.reload()
+        insist(try store.value(Int.self, forKey: "m") == 2)
+      }
+    }
+
+    @Test("that does nothing doesn't keep the lock of a parent that was killed")
+    func idleChild() async throws {
+      let lines = folder.file("child")
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, lines = lines.path as String] in
+        let foreign = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        try FilePreferenceStore(url: URL(filePath: path)).transaction { _ in
+          let child = fork()
+          if child == 0 {
+            alarm(40)
+            // The test's own pipes, at whose end it waits for this process.
+            for descriptor in foreign { close(descriptor) }
+            while true { pause() }
+          }
+          try String(child).write(toFile: lines, atomically: true, encoding: .utf8)
+          kill(getpid(), SIGKILL)
+        }
+      }
+      let child = try #require(Int32(lines.text))
+      defer { kill(child, SIGKILL) }
+      let store = try FilePreferenceStore(url: folder.file(), lockWaitLimit: .zero)
+      try store.set(1, forKey: "n")
+      #expect(kill(child, 0) == 0)
+    }
+
+    @Test("that lets go of a listener leaves the parent's watch alone", arguments: [true, false])
+    func listener(isInherited: Bool) async throws {
+      await #expect(processExitsWith: .success) { [path = path as String, isInherited = isInherited as Bool] in
+        alarm(50)
+        let store = try FilePreferenceStore(url: URL(filePath: path))
+        try store.set(0, forKey: "n")
+        var changes: PreferenceChanges? = store.changes()
+        let child = fork()
+        if child == 0 {
+          if !isInherited { _ = store.changes() }
+          changes = nil
+          _exit(0)
+        }
+        insist(ended(child) == 0)
+        var iterator = changes!.makeAsyncIterator()
+        try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(2, forKey: "n")
+        insist(await iterator.next() == ["n"])
+      }
+    }
+
+    @Test("that listens has no watch, whose thread the language's locks don't allow, and hears what it reads itself")
+    func listensItself() async throws {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        alarm(50)
+        let store = try FilePreferenceStore(url: URL(filePath: path))
+        try store.set(0, forKey: "n")
+        let changes = store.changes()
+        let child = fork()
+        if child == 0 {
+          _ = store.changes()
+          try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(2, forKey: "n")
+          try store.reload()
+          let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+          _exit(try store.value(Int.self, forKey: "n") == 2 && threads.count == 1 ? 0 : 1)
+        }
+        insist(ended(child) == 0)
+        withExtendedLifetime(changes) {}
+      }
+    }
+  }
+
+  /// Waits for the child, and returns its status.
+  private func ended(_ child: pid_t) -> Int32 {
+    var status: Int32 = 0
+    insist(waitpid(child, &status, 0) == child)
+    return status
+  }
+#endif

@@ -1,0 +1,188 @@
+import Foundation
+import PreferenceStorage
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Another process, or another thread, that keeps the lock.
+@Suite("Waiting for the lock", .timeLimit(.minutes(1))) struct LockWaitTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Takes the file's lock as another process would, by a descriptor of its own.
+  func holdLock(_ body: () throws -> Void) throws {
+    let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    defer { close(descriptor) }
+    try body()
+  }
+
+  @Test("a write throws busy when the limit is reached, with the holder's name, and changes nothing")
+  func busy() throws {
+    let store = try FilePreferenceStore(url: file, lockWaitLimit: .milliseconds(50))
+    try store.set(1, forKey: "a")
+    let text = try file.text
+    try holdLock {
+      let error = try #require(throws: PreferenceError.self) { try store.set(2, forKey: "a") }
+      #expect(error.code == .busy)
+      #expect(error.description.contains(file.path))
+      #if os(Linux)
+        #expect(error.description.contains("this process"))
+      #endif
+      #expect(throws: PreferenceError.self) { try store.transaction { changes in try changes.set(3, forKey: "b") } }
+      #expect(try store.value(Int.self, forKey: "a") == 1)
+      #expect(try file.text == text)
+    }
+    try store.set(2, forKey: "a")
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+  }
+
+  @Test("opening, reloading and synchronizing do without the lock after a second")
+  func reading() throws {
+    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).set(1, forKey: "a")
+    try holdLock {
+      let store = try FilePreferenceStore(url: file)
+      #expect(try store.value(Int.self, forKey: "a") == 1)
+      try file.append("{\"b\":2}\n")
+      try store.reload()
+      #expect(store.keys == ["a", "b"])
+      try store.synchronize()
+    }
+  }
+
+  @Test("what another process has half written while it has the lock isn't taken for damage")
+  func halfWritten() throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    try holdLock {
+      try file.append("c9a86aae {\"vol")
+      try store.reload()
+      #expect(store.recovery == nil)
+      try file.append("ume\":7}\n")
+    }
+    try store.set(2, forKey: "b")
+    #expect(store.recovery == nil)
+    #expect(store.keys == ["a", "volume", "b"])
+    #expect(try folder.names == [file.lastPathComponent])
+  }
+
+  #if os(Linux)
+    @Test("a process that is stopped in a transaction is named, with the way to continue it")
+    func stoppedHolder() async throws {
+      await #expect(processExitsWith: .success) { [path = file.path as String] in
+        alarm(50)
+        let store = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .milliseconds(100))
+        try store.set(1, forKey: "a")
+        let child = fork()
+        insist(child >= 0)
+        if child == 0 {
+          try store.transaction { _ in _ = kill(getpid(), SIGSTOP) }
+          _exit(0)
+        }
+        var status: Int32 = 0
+        insist(waitpid(child, &status, WUNTRACED) == child)
+        do throws(PreferenceError) {
+          try store.set(2, forKey: "a")
+          insist(false)
+        } catch {
+          insist(error.code == .busy)
+          insist(error.description.contains("kill -CONT \(child)"))
+        }
+        let other = try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem())
+        insist(try other.value(Int.self, forKey: "a") == 1)
+        kill(child, SIGKILL)
+        insist(waitpid(child, &status, 0) == child)
+        try store.set(3, forKey: "a")
+      }
+    }
+  #endif
+
+  @Test("transactions on two stores in opposite order are an error that names both, and no deadlock")
+  func oppositeOrder() throws {
+    let (a, b) = (try FilePreferenceStore(url: folder.file("a")), try FilePreferenceStore(url: folder.file("b")))
+    let inside = Atomic(0)
+    let codes = Mutex<[PreferenceError]>([])
+    let threads = DispatchGroup()
+    for (first, second) in [(a, b), (b, a)] {
+      threads.enter()
+      Thread.detachNewThread {
+        defer { threads.leave() }
+        do {
+          try first.transaction { changes in
+            inside.add(1, ordering: .relaxed)
+            while inside.load(ordering: .relaxed) < 2 { sched_yield() }
+            try second.set(1, forKey: "nested")
+            try changes.set(1, forKey: "own")
+          }
+        } catch {
+          codes.withLock { $0.append(error as! PreferenceError) }
+        }
+      }
+    }
+    threads.wait()
+    let errors = codes.withLock { $0 }
+    #expect(errors.count == 1)
+    #expect(errors.first?.code == .busy)
+    for store in ["/a", "/b"] { #expect(errors.first?.description.contains(folder.url.path + store) == true) }
+    #expect(try a.value(Int.self, forKey: "own") == nil || b.value(Int.self, forKey: "own") == nil)
+  }
+
+  @Test("a write of another thread throws busy while a transaction goes on for too long")
+  func longTransaction() throws {
+    let store = try FilePreferenceStore(url: file, lockWaitLimit: .milliseconds(50))
+    try store.transaction { changes in
+      let code = Mutex<PreferenceError.Code?>(nil)
+      let done = DispatchGroup()
+      done.enter()
+      Thread.detachNewThread {
+        do throws(PreferenceError) { try store.set(1, forKey: "a") } catch { code.withLock { $0 = error.code } }
+        done.leave()
+      }
+      done.wait()
+      #expect(code.withLock { $0 } == .busy)
+      #expect(store.keys.isEmpty)
+      try changes.set(2, forKey: "a")
+    }
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+  }
+
+  @Test("a write to the same file by another name from within a transaction is an error, and no deadlock")
+  func twoNames() throws {
+    let a = try FilePreferenceStore(url: folder.file("a"))
+    try a.set(1, forKey: "x")
+    try FileManager.default.linkItem(at: folder.file("a"), to: folder.file("b"))
+    let b = try FilePreferenceStore(url: folder.file("b"))
+    try a.transaction { changes in
+      let error = try #require(throws: PreferenceError.self) { try b.set(2, forKey: "x") }
+      #expect(error.code == .nestedTransaction)
+      try changes.set(3, forKey: "x")
+    }
+    try b.reload()
+    #expect(try b.value(Int.self, forKey: "x") == 3)
+  }
+
+  @Test("a file with two names stays one: it isn't compacted")
+  func hardLink() throws {
+    func store(_ name: String) throws -> FilePreferenceStore {
+      try FilePreferenceStore(path: FilePath(folder.file(name).path), system: PosixFileSystem(), compactingAbove: 200)
+    }
+    let a = try store("a")
+    try a.set(1, forKey: "x")
+    try FileManager.default.linkItem(at: folder.file("a"), to: folder.file("b"))
+    let b = try store("b")
+    for turn in 0..<100 { try a.set(turn, forKey: "y") }
+    try b.set(3, forKey: "x")
+    try a.reload()
+    #expect(try a.value(Int.self, forKey: "x") == 3)
+    #expect(try store("b").json() == store("a").json())
+  }
+}

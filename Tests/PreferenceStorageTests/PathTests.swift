@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@testable import PreferenceStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("Paths and keys") struct PathTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func store(_ path: FilePath) throws -> FilePreferenceStore {
+    try FilePreferenceStore(path: path, system: PosixFileSystem())
+  }
+
+  #if os(Linux)
+    @Test("two spellings of a name are two files, and two stores")
+    func spellings() throws {
+      let one = try FilePreferenceStore(url: folder.file("caf\u{e9}"))
+      let two = try FilePreferenceStore(url: folder.file("cafe\u{301}"))
+      try one.set(1, forKey: "who")
+      try two.set(2, forKey: "who")
+      #expect(try one.value(Int.self, forKey: "who") == 1)
+      #expect(try folder.names.count == 2)
+    }
+  #endif
+
+  @Test("a name may begin with a combining mark")
+  func combiningMark() throws {
+    let file = folder.url.appending(path: "\u{301}folder/\u{301}x.preferences")
+    try FilePreferenceStore(url: file).set(1, forKey: "a")
+    let names = try PosixFileSystem().names(inFolder: FilePath(file.deletingLastPathComponent().path))
+    #expect(names == ["\u{301}x.preferences"])
+  }
+
+  #if os(Linux)
+    @Test("a name need not be text, nor a symbolic link's target")
+    func bytes() throws {
+      let name = FilePath(folder.url.path + "/").appending(FilePath(bytes: [0x66, 0xff, 0x6f]))
+      try store(name).set(1, forKey: "a")
+      let link = FilePath(folder.file("link").path)
+      #expect(name.withCString { target in link.withCString { symlink(target, $0) } } == 0)
+      #expect(try store(link).value(Int.self, forKey: "a") == 1)
+      let url = try #require(URL(string: folder.url.absoluteString + "f%FFo"))
+      #expect(try FilePreferenceStore(url: url).value(Int.self, forKey: "a") == 1)
+      #expect(try PosixFileSystem().names(inFolder: FilePath(folder.url.path)).count == 2)
+    }
+  #endif
+
+  @Test("a path is taken apart at its slashes")
+  func parts() {
+    let path: FilePath = "/a/\u{301}b/c"
+    #expect(path.folder == "/a/\u{301}b" && path.name == "c")
+    #expect(path.ancestors == ["/", "/a", "/a/\u{301}b"])
+    #expect(FilePath("c").folder == "." && FilePath("/c").folder == "/")
+    #expect(FilePath("/a").appending("b") == "/a/b" && FilePath("/").appending("b") == "/b")
+    #expect(FilePath("/a").appending("/b") == "/b")
+    #expect(!FilePath("").isValid && !FilePath(bytes: [0x61, 0, 0x62]).isValid)
+  }
+
+  @Test("equal strings are one key, in memory and in the file", arguments: [true, false])
+  func canonicallyEqualKeys(inTransaction: Bool) throws {
+    let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+    let store = try FilePreferenceStore(url: folder.file())
+    try store.set(1, forKey: composed)
+    if inTransaction {
+      try store.transaction { changes in
+        #expect(try changes.value(Int.self, forKey: decomposed) == 1)
+        try changes.set(2, forKey: decomposed)
+      }
+    } else {
+      try store.set(2, forKey: decomposed)
+    }
+    // Also for readers that compare bytes, the file has one key.
+    #expect(try folder.file().text.split(separator: composed).count == 3)
+    #expect(try !Data(folder.file().contents).contains(Data(decomposed.utf8)))
+    #expect(try self.store(FilePath(folder.file().path)).json() == store.json())
+    try store.removeValue(forKey: decomposed)
+    #expect(store.keys.isEmpty)
+    #expect(try self.store(FilePath(folder.file().path)).keys.isEmpty)
+  }
+
+  @Test("the size of a table is that of its lines, whatever the spelling of its keys")
+  func sizes() {
+    var table = ValueTable()
+    for _ in 0..<100 {
+      table.apply(PreferenceChange(key: "\u{e9}", text: JSONText("1")))
+      table.apply(PreferenceChange(key: "e\u{301}", text: nil))
+    }
+    #expect(table.liveBytes == Line.header.count)
+    table.load(PreferenceChange(key: "e\u{301}", text: JSONText("1")))
+    table.load(PreferenceChange(key: "\u{e9}", text: JSONText("2")))
+    table.measure()
+    var bytes = Line.header
+    for change in table.changes { Line.append([change], to: &bytes) }
+    #expect(table.liveBytes == bytes.count)
+  }
+
+  @Test("a name of up to 255 bytes is compacted", arguments: [200, 201, 232, 255])
+  func longName(length: Int) throws {
+    let path = FilePath(folder.url.path).appending(FilePath(String(repeating: "n", count: length)))
+    let store = try FilePreferenceStore(path: path, system: PosixFileSystem(), compactingAbove: 500)
+    for turn in 0..<200 { try store.set(turn, forKey: "a") }
+    #expect(try PosixFileSystem().status(atPath: path).snapshot.size < 1000)
+    #expect(try folder.names.count == 1)
+  }
+}
+
+extension Data {
+  fileprivate func contains(_ other: Data) -> Bool { range(of: other) != nil }
+}
