@@ -5,6 +5,8 @@ internal import SpellRegistry
 /// The modifiers of ``LaunchStepConvertible`` create it: `Database().id("db").after("log").timeout(.seconds(5))`.
 public struct LaunchStep: Sendable {
   let initializer: any Initializable
+  /// Whether the initializer is a ``RunningInitializer``.
+  let isService: Bool
   /// The source location of the step, as far as it is known.
   var place: SourcePlace?
   var id: (name: String, place: SourcePlace)?
@@ -25,6 +27,7 @@ public struct LaunchStep: Sendable {
   init(_ initializer: any Initializable, at place: SourcePlace? = nil) {
     self.initializer = initializer
     self.place = place
+    isService = initializer is any RunningInitializer
   }
 }
 

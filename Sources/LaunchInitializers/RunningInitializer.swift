@@ -85,7 +85,7 @@ extension LaunchStepConvertible {
     let place = SourcePlace(fileID: fileID, line: line)
     if let mistake = policy.mistake { trap(mistake, at: place) }
     return launchStep.with(place) { step in
-      if !(step.initializer is any RunningInitializer) {
+      if !step.isService {
         trap(".onExit is for a RunningInitializer, and \(step) isn't one. Remove it, or add run(_:).", at: place)
       }
       step.exitPolicy = policy

@@ -127,8 +127,10 @@ struct Oracle {
     beginSteps()
   }
 
-  mutating func advance(to time: Duration) {
+  /// - Returns: Whether a pause ended.
+  mutating func advance(to time: Duration) -> Bool {
     now = time
+    var endsPause = false
     for ghost in ghosts.indices.reversed() where ghosts[ghost].end == now {
       let former = ghosts.remove(at: ghost)
       if former.shutsDownNext {
@@ -137,7 +139,10 @@ struct Oracle {
       }
     }
     for step in steps.indices {
-      if steps[step].phase == .pausing, steps[step].pauseEnd == now { steps[step].phase = .waiting }
+      if steps[step].phase == .pausing, steps[step].pauseEnd == now {
+        steps[step].phase = .waiting
+        endsPause = true
+      }
       guard steps[step].phase == .running else { continue }
       if steps[step].bodyEnd == now {
         returned(step)
@@ -150,6 +155,7 @@ struct Oracle {
     }
     settle()
     beginSteps()
+    return endsPause
   }
 
   private mutating func returned(_ step: Int) {

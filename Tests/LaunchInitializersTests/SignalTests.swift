@@ -120,6 +120,8 @@
             await Gate().pass()
           }) { _ in }
         }
+        // For one that comes when the run is over.
+        signal(SIGUSR2, SIG_IGN)
         let former = Self.handler(of: SIGUSR2)
         Task {
           while Self.handler(of: SIGUSR2) == former { await Task.yield() }

@@ -8,18 +8,38 @@ internal import SpellRegistry
 ///
 /// Takes time linear in steps and dependencies, but for a logarithm, and no recursion.
 struct LaunchPlan: Sendable {
-  struct Step: Sendable {
+  /// A class, since a run hands its steps around, and a listed step has many parts to copy.
+  final class Step: Sendable {
     let id: String
     /// The step's index in the plan, forwards.
     let index: Int
     /// The step as it is listed.
     let listed: LaunchStep
-    var policy: FailurePolicy
-    var timeout: Duration?
+    let policy: FailurePolicy
+    let timeout: Duration?
     /// Why the step isn't run at all; nil if it is.
     let exclusion: String?
 
     var initializer: any Initializable { listed.initializer }
+
+    init(_ listed: LaunchStep, id: String, index: Int, exclusion: String?) {
+      self.id = id
+      self.index = index
+      self.listed = listed
+      self.exclusion = exclusion
+      policy = listed.policy
+      timeout = listed.timeout
+    }
+
+    /// The step in the plan backwards, where it fails alone.
+    init(shuttingDown step: Step, within timeout: Duration) {
+      id = step.id
+      index = step.index
+      listed = step.listed
+      exclusion = nil
+      policy = .skip
+      self.timeout = timeout
+    }
   }
 
   private(set) var steps: [Step]
@@ -39,19 +59,18 @@ struct LaunchPlan: Sendable {
     var references = try StepReferences(listed)
     let edges = try Edges(listed, &references)
     let ids = references.ids
-    let order = try TopologicalOrder(edges.dependencies, listed, ids).indices
+    let waiting = edges.dependencies.inverted()
+    let order = try TopologicalOrder(edges.dependencies, waiting, listed, ids).indices
     var positions = Array(repeating: 0, count: listed.count)
     for (position, index) in order.enumerated() { positions[index] = position }
 
     dependencies = order.map { index in edges.dependencies[index].map { positions[$0] } }
-    dependents = dependencies.inverted()
+    dependents = order.map { index in waiting[index].map { positions[$0] } }
     requirements =
       edges.requirements.isEmpty ? [] : order.map { index in (edges.requirements[index] ?? []).map { positions[$0] } }
     steps = order.enumerated().map { position, index in
-      let step = listed[index]
-      return Step(
-        id: ids[index], index: position, listed: step, policy: step.policy, timeout: step.timeout,
-        exclusion: Self.exclusion(of: step, in: stage))
+      Step(
+        listed[index], id: ids[index], index: position, exclusion: Self.exclusion(of: listed[index], in: stage))
     }
   }
 
@@ -72,9 +91,9 @@ struct LaunchPlan: Sendable {
 
     init(_ steps: [LaunchStep], _ references: inout StepReferences) throws(LaunchPlanError) {
       dependencies = Array(repeating: [], count: steps.count)
-      var formers: [Bool: Int] = [:]
-      for (index, step) in steps.enumerated() {
-        for reference in step.references {
+      var (former, formerDeferred): (Int?, Int?) = (nil, nil)
+      for index in steps.indices {
+        for reference in steps[index].references {
           guard let other = references.step(for: reference, of: index) else { continue }
           switch reference.relation {
           case .after, .afterIfPresent: dependencies[index].append(other)
@@ -84,9 +103,10 @@ struct LaunchPlan: Sendable {
           case .before: dependencies[other].append(index)
           }
         }
-        if step.declaresOrder { continue }
+        if steps[index].declaresOrder { continue }
         // Deferred steps form a line of their own.
-        if let former = formers.updateValue(index, forKey: step.isDeferred) { dependencies[index].append(former) }
+        if let last = steps[index].isDeferred ? formerDeferred : former { dependencies[index].append(last) }
+        if steps[index].isDeferred { formerDeferred = index } else { former = index }
       }
       try references.checkResolved()
       try checkDeferred(steps, references.ids)
@@ -98,6 +118,7 @@ struct LaunchPlan: Sendable {
 
     /// A step of the launch can't wait for one that begins after the launch.
     private func checkDeferred(_ steps: [LaunchStep], _ ids: [String]) throws(LaunchPlanError) {
+      guard steps.indices.contains(where: { steps[$0].isDeferred }) else { return }
       for (index, step) in steps.enumerated() where !step.isDeferred {
         guard let other = dependencies[index].first(where: { steps[$0].isDeferred }) else { continue }
         throw LaunchPlanError(
@@ -121,10 +142,7 @@ extension LaunchPlan {
     let last = steps.count - 1
     var plan = self
     plan.steps = steps.reversed().map { step in
-      var step = step
-      step.policy = .skip
-      step.timeout = step.listed.stopTimeout ?? step.timeout ?? Self.defaultStopTimeout
-      return step
+      Step(shuttingDown: step, within: step.listed.stopTimeout ?? step.timeout ?? Self.defaultStopTimeout)
     }
     plan.dependencies = dependents.reversed().map { $0.map { last - $0 } }
     plan.dependents = dependencies.reversed().map { $0.map { last - $0 } }

@@ -11,9 +11,10 @@ struct StepReferences {
   private var unresolved: [(reference: StepReference, user: Int, count: Int)] = []
 
   init(_ steps: [LaunchStep]) throws(LaunchPlanError) {
+    // By index throughout the plan: to take a step out of the array copies all its parts.
     indices.reserveCapacity(steps.count)
-    for (index, step) in steps.enumerated() {
-      guard let id = step.id else { continue }
+    for index in steps.indices {
+      guard let id = steps[index].id else { continue }
       if let first = indices.updateValue(index, forKey: id.name), let former = steps[first].id {
         throw LaunchPlanError(
           .duplicateID, path: [id.name], place: id.place.description,
@@ -22,13 +23,15 @@ struct StepReferences {
     }
     ids.reserveCapacity(steps.count)
     var typeNames: [ObjectIdentifier: String] = [:]
-    for (index, step) in steps.enumerated() {
-      ids.append(step.id?.name ?? id(index, after: type(of: step.initializer), &typeNames))
+    for index in steps.indices {
+      ids.append(steps[index].id?.name ?? id(index, after: type(of: steps[index].initializer), &typeNames))
     }
-    let refersToTypes = steps.contains { $0.references.contains { if case .type = $0.target { true } else { false } } }
+    let refersToTypes = steps.indices.contains { index in
+      steps[index].references.contains { if case .type = $0.target { true } else { false } }
+    }
     guard refersToTypes else { return }
-    for (index, step) in steps.enumerated() {
-      types[ObjectIdentifier(type(of: step.initializer)), default: []].append(index)
+    for index in steps.indices {
+      types[ObjectIdentifier(type(of: steps[index].initializer)), default: []].append(index)
     }
   }
 

@@ -7,9 +7,10 @@ struct TopologicalOrder {
   private(set) var indices: [Int] = []
 
   /// - Throws: An error of code `.cycle` if there is no such order.
-  init(_ dependencies: [[Int]], _ steps: [LaunchStep], _ ids: [String]) throws(LaunchPlanError) {
+  init(
+    _ dependencies: [[Int]], _ dependents: [[Int]], _ steps: [LaunchStep], _ ids: [String]
+  ) throws(LaunchPlanError) {
     var open = dependencies.map(\.count)
-    let dependents = dependencies.inverted()
     var ready = ReadyQueue()
     for index in steps.indices where open[index] == 0 { ready.insert(index) }
     indices.reserveCapacity(steps.count)

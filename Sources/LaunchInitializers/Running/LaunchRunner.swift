@@ -76,6 +76,9 @@ final class LaunchRunner: Sendable {
     if hasEnded { timer.cancel() }
   }
 
+  /// The number of inputs to the machine.
+  var inputCount: Int { state.withLock(\.inputs) }
+
   /// The machine as it is now: for the report.
   var machine: Machine { state.withLock(\.machine) }
 
@@ -112,6 +115,7 @@ final class LaunchRunner: Sendable {
     case .start: break
     case .begin(let attempt, let timeout): begin(attempt, timeout: timeout, isOnMainActor: isOnMainActor)
     case .cancel(let attempt): self.attempt(attempt)?.cancel()
+    case .cancelPause(let attempt): self.attempt(attempt)?.cancelPause()
     case .abandon(let attempt): self.attempt(attempt)?.abandon()
     case .schedule(let timer, let attempt, let time): schedule(timer, attempt, at: time)
     case .undo(let attempt, let shutsDown): undo(attempt, shutsDown: shutsDown)
@@ -153,12 +157,16 @@ final class LaunchRunner: Sendable {
     if !isWanted { handle.cancel() }
     // Before the task, which may not give this thread back for long.
     if let timeout { schedule(.timeout, attempt, at: timeout) }
-    let task = StepAttempt.$current.withValue(handle) {
-      registry.run {
-        isOnMainActor ? startImmediately { await self.run(step, handle) } : Task { await self.run(step, handle) }
-      }
-    }
-    handle.start(task)
+    handle.start(
+      StepAttempt.$current.withValue(handle) {
+        // A step that another one begins is in the registry already.
+        InitializerRegistry.current === registry
+          ? start(step, handle, isOnMainActor) : registry.run { start(step, handle, isOnMainActor) }
+      })
+  }
+
+  private func start(_ step: LaunchPlan.Step, _ handle: StepAttempt, _ isOnMainActor: Bool) -> Task<Void, Never> {
+    isOnMainActor ? startImmediately { await self.run(step, handle) } : Task { await self.run(step, handle) }
   }
 
   private nonisolated(nonsending) func run(_ step: LaunchPlan.Step, _ handle: StepAttempt) async {
@@ -262,7 +270,7 @@ final class LaunchRunner: Sendable {
   }
 
   private func startService(of step: Int) {
-    guard purpose.isFirstRun, plan.steps[step].initializer is any RunningInitializer else { return }
+    guard purpose.isFirstRun, plan.steps[step].listed.isService else { return }
     let isWanted = state.withLock { $0.machine.steps[step].outcome == .completed && $0.machine.stop == nil }
     if isWanted { sequence.startService(of: plan.steps[step], in: registry, clock) }
   }

@@ -34,6 +34,16 @@ extension LaunchSequence {
     }
   }
 
+  /// The number of things that have happened in the launch under way; 0 if there is none.
+  ///
+  /// For a test that moves a clock: not everything that it causes shows elsewhere.
+  package var inputCount: Int {
+    let runner = state.withLock { state -> LaunchRunner? in
+      if case .launching(let runner) = state.phase { runner } else { nil }
+    }
+    return runner?.inputCount ?? 0
+  }
+
   /// Waits for the launch's outcome.
   func result(for caller: Int) async throws -> LaunchReport {
     try await withTaskCancellationHandler {

@@ -44,6 +44,8 @@ struct LaunchStateMachine: Sendable {
     /// Begin an attempt, which ends at that time at the latest.
     case begin(Attempt, timeout: Duration?)
     case cancel(Attempt)
+    /// Cancel the pause after an attempt.
+    case cancelPause(Attempt)
     /// Go on without an attempt, which may be at work still.
     case abandon(Attempt)
     case schedule(Timer, Attempt, at: Duration)
@@ -113,7 +115,10 @@ struct LaunchStateMachine: Sendable {
   /// - Parameter beginsSteps: Whether to begin steps; if not, ``beginNext(at:)`` does.
   mutating func start(at time: Duration, beginsSteps: Bool = true) -> [Action] {
     var actions = [Action.start]
-    queue(steps.indices.filter { open[$0] == 0 }, at: advance(to: time), &actions)
+    let time = advance(to: time)
+    for step in steps.indices where plan.dependencies[step].isEmpty {
+      if !makeReady(step, at: time, &actions) { release(step, at: time, &actions) }
+    }
     return proceed(&actions, beginsSteps: beginsSteps)
   }
 
@@ -278,8 +283,10 @@ struct LaunchStateMachine: Sendable {
       for step in steps.indices where steps[step].phase == .waiting { steps[step].note(message) }
     }
     for step in steps.indices where steps[step].phase == .pausing || steps[step].isBetweenAttempts {
-      if steps[step].phase == .pausing { pausing -= 1 }
-      actions.append(.cancel(current(step)))
+      if steps[step].phase == .pausing {
+        pausing -= 1
+        actions.append(.cancelPause(current(step)))
+      }
       steps[step].finish(.failed, at: steps[step].end, steps[step].message)
       actions.append(.report(step, retryAfter: nil))
     }
@@ -316,39 +323,35 @@ struct LaunchStateMachine: Sendable {
     steps[step].finish(outcome, at: time, message)
     if !steps[step].isUnmentioned { actions.append(.report(step, retryAfter: nil)) }
     if let cause, purpose == .launch, plan.steps[step].policy.skips != true { stop(cause, at: time, &actions) }
-    if stop == nil { queue(release(step), at: time, &actions) }
+    if stop == nil { release(step, at: time, &actions) }
   }
 
-  /// The steps that waited for a step, and for no other one any more.
-  private mutating func release(_ step: Int) -> [Int] {
-    var freed: [Int] = []
-    for dependent in plan.dependents[step] {
-      open[dependent] -= 1
-      if open[dependent] == 0 { freed.append(dependent) }
-    }
-    return freed
-  }
-
-  /// Makes steps ready that wait for nothing any more.
-  ///
-  /// Those that don't run at all free others at once.
-  private mutating func queue(_ freed: [Int], at time: Duration, _ actions: inout [Action]) {
-    var freed = freed
-    while let step = freed.popLast() {
-      if steps[step].isSettledBefore {
-        steps[step].phase = .done
-      } else {
-        steps[step].queued = time
-        guard let reason = plan.steps[step].exclusion ?? unmetRequirement(of: step) else {
-          ready.insert(step)
-          continue
-        }
-        steps[step].start = time
-        steps[step].finish(.skipped, at: time, reason)
-        actions.append(.report(step, retryAfter: nil))
+  /// Makes the steps ready that waited for a step, and for no other one any more.
+  private mutating func release(_ step: Int, at time: Duration, _ actions: inout [Action]) {
+    var ended = [step]
+    while let step = ended.popLast() {
+      for dependent in plan.dependents[step] {
+        open[dependent] -= 1
+        if open[dependent] == 0, !makeReady(dependent, at: time, &actions) { ended.append(dependent) }
       }
-      freed += release(step)
     }
+  }
+
+  /// Makes a step ready that waits for nothing; returns false if it doesn't run at all, and so has ended.
+  private mutating func makeReady(_ step: Int, at time: Duration, _ actions: inout [Action]) -> Bool {
+    if steps[step].isSettledBefore {
+      steps[step].phase = .done
+      return false
+    }
+    steps[step].queued = time
+    guard let reason = plan.steps[step].exclusion ?? unmetRequirement(of: step) else {
+      ready.insert(step)
+      return true
+    }
+    steps[step].start = time
+    steps[step].finish(.skipped, at: time, reason)
+    actions.append(.report(step, retryAfter: nil))
+    return false
   }
 
   private func unmetRequirement(of step: Int) -> String? {

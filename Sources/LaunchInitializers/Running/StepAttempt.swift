@@ -84,17 +84,20 @@ extension StepAttempt {
     if !isWanted { timer.cancel() }
   }
 
-  /// Cancels the step or, if it has returned, the pause after it.
   func cancel() {
-    let (task, timers) = state.withLock { state -> (Task<Void, Never>?, [LaunchTimer]) in
-      if state.isOver {
-        state.isPauseCancelled = true
-        return (nil, state.timers)
-      }
+    let task = state.withLock { state in
       state.isCancelled = true
-      return (state.task, [])
+      return state.task
     }
     task?.cancel()
+  }
+
+  /// Cancels the timer for the pause after the attempt, be it set already or not.
+  func cancelPause() {
+    let timers = state.withLock { state in
+      state.isPauseCancelled = true
+      return state.timers
+    }
     for timer in timers { timer.cancel() }
   }
 
