@@ -198,9 +198,9 @@ extension Injected {
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 
-    /// Forgets the value, an assigned one too; the next read asks the registry. Copies of a struct keep theirs.
+    /// Forgets the value, an assigned one too; the next read asks the registry.
     ///
-    /// A value that is being made goes to those who wait for it.
+    /// Copies of a struct keep theirs. A value that is being made goes to those who wait for it.
     @inlinable public mutating func reset() {
       if case .weak = injected.policy { injected.policy = .weak(WeakValue()) }
       injected.storage = injected.storage.replacedWithNothing()

@@ -212,9 +212,9 @@ extension Lazy {
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
-    /// Forgets the value; the next read makes another. Copies of a struct keep theirs.
+    /// Forgets the value; the next read makes another.
     ///
-    /// A value that is being made goes to those who wait for it.
+    /// Copies of a struct keep theirs. A value that is being made goes to those who wait for it.
     @inlinable public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }

@@ -279,9 +279,9 @@ extension Partial {
     @discardableResult
     public func load() throws(PartialError) -> Value { try partial.load(in: container) }
 
-    /// Forgets the value; the next read loads it again. Copies of a struct keep theirs.
+    /// Forgets the value; the next read loads it again.
     ///
-    /// A value that is being loaded goes to those who wait for it.
+    /// Copies of a struct keep theirs. A value that is being loaded goes to those who wait for it.
     @inlinable public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

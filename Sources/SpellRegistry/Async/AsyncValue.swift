@@ -8,7 +8,12 @@ protocol AsyncInitializer<Value>: AnyObject, Sendable {
 /// What an async initializer makes: for a value that is kept, by one run at a time, however many await it.
 final class AsyncValue<Value: Sendable>: AsyncInitializer {
   private let initializer: @Sendable (Resolver) async throws -> Value
-  private let running = Lock<Running?>(nil)
+  private struct State: Sendable {
+    var running: Running?
+    /// How many runs have ended.
+    var endedCount = 0
+  }
+  private let state = Lock(State())
 
   private struct Running: Sendable {
     let resetCount: Int
@@ -33,28 +38,39 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
   func value(
     keptBy registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
   ) async throws -> Value {
+    let endedCount = state.withLock(\.endedCount)
     if let value = registration.kept.current(as: Value.self) { return value }
     let begun = Result { () throws(InjectionError) in try AsyncRun.begin(registration, named: name) }
-    let running = try running.withLock { running throws(InjectionError) -> Running? in
+    let resetCount = registration.kept.resetCount
+    let running = try state.withLock { state throws(InjectionError) -> Running? in
       // A run begun before a reset is for those who asked before it.
-      let resetCount = registration.kept.resetCount
-      if let running, running.resetCount == resetCount { return running }
-      // A run may have ended between the look and the lock; its value is kept before it is forgotten.
-      if registration.kept.current(as: Value.self) != nil { return nil }
+      if let running = state.running, running.resetCount == resetCount { return running }
+      // A run has ended since the look: its value is kept, or was forgotten.
+      if state.endedCount != endedCount { return nil }
       let run = try begun.get()
       let task = Task {
-        defer { self.running.withLock { if $0?.resetCount == resetCount { $0 = nil } } }
+        defer { end(run) }
         let value = try await perform(run, for: registry, keepsValue: true)
         registration.kept.keep(value, since: resetCount)
         return value
       }
-      running = Running(resetCount: resetCount, run: run, task: task)
-      return running
+      state.running = Running(resetCount: resetCount, run: run, task: task)
+      return state.running
     }
     guard let running else {
       return try await value(keptBy: registration, named: name, for: registry)
     }
     return try await running.run.awaited { try await running.task.value }
+  }
+
+  private func end(_ run: AsyncRun) {
+    // Released with no lock held, with the value that its task has.
+    let ended = state.withLock { state -> Running? in
+      state.endedCount += 1
+      guard state.running?.run === run else { return nil }
+      return state.running.take()
+    }
+    withExtendedLifetime(ended) {}
   }
 
   private func perform(_ run: AsyncRun, for registry: InitializerRegistry, keepsValue: Bool) async throws -> Value {

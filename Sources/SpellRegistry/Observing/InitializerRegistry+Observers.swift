@@ -21,7 +21,8 @@ extension InitializerRegistry {
   }
 
   private func notifyObserver<Value>(_ container: AnyObject, of value: Value, at point: InjectionPoint) {
-    if let observer = container as? any InjectionObserver {
+    // By way of `Any`: a cast from `AnyObject` doesn't check that a conformance is isolated to an actor that isn't this one.
+    if let observer = (container as Any) as? any InjectionObserver {
       observer.didInject(value, intoProperty: point.nameForObserver)
     }
   }
@@ -41,7 +42,9 @@ extension InjectionPoint {
   }
 
   private var place: SourcePlace? {
-    guard case .wrapped(let identity, _) = property else { return nil }
-    return identity.place
+    switch property {
+    case .wrapped(let identity, _), .found(let identity, _, _): identity.place
+    case .unnamed, .named: nil
+    }
   }
 }

@@ -14,6 +14,8 @@ public struct InjectionPoint {
     case named(String)
     /// A wrapped property, and the name that its declaration gave instead of its own.
     case wrapped(PropertyIdentity, alias: String?)
+    /// The same, with the property's own name, which was found before.
+    case found(PropertyIdentity, alias: String?, name: String?)
   }
 
   init(_ propertyType: any Any.Type, in container: AnyObject?, _ property: Property) {
@@ -48,14 +50,22 @@ public struct InjectionPoint {
     case .unnamed: nil
     case .named(let name): name
     case .wrapped(_, let alias?): alias
+    case .found(_, let alias, let name): alias ?? name
     case .wrapped(let identity, nil): container.flatMap { PropertyNames.name(of: identity, in: $0) }
     }
   }
 
   /// The property's own name, whatever it is asked with.
   var declaredName: String? {
+    if case .found(_, _, let name) = property { return name }
     guard case .wrapped(let identity, _) = property, let container else { return propertyName }
     return PropertyNames.name(of: identity, in: container)
+  }
+
+  /// The same point, which keeps its name when the object gets other storage for the property.
+  func withKnownName() -> InjectionPoint {
+    guard case .wrapped(let identity, let alias) = property else { return self }
+    return InjectionPoint(propertyType, in: container, .found(identity, alias: alias, name: declaredName))
   }
 
   /// The point as a step of an error's path.
@@ -64,11 +74,11 @@ public struct InjectionPoint {
     switch property {
     case .unnamed: return step
     case .named(let name): step.name = name
-    case .wrapped(let identity, let alias):
+    case .wrapped(let identity, let alias), .found(let identity, let alias, _):
       step.name = alias
       step.declaration = identity.place.description
     }
-    guard case .wrapped = property else { return step }
+    if case .named = property { return step }
     step.property = container.map { container in
       "\(TypeName.of(Swift.type(of: container))).\(declaredName ?? "(unnamed: built without reflection metadata)")"
     }

@@ -44,23 +44,25 @@ internal import Locking
   /// Held by a thread that links one property's storage to another's.
   static let linking = Lock(())
 
-  /// `@unchecked Sendable`: an address goes from a lock's body to the code behind it, on one thread.
-  struct Address: @unchecked Sendable { let raw: UnsafeMutableRawPointer }
+  /// The address of a buffer, as links have it.
+  ///
+  /// `@unchecked Sendable`: it goes from a lock's body to the code behind it, on one thread.
+  @frozen @usableFromInline struct Address: @unchecked Sendable {
+    @usableFromInline let raw: UnsafeMutableRawPointer
 
-  static func retain(_ buffer: Erased) -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(buffer).toOpaque()
-  }
+    @inlinable init(raw: UnsafeMutableRawPointer) { self.raw = raw }
 
-  @usableFromInline static func release(_ address: UnsafeMutableRawPointer) {
-    Unmanaged<Erased>.fromOpaque(address).release()
-  }
+    init(retaining buffer: Erased) { raw = Unmanaged.passRetained(buffer).toOpaque() }
 
-  static func buffer(at address: UnsafeMutableRawPointer) -> Erased {
-    Unmanaged<Erased>.fromOpaque(address).takeUnretainedValue()
+    var buffer: Erased { Unmanaged<Erased>.fromOpaque(raw).takeUnretainedValue() }
+
+    @usableFromInline func release() { Unmanaged<Erased>.fromOpaque(raw).release() }
   }
 
   /// The slot of a buffer that stays alive.
-  @inlinable static func slot(of address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-    Unmanaged<Erased>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.header.slot }
+  @inlinable static func slot(at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    Unmanaged<Erased>.fromOpaque(address)._withUnsafeGuaranteedRef {
+      $0.withUnsafeMutablePointerToHeader { $0.pointee.slot }
+    }
   }
 }

@@ -40,7 +40,9 @@ extension CreationGate {
   ) -> Bool {
     // Apart, since one of the two as a value would be retained.
     let isConcerned =
-      if let reference { reference.registry?.isConcerned(with: container) ?? true } else {
+      if let reference {
+        reference.isWeak || reference.registry?.isConcerned(with: container) ?? true
+      } else {
         InitializerRegistry.shared.isConcerned(with: container)
       }
     if isConcerned { return false }
@@ -188,6 +190,12 @@ extension PropertyStorage {
     return reference.registry ?? slot.declaration.registry
   }
 
+  private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
+    ResolutionFrame.Asker(
+      container: container.map { ObjectIdentifier($0) }, property: identity.address,
+      isKept: slot.reference?.isWeak ?? false)
+  }
+
   private var hasExpression: Bool { slot.expression != nil }
 
   /// The registration that makes the value; nil if the property's own expression comes first, or none does.
@@ -206,8 +214,7 @@ extension PropertyStorage {
     of match: Match?, from registry: InitializerRegistry, in container: AnyObject?, gate: GateID?,
     on thread: CurrentThread
   ) throws(InjectionError) -> Value {
-    let asker = ResolutionFrame.Asker(
-      container: container.map { ObjectIdentifier($0) }, property: identity.address)
+    let asker = asker(in: container)
     if let match {
       return try registry.value(of: match, asker: asker, propertyGate: gate, on: thread) { point(in: container) }
     }
@@ -216,15 +223,24 @@ extension PropertyStorage {
     }
     let frame = ResolutionFrame(
       on: thread, type: Value.self, registration: nil, asker: asker, gate: gate)
-    return try thread.making(frame) { expression() }
+    return try thread.making(frame) {
+      // What a kept object makes must not keep the registry: it refers to the registry as the object does.
+      asker.isKept ? registry.runInitializer(keepsValue: true, expression) : expression()
+    }
   }
 
   /// Calls each hook that wants to hear of this injection, once, with no lock held.
   private func notify(
     _ value: Value, of match: Match?, through registry: InitializerRegistry, in container: AnyObject?
   ) {
+    if let hook = slot.hook, let container {
+      // The hook may put other storage in place, by which the name would no longer be found.
+      let point = point(in: container).withKnownName()
+      if let match { match.registration.hooks.callAll(value, at: point) }
+      hook(container, value)
+      return registry.notifyObservers(of: value, in: container) { point }
+    }
     if let match { match.registration.hooks.callAll(value, at: point(in: container)) }
-    if let hook = slot.hook, let container { hook(container, value) }
     registry.notifyObservers(of: value, in: container) { point(in: container) }
   }
 }
@@ -250,7 +266,8 @@ extension PropertyStorage {
     _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
     if newest.slot.hasValue {
-      link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
+      // If the value was reset meanwhile, this one goes to those who asked before.
+      _ = link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
       newest.slot.write(value)
       newest.slot.settle(as: epoch, on: thread.id)
@@ -291,9 +308,11 @@ extension PropertyStorage {
   /// A value that is being made goes to the thread that makes it. For a property of an object or a struct, put
   /// ``replacedWithNothing()`` into the wrapper's field instead.
   public func forget() {
-    let newest = newest
-    if newest.slot.current == CreationGate.vacant { return }
-    link(PropertyStorage(declaration), inPlaceOf: newest)
+    while true {
+      let newest = newest
+      if newest.slot.current == CreationGate.vacant { return }
+      if link(PropertyStorage(declaration), inPlaceOf: newest) { return }
+    }
   }
 
   /// Makes a value as a read would, but from `registry`, and stores nothing yet.
@@ -312,8 +331,7 @@ extension PropertyStorage {
       _ = try registry.nilOrThrow(at: point(in: container)) as Value
       return nil
     }
-    let asker = ResolutionFrame.Asker(
-      container: container.map { ObjectIdentifier($0) }, property: identity.address)
+    let asker = asker(in: container)
     let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) {
       point(in: container)
     }
@@ -327,8 +345,8 @@ extension PropertyStorage {
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = slot.epoch
     if current == state { return false }
-    if !slot.isAssigned {
-      let registry = self.registry
+    // Without its registry nothing makes another value.
+    if !slot.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
       var types: [any Any.Type] = [Value.self]
       if let optional = Value.self as? any OptionalValue.Type { types.append(optional.wrappedType) }
       // A registration of another type may serve this one as a supertype.

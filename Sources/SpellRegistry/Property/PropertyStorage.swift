@@ -150,7 +150,7 @@ public import Synchronization
   /// Ends the life of the header and the value.
   @inlinable func deinitialize() {
     if header.pointee.hasValue { place.deinitialize(count: 1) }
-    if let newer = header.pointee.newer.load(ordering: .acquiring) { PropertyBuffer.release(newer) }
+    if let newer = header.pointee.newer.load(ordering: .acquiring) { PropertyBuffer.Address(raw: newer).release() }
     header.deinitialize(count: 1)
   }
 }
@@ -184,7 +184,10 @@ public import Synchronization
 
 extension PropertyStorage {
   /// Whether there is a value.
-  public var hasValue: Bool { newest.slot.isReady }
+  public var hasValue: Bool {
+    let newest = newest
+    return withExtendedLifetime(newest) { newest.slot.isReady }
+  }
 
   /// The value, if there is one.
   public var value: Value? {
@@ -223,14 +226,15 @@ extension PropertyStorage {
   /// The storage that has taken the place of all others; this one, if none has.
   var newest: PropertyStorage {
     guard let second = header.pointee.newer.load(ordering: .acquiring) else { return self }
-    return PropertyStorage(newestOf(PropertyBuffer.buffer(at: second)))
+    return PropertyStorage(newestOf(second))
   }
 
-  /// The storage that has taken the place of the second; no type is looked at here.
-  private func newestOf(_ second: PropertyBuffer.Erased) -> PropertyBuffer.Erased {
-    let newer = PropertySlot<Value>(of: second).header
-    return ThreadState.current.read { newer.pointee.newer.load(ordering: .acquiring).map(PropertyBuffer.buffer) }
-      ?? second
+  /// The buffer of the storage that has taken the place of the second; no type is looked at here.
+  private func newestOf(_ second: UnsafeMutableRawPointer) -> PropertyBuffer.Erased {
+    let link = PropertyBuffer.slot(at: second).assumingMemoryBound(to: PropertyHeader<Value>.self)
+    return ThreadState.current.read {
+      PropertyBuffer.Address(raw: link.pointee.newer.load(ordering: .acquiring) ?? second).buffer
+    }
   }
 
   private init(_ buffer: PropertyBuffer.Erased) {
@@ -238,34 +242,45 @@ extension PropertyStorage {
     slot = PropertySlot(of: buffer)
   }
 
-  /// Links newer storage to this, unless `old` is no longer the newest, and wakes the threads that wait for a value of
-  /// `old`.
-  func link(_ new: PropertyStorage, inPlaceOf old: PropertyStorage) {
-    let dropped = PropertyBuffer.linking.withLock { _ -> PropertyBuffer.Address? in
-      guard newest.header == old.header else { return nil }
-      let address = PropertyBuffer.retain(new.buffer)
-      guard let second = header.pointee.newer.load(ordering: .acquiring) else {
-        header.pointee.newer.store(address, ordering: .releasing)
-        return nil
+  /// Links newer storage to this and wakes the threads that wait for a value of `old`; returns false if `old` is no longer
+  /// the newest.
+  func link(_ new: PropertyStorage, inPlaceOf old: PropertyStorage) -> Bool {
+    let (isLinked, dropped) = PropertyBuffer.linking.withLock { _ -> (Bool, PropertyBuffer.Address?) in
+      guard newest.header == old.header else { return (false, nil) }
+      let address = PropertyBuffer.Address(retaining: new.buffer)
+      guard let second = slot.newer else {
+        header.pointee.newer.store(address.raw, ordering: .releasing)
+        return (true, nil)
       }
-      let newer = PropertySlot<Value>(of: PropertyBuffer.buffer(at: second)).header
-      return ThreadState.write { newer.pointee.newer.exchange(address, ordering: .acquiringAndReleasing) }
-        .map { PropertyBuffer.Address(raw: $0) }
+      let replaced = ThreadState.write {
+        second.header.pointee.newer.exchange(address.raw, ordering: .acquiringAndReleasing)
+      }
+      return (true, replaced.map { PropertyBuffer.Address(raw: $0) })
     }
-    old.slot.replace()
+    if isLinked { old.slot.replace() }
     // Released with no lock held: a deinitializer may do anything.
-    if let dropped { PropertyBuffer.release(dropped.raw) }
+    dropped?.release()
+    return isLinked
   }
 }
 
 extension PropertySlot {
-  /// The value of the first newer storage, if it can be read; with `inEpoch`, only if its type wasn't re-injected since.
+  /// The storage that was linked to this.
+  @inlinable var newer: PropertySlot? {
+    guard let address = header.pointee.newer.load(ordering: .acquiring) else { return nil }
+    return PropertySlot(header: PropertyBuffer.slot(at: address).assumingMemoryBound(to: PropertyHeader<Value>.self))
+  }
+
+  /// The value of newer storage, if it can be read; with `inEpoch`, only if its type wasn't re-injected since.
   ///
   /// Benchmarks: "re-read after a re-injection", "re-read of a constant after a reset".
   @inline(never) @inlinable package func newerValue(inEpoch: Bool) -> Value? {
-    guard let address = header.pointee.newer.load(ordering: .acquiring) else { return nil }
-    let newer = PropertySlot(
-      header: PropertyBuffer.slot(of: address).assumingMemoryBound(to: PropertyHeader<Value>.self))
-    return (inEpoch ? newer.isCurrent : newer.isReady) ? newer.unsafeValue : nil
+    guard let second = newer else { return nil }
+    if inEpoch ? second.isCurrent : second.isReady { return second.unsafeValue }
+    var value: Value?
+    ThreadState.reading {
+      if let third = second.newer, inEpoch ? third.isCurrent : third.isReady { value = third.unsafeValue }
+    }
+    return value
   }
 }

@@ -184,6 +184,7 @@ extension InitializerRegistry {
     with instance: Value, as match: InstanceMatch, named name: PropertyName, fileID: StaticString = #fileID,
     line: UInt = #line
   ) -> (registration: Registration<Value>, replaced: (any Sendable)?) {
+    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
     let new = registration(
       nil, name, .unique, SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
     let replaced = ThreadState.write { table.insert(new) }

@@ -297,12 +297,12 @@ extension InitializerRegistry {
     of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, propertyGate: GateID?,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if let value = thread.graph?.value(of: registration) { return value }
+    if let value = thread.graph?.value(of: registration, for: self) { return value }
     let value = try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
     // The outermost frame's end forgets them; without a frame this was the outermost request.
     if thread.isMaking {
       if thread.graph == nil { thread.graph = GraphValues() }
-      thread.graph?.keep(value, of: registration)
+      thread.graph?.keep(value, of: registration, for: self)
     }
     return value
   }
@@ -353,12 +353,14 @@ extension InitializerRegistry {
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
+    var asker = asker
+    asker.registry = ObjectIdentifier(self)
     let frame = ResolutionFrame(
       on: thread, type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
       propertyGate: propertyGate)
     return try thread.making(frame) { () throws(InjectionError) in
       do {
-        return try runInitializer(keepsValue: keepsValue, body)
+        return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
       } catch {
         throw InjectionError.wrapping(error, thrownBy: point().step(Value.self, registration: registration.place))
       }

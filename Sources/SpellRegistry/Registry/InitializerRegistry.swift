@@ -80,9 +80,10 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   ///
-  /// An object made in `body` keeps this registry alive, since it may ask it later. An object that the registry itself
-  /// keeps doesn't, and neither do objects made in a `body` that registers an object with `register(instance:)`: hold
-  /// the registry for as long as you use those.
+  /// An object made in `body` keeps this registry alive, since it may ask it later. What the registry makes for its
+  /// singletons doesn't, and neither do objects made in a `body` that registers an object with `register(instance:)`: hold
+  /// the registry for as long as you use those. Register an object that has injected properties in the `run` that made it;
+  /// registered elsewhere, it and the registry keep each other.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     try Self.withOverride(override(isWeak: false), body)
   }

@@ -31,7 +31,7 @@ public import Synchronization
 
   var isWeak: Bool { state.withLock { if case .weak = $0 { true } else { false } } }
 
-  /// Lets go of the registry. The caller holds it.
+  /// Lets go of the registry, which the caller holds.
   func weaken() {
     state.withLock { state in
       if case .strong(let registry) = state { state = .weak(WeakReference(registry)) }

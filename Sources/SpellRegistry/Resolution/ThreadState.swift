@@ -2,7 +2,7 @@ internal import Locking
 internal import Synchronization
 
 /// What one thread is making, and whether it is reading what other threads may change.
-struct ThreadState: ~Copyable {
+@usableFromInline struct ThreadState: ~Copyable {
   /// A thread's number, in units that leave room for a gate's tags; never used again in the process.
   typealias ID = UInt
 
@@ -103,6 +103,9 @@ extension ThreadState {
     }.value
   }
 
+  /// Runs `body` on the calling thread while no thread writes; for code that is inlined elsewhere.
+  @usableFromInline static func reading(_ body: () -> Void) { current.read(body) }
+
   /// Waits until each read that is under way has ended.
   static func awaitReaders() { write {} }
 
@@ -118,8 +121,9 @@ struct ResolutionFrame {
   /// The frame whose initializer asked.
   fileprivate let outer: UnsafePointer<ResolutionFrame>?
   let type: any Any.Type
-  /// The registration whose initializer runs; nil for a property's own expression. The caller that pushed the frame
-  /// holds it, so frames compare by address at no cost.
+  /// The registration whose initializer runs; nil for a property's own expression.
+  ///
+  /// The caller that pushed the frame holds it, so frames compare by address at no cost.
   let registration: Unmanaged<RegistrationStorage>?
   let asker: Asker
   /// Where other threads wait for the value, if they can: the gate of what a registration keeps, or of a property.
@@ -141,9 +145,13 @@ struct ResolutionFrame {
 
   /// Who asks: two requests for one registration that are alike in this need each other's result.
   struct Asker: Equatable {
+    /// The registry that is asked or, for a value that is kept, the one that keeps it.
+    var registry: ObjectIdentifier?
     var container: ObjectIdentifier?
     var property: PropertyIdentity.Address?
     var name: String?
+    /// Whether a registry keeps the object that asks, so that what the object gets must not keep the registry either.
+    var isKept = false
     /// Run-time arguments can't be compared, so a request with arguments is like no other.
     var hasArguments = false
   }
@@ -217,15 +225,25 @@ struct ResolutionFrame {
 /// The values of scope `.graph` that one resolution has made so far.
 final class GraphValues {
   /// Holds the registrations as well: an identifier names one for only as long as that lives.
-  private var values: [ObjectIdentifier: (registration: RegistrationStorage, value: Any)] = [:]
+  private var values: [Key: (registration: RegistrationStorage, value: Any)] = [:]
 
-  func value<Value>(of registration: TypedRegistration<Value>) -> Value? {
+  /// A value is shared by those who ask the same registry: what a child overrides never ends up in what its parent keeps.
+  private struct Key: Hashable {
+    let registration: ObjectIdentifier
+    let registry: ObjectIdentifier
+  }
+
+  func value<Value>(of registration: TypedRegistration<Value>, for registry: InitializerRegistry) -> Value? {
     // The dictionary's own nil would pass for a value of an Optional type.
-    guard let kept = values[ObjectIdentifier(registration)] else { return nil }
+    guard let kept = values[key(registration, registry)] else { return nil }
     return kept.value as? Value
   }
 
-  func keep<Value>(_ value: Value, of registration: TypedRegistration<Value>) {
-    values[ObjectIdentifier(registration)] = (registration, value)
+  func keep<Value>(_ value: Value, of registration: TypedRegistration<Value>, for registry: InitializerRegistry) {
+    values[key(registration, registry)] = (registration, value)
+  }
+
+  private func key(_ registration: RegistrationStorage, _ registry: InitializerRegistry) -> Key {
+    Key(registration: ObjectIdentifier(registration), registry: ObjectIdentifier(registry))
   }
 }

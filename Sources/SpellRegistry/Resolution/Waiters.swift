@@ -5,8 +5,8 @@
 /// alone, so every entry tells the truth for as long as the monitor is held, and a cycle found here is one.
 ///
 /// Each thread waits for at most one gate, and each gate is being made by one thread, so looking for a cycle means to
-/// follow a single path: at most one step for each waiting thread. Every thread looks before it sleeps, and again after
-/// each time it wakes and has to sleep again. The thread that closes a cycle therefore finds it, whoever else waits.
+/// follow a single path: at most one step for each waiting thread. Every thread looks each time before it begins to wait.
+/// The thread that closes a cycle therefore finds it, whatever else waits.
 enum Waiters {
   private struct Wait: Sendable {
     let gate: GateID

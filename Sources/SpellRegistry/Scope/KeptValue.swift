@@ -66,7 +66,11 @@ struct KeptValue: ~Copyable, Sendable {
         cell.gate.settle(as: CreationGate.ready, on: thread.id)
         return cell.value
       }
-      if CreationGate.isBusy(found) { try cell.gate.wait(for: type, on: thread) }
+      if CreationGate.isBusy(found) {
+        try cell.gate.wait(for: type, on: thread)
+        // Even if the scope keeps it no longer: it is what this thread has waited for.
+        if cell.gate.isReady { return cell.value }
+      }
     }
   }
 
@@ -115,11 +119,14 @@ struct KeptValue: ~Copyable, Sendable {
     let cell = KeptCell<Value>()
     cell.fill(with: value)
     cell.gate.makeReady()
-    let isCurrent = state.withLock { state in
-      if state.resetCount != count || state.isRetired { return false }
-      state.cell = cell
-      return true
+    let (isCurrent, dropped) = state.withLock { state -> (Bool, (any AnyKeptCell)?) in
+      if state.resetCount != count || state.isRetired { return (false, nil) }
+      let dropped = state.cell
+      (state.cell, state.weak, state.deadline) = (cell, nil, nil)
+      return (true, dropped)
     }
+    // An expired value may still be there; its deinitializer runs with no lock held.
+    withExtendedLifetime(dropped) {}
     if isCurrent { keep(cell) }
   }
 
@@ -147,7 +154,9 @@ struct KeptValue: ~Copyable, Sendable {
   /// Forgets the value, and the one that is being made: only those who asked for that one before get it.
   func reset() { forget { _ in true } }
 
-  /// Forgets the value for good. One that is being made goes to all who ask this registration until it is gone.
+  /// Forgets the value for good.
+  ///
+  /// One that is being made goes to all who ask this registration until it is gone.
   func retire() {
     forget { state in
       state.isRetired = true
