@@ -136,5 +136,5 @@ private final class ObservingPage {
   init(_ heard: Heard) { self.heard = heard }
 }
 extension ObservingPage: @MainActor InjectionObserver {
-  func didInject(_ value: Any, intoProperty name: String) { heard.count += 1 }
+  @MainActor func didInject(_ value: Any, intoProperty name: String) { heard.count += 1 }
 }
