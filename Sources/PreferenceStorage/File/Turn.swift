@@ -41,7 +41,9 @@ final class Turn: Sendable {
     return true
   }
 
-  /// Whether a thread waits that is before this one. A parent's thread is none of its child's.
+  /// Whether a thread waits that is before this one.
+  ///
+  /// A parent's thread is none of its child's.
   private func isClaimedByOther(than me: UInt) -> Bool {
     let found = claimant.load(ordering: .relaxed)
     if found == 0 || found == me { return false }
