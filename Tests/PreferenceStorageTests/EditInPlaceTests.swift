@@ -60,6 +60,20 @@ import Testing
     #expect(try file.contents.count == length)
   }
 
+  @Test("an equal value isn't looked for again and again in a file whose time is to come, as the clock was set back")
+  func clockSetBack() throws {
+    try stranger().transaction { changes in for key in 0..<100 { try changes.set(key, forKey: "key\(key)") } }
+    let system = FailingFileSystem(PosixFileSystem(), failing: .max, with: .shortened, isLasting: false)
+    system.setClockBack(by: 3_600_000_000_000)
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: system)
+    let before = system.bytesRead
+    for _ in 0..<100 { try store.set(1, forKey: "key1") }
+    #expect(system.bytesRead == before)
+    try stranger().set(2, forKey: "key1")
+    try store.set(1, forKey: "key1")
+    #expect(try stranger().value(Int.self, forKey: "key1") == 1)
+  }
+
   @Test("every edit of the same size is seen by reload()")
   func everyReload() throws {
     try file.overwrite("#preferences 1\n{\"v\":1000}\n")

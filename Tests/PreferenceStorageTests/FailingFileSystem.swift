@@ -19,6 +19,7 @@ final class FailingFileSystem: FileSystem {
   private let isOn = Atomic<Bool>(true)
   private let failNextWrite = Atomic<Bool>(false)
   private let bytes = Atomic<Int>(0)
+  private let clockOffset = Atomic<Int64>(0)
 
   /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
   init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
@@ -32,6 +33,9 @@ final class FailingFileSystem: FileSystem {
 
   /// How much was read.
   var bytesRead: Int { bytes.load(ordering: .relaxed) }
+
+  /// Makes the clock that files' times are compared with go slow by so many nanoseconds.
+  func setClockBack(by nanoseconds: Int64) { clockOffset.store(nanoseconds, ordering: .relaxed) }
 
   /// From here on everything works.
   func heal() { isOn.store(false, ordering: .relaxed) }
@@ -165,6 +169,6 @@ extension FailingFileSystem {
   var user: UInt32 { base.user }
   var hasOtherUsers: Bool { base.hasOtherUsers }
   var sizeLimit: Int? { base.sizeLimit }
-  var time: Int64 { base.time }
+  var time: Int64 { base.time - clockOffset.load(ordering: .relaxed) }
   var forkCount: Int { base.forkCount }
 }

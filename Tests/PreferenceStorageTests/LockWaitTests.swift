@@ -155,6 +155,59 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 2)
   }
 
+  @Test("a write waits its turn only, however little time there is between the transactions of another thread")
+  func noStarvation() throws {
+    let store = try FilePreferenceStore(url: file)
+    let isDone = Atomic(false)
+    let (inside, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      while !isDone.load(ordering: .relaxed) {
+        try! store.transaction { _ in
+          inside.signal()
+          usleep(5000)
+        }
+      }
+      left.signal()
+    }
+    inside.wait()
+    for number in 0..<20 { try store.set(number, forKey: "a") }
+    isDone.store(true, ordering: .relaxed)
+    left.wait()
+    #expect(try store.value(Int.self, forKey: "a") == 19)
+  }
+
+  @Test("a write waits its turn only, however little time there is between the transactions of another process")
+  func noStarvationByProcess() throws {
+    // A store that shares nothing with this one takes the file's lock as another process does.
+    let store = try FilePreferenceStore(url: file)
+    let other = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let isDone = Atomic(false)
+    let (inside, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      while !isDone.load(ordering: .relaxed) {
+        try! other.transaction { _ in
+          inside.signal()
+          usleep(5000)
+        }
+      }
+      left.signal()
+    }
+    inside.wait()
+    for number in 0..<20 { try store.set(number, forKey: "a") }
+    isDone.store(true, ordering: .relaxed)
+    left.wait()
+    #expect(try store.value(Int.self, forKey: "a") == 19)
+  }
+
+  @Test("a limit of zero doesn't wait, and a free lock is taken")
+  func zeroLimit() throws {
+    let store = try FilePreferenceStore(url: file, lockWaitLimit: .zero)
+    for number in 0..<100 { try store.set(number, forKey: "a") }
+    try holdLock { #expect(code { try store.set(1, forKey: "b") } == .busy) }
+    try store.set(1, forKey: "b")
+    #expect(store.keys == ["a", "b"])
+  }
+
   @Test("a write to the same file by another name from within a transaction is an error, and no deadlock")
   func twoNames() throws {
     let a = try FilePreferenceStore(url: folder.file("a"))

@@ -94,6 +94,57 @@ import Testing
     #expect(try file.text.hasPrefix("#preferences 1\n"))
   }
 
+  @Test("a file whose first line was deleted keeps all the others, and gets the first line back", arguments: [1, 4])
+  func deletedHeader(lines: Int) throws {
+    let keys = (1...lines).map { "k\($0)" }
+    let rest = try writeFile(lines: lines).dropFirst().joined(separator: "\n")
+    try file.overwrite(rest)
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.keys == keys)
+    #expect(store.recovery?.headerWasDamaged == true)
+    #expect(store.recovery?.skippedLines == [])
+    #expect(try #require(store.recovery?.copy).text == rest)
+    #expect(try file.text == "#preferences 1\n" + rest)
+    try store.set(0, forKey: "last")
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    #expect(again.recovery == nil)
+    #expect(again.keys == keys + ["last"])
+  }
+
+  @Test("a first line that is deleted while the file is open comes back with the next write")
+  func headerDeletedWhileOpen() throws {
+    let store = try FilePreferenceStore(url: file)
+    for number in 1...3 { try store.set(number, forKey: "k\(number)") }
+    try file.overwrite(file.text.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n")
+    try store.set(4, forKey: "k4")
+    #expect(store.keys == ["k1", "k2", "k3", "k4"])
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).json() == store.json())
+  }
+
+  @Test("a write that fails takes back its own bytes, and none that were appended by hand during a transaction")
+  func takesBackItsOwn() throws {
+    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).set(1, forKey: "a")
+    // How many calls there are until the write.
+    let counting = FailingFileSystem(PosixFileSystem(), failing: .max, with: .shortened, isLasting: false)
+    let counted = try FilePreferenceStore(path: FilePath(file.path), system: counting)
+    var calls = 0
+    try counted.transaction { _ in calls = counting.callCount }
+    let system = FailingFileSystem(
+      PosixFileSystem(), failing: calls, with: .shortenedThenError(28), isLasting: false)
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: system)
+    let error = try #require(throws: PreferenceError.self) {
+      try store.transaction { changes in
+        try file.append("{\"byHand\":2}\n")
+        try changes.set(3, forKey: "lost")
+      }
+    }
+    #expect(error.code == .noSpace)
+    try store.set(4, forKey: "b")
+    #expect(store.keys == ["a", "byHand", "b"])
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).json() == store.json())
+  }
+
   @Test("a file cut short within its first line is an empty store", arguments: 0..<15)
   func truncatedHeader(length: Int) throws {
     try file.overwrite(String("#preferences 1\n".prefix(length)))

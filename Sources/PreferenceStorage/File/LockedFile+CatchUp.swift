@@ -3,13 +3,16 @@ struct FileStamp {
   /// When the file was last changed, as the system has it.
   let changed: Int64
   /// The time was read so long after the change that a later one would have another time, and all of the file was read
-  /// since.
+  /// since. A time that is still to come, as the clock was set back, is no other than one long ago.
   let isSettled: Bool
 }
 
 extension LockedFile {
   /// For how long after a change another one may get the same time: the time moves in steps of 1 to 10 ms.
   static let timeStep: Int64 = 20_000_000
+
+  /// How far the file's last change is from now, in nanoseconds.
+  func age(of status: FileStatus) -> Int64 { abs(system.time - status.changed) }
 
   /// Reads what is new in the file, which has that size now, and not the size that memory knows.
   func catchUp(to size: Int) throws(PreferenceError) {
@@ -78,7 +81,7 @@ extension LockedFile {
     do {
       let status = try system.status(of: descriptor.number)
       newStamp = FileStamp(
-        changed: status.changed, isSettled: system.time - status.changed > LockedFile.timeStep)
+        changed: status.changed, isSettled: age(of: status) > LockedFile.timeStep)
       bytes = try descriptor.read(from: 0, to: status.snapshot.size)
     } catch {
       throw .reading(error, path: name)

@@ -142,12 +142,19 @@ extension LockedFile {
   private func removeLeftovers() {
     do throws(SystemError) {
       for name in try system.names(inFolder: location.folder) where location.isLeftover(name) {
-        let leftover = location.folder.appending(name)
-        let descriptor = Descriptor(try system.open(leftover, for: .appending), of: system)
-        if try system.tryLock(descriptor.number, exclusively: true) { try system.remove(leftover) }
+        removeLeftover(location.folder.appending(name))
       }
     } catch {
       // They are in no one's way.
+    }
+  }
+
+  private func removeLeftover(_ leftover: FilePath) {
+    do throws(SystemError) {
+      let descriptor = Descriptor(try system.open(leftover, for: .appending), of: system)
+      if try system.tryLock(descriptor.number, exclusively: true) { try system.remove(leftover) }
+    } catch {
+      // It is another user's, or a folder.
     }
   }
 }

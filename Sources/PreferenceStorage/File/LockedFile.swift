@@ -29,6 +29,8 @@ final class LockedFile: @unchecked Sendable {
 
   /// All of the file was read since the lock was taken.
   var isFresh = false
+  /// The last transaction kept the lock for long.
+  var longHold: LongHold?
   /// There are lines in the file that can't be read, and of which there is no copy yet.
   var isDamaged = false
   /// A repair failed, so that the next one is the next compaction's.
@@ -77,7 +79,13 @@ final class LockedFile: @unchecked Sendable {
   /// - Throws: `.busy` where another process keeps the lock from a writer for longer than the limit.
   func begin(_ purpose: Purpose, within limit: Duration) throws(PreferenceError) {
     isFresh = false
-    if purpose == .writing, readOnly != nil { descriptor = nil }
+    if purpose == .writing {
+      if readOnly != nil { descriptor = nil }
+      if let hold = longHold {
+        longHold = nil
+        hold.letOthersIn()
+      }
+    }
     for _ in 0..<1000 {
       guard let descriptor = try openIfNeeded(purpose) else { return forgetEverything() }
       do {
@@ -161,12 +169,13 @@ final class LockedFile: @unchecked Sendable {
 
   /// Appends all the bytes or none.
   func append(_ bytes: [UInt8], lineStart: Int) throws(PreferenceError) {
-    guard let descriptor, var end else { return }
+    // The folder went at the instant at which the file was to be made.
+    guard let descriptor, var end else { throw .writing(SystemError.replaced("write"), path: name) }
     do throws(SystemError) {
       try checkLimit(end.length + bytes.count)
       try descriptor.append(bytes)
     } catch {
-      takeBack(from: descriptor, to: end.length)
+      takeBack(bytes, from: descriptor, to: end.length)
       throw .writing(error, path: name)
     }
     bytes.withUnsafeBufferPointer { end.append($0, lineStart: lineStart) }
@@ -176,11 +185,14 @@ final class LockedFile: @unchecked Sendable {
 
   /// Cuts off what a write that failed has left.
   ///
-  /// If that fails too the next one finds it as bytes that broke off.
-  private func takeBack(from descriptor: Descriptor, to length: Int) {
-    do {
+  /// If that fails too, or a program that knows no lock has appended something, the next one finds it as bytes that broke
+  /// off.
+  private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
+    do throws(SystemError) {
       let size = try system.status(of: descriptor.number).snapshot.size
-      if size > length { try system.truncate(descriptor.number, to: length) }
+      if size <= length { return }
+      guard bytes.starts(with: try descriptor.read(from: length, to: size)) else { return end = nil }
+      try system.truncate(descriptor.number, to: length)
     } catch {
       end = nil
     }

@@ -47,11 +47,14 @@ final class OpenFileTable: Sendable {
 
   /// Forgets a file that is no longer open.
   static func forget(_ path: FilePath) {
-    current.files.withLock { files in
-      guard files.byPath[path]?.file == nil else { return }
+    let successor = current.files.withLock { files in
+      if let successor = files.byPath[path]?.file { return successor as ProcessFile? }
       files.byPath[path] = nil
       files.note(nil, of: path)
+      return nil
     }
+    // Its other owners may have let go of it since, and it forgets itself outside the lock.
+    withExtendedLifetime(successor) {}
   }
 
   /// Another name of the file, under which the calling thread is in a transaction on it.

@@ -58,7 +58,7 @@ extension LockedFile {
   /// It waits for no lock: it is called by the thread that serves all watches.
   func followNotice() throws(PreferenceError) -> Duration? {
     let status = try statusIfKnown()
-    if let status, stamp?.isSettled == true || system.time - status.changed <= quietTime { return nextLook }
+    if let status, stamp?.isSettled == true || age(of: status) <= quietTime { return nextLook }
     try begin(.reading, within: .zero)
     defer { finish() }
     var mustRead = status != nil

@@ -83,6 +83,8 @@ final class ProcessFile: Sendable {
   ) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     try perform(.writing, terms) { file throws(PreferenceError) in
+      let start = SuspendingClock.now
+      defer { file.longHold = LongHold(since: start) }
       var transaction = PreferenceTransaction(on: contents, path: file.name)
       do {
         let answer = try body(&transaction)

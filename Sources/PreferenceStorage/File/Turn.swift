@@ -10,6 +10,8 @@ final class Turn: Sendable {
   ///
   /// Taken acquiring, given back releasing: an owner sees what those before it have done.
   private let owner = Atomic<UInt>(0)
+  /// The thread that has waited so long that no other one takes the turn before it; 0 while there is none.
+  private let claimant = Atomic<UInt>(0)
   /// The count of forks when the owner took it: a child has none of its parent's other threads.
   private let forkCount = Atomic<Int>(0)
   /// The store's path, for messages.
@@ -26,6 +28,7 @@ final class Turn: Sendable {
   /// Takes the turn if no other thread has it.
   func tryTake() -> Bool {
     let me = currentThread
+    if isClaimedByOther(than: me) { return false }
     let (isTaken, found) = owner.compareExchange(expected: 0, desired: me, ordering: .acquiring)
     if isTaken {
       forkCount.store(Fork.count, ordering: .relaxed)
@@ -38,19 +41,41 @@ final class Turn: Sendable {
     return true
   }
 
+  /// Whether a thread waits that is before this one.
+  ///
+  /// A parent's thread is none of its child's.
+  private func isClaimedByOther(than me: UInt) -> Bool {
+    let found = claimant.load(ordering: .relaxed)
+    if found == 0 || found == me { return false }
+    if forkCount.load(ordering: .relaxed) == Fork.count { return true }
+    claimant.store(0, ordering: .relaxed)
+    return false
+  }
+
   /// Takes the turn, waiting for other threads no longer than that.
+  ///
+  /// A thread that writes without a pause would take the turn again before one that sleeps wakes up, so a thread that
+  /// has waited for some milliseconds claims the next turn.
   ///
   /// - Throws: `.nestedTransaction` where the calling thread has it already; `.busy` where the limit is reached, and where
   ///   its owner waits for a turn that the calling thread has.
   func take(within limit: Duration) throws(PreferenceError) {
     if tryTake() { return }
     if isMine { throw nested() }
+    let me = currentThread
     let threads = Turn.waiting.object { WaitingThreads() }
-    if let other = threads.wait(of: currentThread, for: self) { throw crossed(with: other) }
-    defer { threads.end(currentThread) }
+    if let other = threads.wait(of: me, for: self) { throw crossed(with: other) }
+    var isNext = false
+    defer {
+      if isNext { claimant.store(0, ordering: .relaxed) }
+      threads.end(me)
+    }
     var patience = Patience(limit)
     while !tryTake() {
-      guard patience.wait() else { throw busy(limit) }
+      guard patience.wait(isNext: isNext) else { throw busy(limit) }
+      if patience.isLong, !isNext {
+        isNext = claimant.compareExchange(expected: 0, desired: me, ordering: .relaxed).exchanged
+      }
     }
   }
 

@@ -39,8 +39,9 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   ///     the system, and a name that isn't UTF-8 is spelled with `%FF`.
   ///   - durability: What a write survives once it has returned.
   ///   - lockWaitLimit: For how long a write waits while another process or thread has the file's lock. Zero doesn't wait.
-  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`. What is at
-  ///   the place is then left as it was. A file that may be read and not written is opened; its writes throw.
+  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`;
+  ///   `.nestedTransaction` from within a transaction on the same file. What is at the place is then left
+  ///   as it was. A file that may be read and not written is opened; its writes throw.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit
   ) throws(PreferenceError) {

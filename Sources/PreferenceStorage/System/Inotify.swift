@@ -18,10 +18,16 @@
       let path: FilePath
       let onEvent: @Sendable () -> Duration?
       /// The watched folders on the way to the file, the root first.
-      var folders: [Int32] = []
+      var steps: [Step] = []
       /// Whether the file's own folder is there and watched.
       var isComplete = false
       var nextCall: ContinuousClock.Instant?
+    }
+
+    /// A watched folder, and the name in it that is on the way to a file.
+    private struct Step: Sendable, Equatable {
+      let folder: Int32
+      let name: FilePath
     }
 
     /// What the thread was started with; nil while there is none.
@@ -79,7 +85,7 @@
 
     @discardableResult
     private static func end(_ number: Int, _ state: inout State) -> Watch? {
-      unfollow(state.watches[number]?.folders ?? [], number, &state)
+      unfollow(state.watches[number]?.steps ?? [], number, &state)
       state.waiting.remove(number)
       let watch = state.watches.removeValue(forKey: number)
       if state.watches.isEmpty, let channel = state.channel {
@@ -98,12 +104,12 @@
     /// - Throws: Where the file's own folder is there and can't be watched. One above it that may not be read isn't watched.
     private static func follow(_ number: Int, _ state: inout State) throws(SystemError) {
       guard var watch = state.watches[number], let channel = state.channel else { return }
-      let old = watch.folders
-      watch.folders = []
+      let old = watch.steps
+      watch.steps = []
       watch.isComplete = false
       defer {
         state.watches[number] = watch
-        unfollow(old.filter { !watch.folders.contains($0) }, number, &state)
+        unfollow(old.filter { !watch.steps.contains($0) }, number, &state)
       }
       let folders = watch.path.ancestors
       for (folder, next) in zip(folders, folders.dropFirst() + [watch.path]) {
@@ -113,7 +119,7 @@
             channel.events, $0, (isLast ? folderEvents : ancestorEvents) | addToMask | onlyFolders)
         }
         if descriptor >= 0 {
-          watch.folders.append(descriptor)
+          watch.steps.append(Step(folder: descriptor, name: next.name))
           state.watchers[descriptor, default: [:]][next.name, default: []].insert(number)
           watch.isComplete = isLast
           continue
@@ -124,12 +130,15 @@
       }
     }
 
-    private static func unfollow(_ folders: [Int32], _ number: Int, _ state: inout State) {
-      for folder in folders {
-        guard let names = state.watchers[folder] else { continue }
-        let rest = names.mapValues { $0.subtracting([number]) }.filter { !$0.value.isEmpty }
-        state.watchers[folder] = rest.isEmpty ? nil : rest
-        if rest.isEmpty, let channel = state.channel { _ = inotify_rm_watch(channel.events, folder) }
+    private static func unfollow(_ steps: [Step], _ number: Int, _ state: inout State) {
+      for step in steps {
+        // In place, as all files of the process may have a folder in common.
+        state.watchers[step.folder]?[step.name]?.remove(number)
+        guard state.watchers[step.folder]?[step.name]?.isEmpty == true else { continue }
+        state.watchers[step.folder]?[step.name] = nil
+        guard state.watchers[step.folder]?.isEmpty == true else { continue }
+        state.watchers[step.folder] = nil
+        if let channel = state.channel { _ = inotify_rm_watch(channel.events, step.folder) }
       }
     }
 
@@ -141,9 +150,12 @@
       let channel: Channel
       do throws(SystemError) {
         _ = try retrying("socketpair") { socketpair(AF_UNIX, Inotify.streamSocket, 0, &ends) }
-        for end in ends { Fork.register(end) }
-        ends[0] = try aboveStandardStreams(ends[0])
-        ends[1] = try aboveStandardStreams(ends[1])
+        // One that can't be moved is closed already.
+        for index in ends.indices {
+          let end = ends[index]
+          ends[index] = -1
+          ends[index] = try aboveStandardStreams(end)
+        }
         channel = Channel(events: events, ending: ends[0], running: ends[1])
       } catch {
         for descriptor in [events] + ends where descriptor >= 0 { Inotify.close(descriptor) }
@@ -278,7 +290,8 @@
           let concerned = isGone ? names.values.reduce(into: []) { $0.formUnion($1) } : names[event.name] ?? []
           for number in concerned {
             due.insert(number)
-            let isOnTheWay = state.watches[number].map { !$0.isComplete || $0.folders.last != event.folder } ?? false
+            let isOnTheWay =
+              state.watches[number].map { !$0.isComplete || $0.steps.last?.folder != event.folder } ?? false
             if isGone || isOnTheWay { lost.insert(number) }
           }
         }

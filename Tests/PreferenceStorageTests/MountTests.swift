@@ -1,0 +1,88 @@
+#if os(Linux)
+  import Foundation
+  import PreferenceStorage
+  import Testing
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
+  /// A file that is mounted by itself, as containers are given single files: no other file can take its name.
+  @Suite(
+    "A file that is mounted by itself", .timeLimit(.minutes(1)),
+    .enabled(if: MountNamespace.isAllowed, "this machine allows no mounts in a namespace of one's own"))
+  struct MountTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("is written to, keeps every change, and grows; that it can't be compacted is reported")
+    func written() async throws {
+      let (file, inside) = (folder.file("outside"), folder.file())
+      try file.overwrite("#preferences 1\n{\"a\":1}\n")
+      try inside.overwrite("")
+      await #expect(processExitsWith: .success) {
+        [file = file.path as String, inside = inside.path as String] in
+        // A process with threads can't have a user namespace of its own, and a child has one thread.
+        let child = fork()
+        if child == 0 {
+          insist(MountNamespace.enter(mounting: file, at: inside))
+          let store = try FilePreferenceStore(path: FilePath(inside), system: PosixFileSystem(), compactingAbove: 200)
+          for turn in 0..<100 { try store.set(turn, forKey: "b") }
+          insist(code { _ = try store.compact() } == .unwritable)
+          try store.set("x", forKey: "last")
+          let other = try FilePreferenceStore(path: FilePath(inside), system: PosixFileSystem())
+          insist(other.keys == ["a", "b", "last"])
+          insist(try other.value(Int.self, forKey: "b") == 99)
+          _exit(0)
+        }
+        var status: Int32 = 0
+        insist(waitpid(child, &status, 0) == child && status == 0)
+      }
+      #expect(try inside.text == "")
+      #expect(try file.text.split(separator: "\n").count == 103)
+      #expect(try folder.names == ["outside", "store.preferences"])
+    }
+  }
+
+  /// A process's own view of what is mounted, by calls that the C library's module map doesn't offer.
+  private enum MountNamespace {
+    private typealias Unshare = @convention(c) (Int32) -> Int32
+    private typealias Mount =
+      @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?) ->
+      Int32
+
+    /// Whether the machine allows it, which the command of that name finds out.
+    static let isAllowed: Bool = {
+      let command = Process()
+      command.executableURL = URL(filePath: "/usr/bin/env")
+      command.arguments = ["unshare", "-U", "-r", "-m", "true"]
+      command.standardError = nil
+      do { try command.run() } catch { return false }
+      command.waitUntilExit()
+      return command.terminationStatus == 0
+    }()
+
+    /// Takes the process, which has one thread, to namespaces of its own, and mounts one file on another.
+    static func enter(mounting file: String, at place: String) -> Bool {
+      guard let unshare = dlsym(nil, "unshare").map({ unsafeBitCast($0, to: Unshare.self) }),
+        let mount = dlsym(nil, "mount").map({ unsafeBitCast($0, to: Mount.self) })
+      else { return false }
+      let (user, group) = (getuid(), getgid())
+      let (newUser, newMounts): (Int32, Int32) = (0x1000_0000, 0x0002_0000)
+      guard unshare(newUser | newMounts) == 0, set("/proc/self/setgroups", to: "deny"),
+        set("/proc/self/uid_map", to: "0 \(user) 1"), set("/proc/self/gid_map", to: "0 \(group) 1")
+      else { return false }
+      let bind: UInt = 0x1000
+      return mount(file, place, nil, bind, nil) == 0
+    }
+
+    private static func set(_ path: String, to text: String) -> Bool {
+      let file = open(path, O_WRONLY | O_CLOEXEC)
+      defer { close(file) }
+      return write(file, text, text.utf8.count) == text.utf8.count
+    }
+  }
+#endif

@@ -1,0 +1,45 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("Stores that share a file", .timeLimit(.minutes(1))) struct SharedFileTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("that threads open and let go of at once lose no write")
+  func openedAndClosed() throws {
+    let file = folder.file()
+    let threads = DispatchGroup()
+    for thread in 0..<8 {
+      threads.enter()
+      Thread.detachNewThread {
+        for turn in 1...400 {
+          let store = try! FilePreferenceStore(url: file)
+          if turn % 4 == 0 { try! store.set(turn, forKey: "\(thread)") }
+          if turn % 7 == 0 { _ = store.changes() }
+        }
+        threads.leave()
+      }
+    }
+    threads.wait()
+    let store = try FilePreferenceStore(url: file)
+    for thread in 0..<8 { #expect(try store.value(Int.self, forKey: "\(thread)") == 400) }
+    #expect(store.recovery == nil)
+  }
+
+  @Test("are opened and closed in a loop without leaving a descriptor open")
+  func flat() async throws {
+    #if os(Linux)
+      // In a process of its own, as other tests open files, too.
+      await #expect(processExitsWith: .success) { [path = folder.file().path as String] in
+        func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        let file = URL(filePath: path)
+        try FilePreferenceStore(url: file).set(0, forKey: "n")
+        let before = try descriptors()
+        for turn in 1...2000 { try FilePreferenceStore(url: file).set(turn, forKey: "n") }
+        insist(try descriptors() == before)
+      }
+    #endif
+  }
+}
