@@ -2,8 +2,10 @@
 struct FileStamp {
   /// When the file was last changed, as the system has it.
   let changed: Int64
-  /// The time was read so long after the change that a later one would have another time, and all of the file was read
-  /// since. A time that is still to come, as the clock was set back, is no other than one long ago.
+  /// Whether the time was read so long after the change that a later change would have another time, and all of the file
+  /// was read since.
+  ///
+  /// A time that is still to come, as the clock was set back, counts like one long ago.
   let isSettled: Bool
 }
 

@@ -120,7 +120,7 @@ extension InitializerRegistry {
   }
 
   /// The value that an initializer makes with arguments; nil if none takes them.
-  fileprivate func made<Value, Arguments>(
+  func made<Value, Arguments>(
     with arguments: Arguments, at point: InjectionPoint
   ) throws(InjectionError) -> Value? {
     let key = RegistrationKey(
@@ -382,61 +382,5 @@ extension InjectionError {
     case let error as InjectionError: error.asked(by: step)
     default: InjectionError(.initializerFailed, through: [step], underlying: error)
     }
-  }
-}
-
-/// A call of a main-actor initializer from a function that is synchronous, and checks where it is.
-///
-/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor or it throws.
-private struct MainActorCall<Value>: @unchecked Sendable {
-  let initializer: @MainActor (Resolver) throws -> Value
-  let resolver: Resolver
-
-  /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
-  private struct Made: @unchecked Sendable { let value: Value }
-
-  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver) {
-    self.initializer = initializer
-    self.resolver = resolver
-  }
-
-  func run() throws -> Value {
-    guard isOnMainActor() else { throw InjectionError(.wrongIsolation, through: []) }
-    return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
-  }
-}
-
-/// An Optional type that is asked for as its wrapped type.
-private protocol OptionalInjection: OptionalValue {
-  static func value<Value>(
-    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
-    on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value
-  static func made<Value, Arguments>(
-    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
-  ) throws(InjectionError) -> Value?
-}
-
-extension Optional: OptionalInjection {
-  fileprivate static func value<Value>(
-    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
-    on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    let unwrapped = Match(match.registration, for: Wrapped.self, of: match.owner)
-    return rewrapped(try registry.value(of: unwrapped, asker: asker, on: thread, at: point) as Wrapped)
-  }
-
-  fileprivate static func made<Value, Arguments>(
-    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
-  ) throws(InjectionError) -> Value? {
-    guard let made: Wrapped = try registry.made(with: arguments, at: point) else { return nil }
-    return rewrapped(made)
-  }
-
-  private static func rewrapped<Value>(_ wrapped: Wrapped) -> Value {
-    guard let value = Optional(wrapped) as? Value else {
-      trap("\(TypeName.of(Value.self)) doesn't wrap \(TypeName.of(Wrapped.self)); please report this.")
-    }
-    return value
   }
 }
