@@ -17,7 +17,7 @@ extension InitializerRegistry {
     try injectUnchecked(into: object)
   }
 
-  /// Fills a `Sendable` object on the main actor, as ``inject(into:)-(Object)`` does.
+  /// Fills a `Sendable` object on the main actor, as `inject(into:)` does.
   ///
   /// Wrapped properties make a class `Sendable` by being isolated to the main actor, or by `@unchecked Sendable`, whose
   /// objects can be filled here too.
@@ -25,7 +25,7 @@ extension InitializerRegistry {
     try injectUnchecked(into: object)
   }
 
-  /// Fills an actor, on the actor, as ``inject(into:)-(Object)`` does.
+  /// Fills an actor, on the actor, as `inject(into:)` does.
   public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
     try injectUnchecked(into: object)
   }

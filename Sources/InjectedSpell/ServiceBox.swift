@@ -84,13 +84,13 @@ public final class ServiceBox: Sendable {
   @discardableResult
   public func fill<Target: AnyObject>(_ target: Target) -> FillReport { fillUnchecked(target, isOnMainActor: false) }
 
-  /// Fills a `Sendable` object on the main actor, as ``fill(_:)-(Target)`` does.
+  /// Fills a `Sendable` object on the main actor, as `fill(_:)` does.
   @discardableResult
   @MainActor public func fill<Target: AnyObject & Sendable>(_ target: Target) -> FillReport {
     fillUnchecked(target, isOnMainActor: true)
   }
 
-  /// Fills an actor, on the actor, as ``fill(_:)-(Target)`` does.
+  /// Fills an actor, on the actor, as `fill(_:)` does.
   @discardableResult
   public func fill<Target: Actor>(_ target: isolated Target) -> FillReport {
     fillUnchecked(target, isOnMainActor: false)
@@ -150,19 +150,19 @@ public struct FillReport: Sendable, Equatable {
 public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {
-  /// Fills this object's `@Injected` properties; see ``ServiceBox/fill(_:)-(Target)``.
+  /// Fills this object's `@Injected` properties; see ``ServiceBox``.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }
 
 extension ServiceBoxClient where Self: Sendable {
-  /// Fills this object's `@Injected` properties, on the main actor; see ``ServiceBox/fill(_:)-(Target)``.
+  /// Fills this object's `@Injected` properties, on the main actor; see ``ServiceBox``.
   @discardableResult
   @MainActor public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }
 
 extension ServiceBoxClient where Self: Actor {
-  /// Fills this actor's `@Injected` properties; see ``ServiceBox/fill(_:)-(Target)``.
+  /// Fills this actor's `@Injected` properties; see ``ServiceBox``.
   ///
   /// - Precondition: Called on the actor.
   @discardableResult

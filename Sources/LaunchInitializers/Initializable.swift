@@ -39,7 +39,7 @@ public protocol Initializable: LaunchStepConvertible {
 
   /// Gives up what ``perform(with:)`` set up.
   ///
-  /// Called after it completed: at ``LaunchSequence/shutDown()``, or when a later step aborts the launch. Does nothing
+  /// Called after it completed: at `LaunchSequence.shutDown(within:)`, or when a later step aborts the launch. Does nothing
   /// by default.
   func shutDown() async
 }

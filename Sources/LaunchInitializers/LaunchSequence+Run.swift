@@ -29,7 +29,7 @@ extension LaunchSequence {
   /// ```
   ///
   /// From the call on, the signals don't end the process. One that comes during the launch ends the launch: running
-  /// steps are cancelled, and completed steps are shut down. Returns as well when ``shutDown(within:)`` is called
+  /// steps are cancelled, and completed steps are shut down. Returns as well when `shutDown(within:)` is called
   /// elsewhere, or the task is cancelled. If the sequence has been launched already, only the waiting and shutting down
   /// remain.
   ///
@@ -41,7 +41,7 @@ extension LaunchSequence {
   /// - Parameters:
   ///   - signals: The signals to wait for.
   ///   - secondSignal: What a second signal does during the shut-down.
-  ///   - limit: How long shutting down may take; see ``shutDown(within:)``.
+  ///   - limit: How long shutting down may take; see `shutDown(within:)`.
   /// - Returns: The exit code.
   /// - Throws: What ``launch()`` throws, unless a signal ended the launch. If a service ended the sequence with an error, a
   ///   ``LaunchError`` of code `.serviceFailed`.

@@ -21,6 +21,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - id: The id, which no other step of the sequence may have.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func id(_ id: String, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     let place = SourcePlace(fileID: fileID, line: line)
     return launchStep.with(place) { $0.id = (id, place) }
@@ -33,6 +35,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - ids: The ids of the steps to wait for, which may be listed later.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func after(_ ids: String..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     refer(to: ids.map { .id($0) }, .after, SourcePlace(fileID: fileID, line: line))
   }
@@ -41,6 +45,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - type: The type of the initializer to wait for, which exactly one step of the sequence has.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func after<Step: Initializable>(
     _ type: Step.Type, fileID: StaticString = #fileID, line: UInt = #line
   ) -> LaunchStep {
@@ -51,6 +57,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - id: The id of the step. An id that no step has is ignored.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func after(ifPresent id: String, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     refer(to: [.id(id)], .afterIfPresent, SourcePlace(fileID: fileID, line: line))
   }
@@ -62,6 +70,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - ids: The ids of the required steps, which may be listed later.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func requires(_ ids: String..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     refer(to: ids.map { .id($0) }, .requires, SourcePlace(fileID: fileID, line: line))
   }
@@ -70,6 +80,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - type: The type of the required initializer, which exactly one step of the sequence has.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func requires<Step: Initializable>(
     _ type: Step.Type, fileID: StaticString = #fileID, line: UInt = #line
   ) -> LaunchStep {
@@ -82,6 +94,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - ids: The ids of the steps that wait for this one.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func before(_ ids: String..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     refer(to: ids.map { .id($0) }, .before, SourcePlace(fileID: fileID, line: line))
   }
@@ -94,6 +108,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - policy: The policy.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Precondition: A number of retries is at least 1, and their pause isn't negative.
   public func onFailure(_ policy: FailurePolicy, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     let place = SourcePlace(fileID: fileID, line: line)
@@ -117,6 +133,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - duration: The limit, on the sequence's clock.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     let place = SourcePlace(fileID: fileID, line: line)
@@ -132,6 +150,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - duration: The limit, on the sequence's clock.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Precondition: The duration is more than zero.
   public func stopTimeout(_ duration: Duration, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     let place = SourcePlace(fileID: fileID, line: line)
@@ -147,6 +167,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - stages: The stages. The configuration's stage is read when the sequence is created.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func only(in stages: ReleaseStage..., fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     launchStep.with(SourcePlace(fileID: fileID, line: line)) { $0.stages = Set(stages) }
   }
@@ -157,6 +179,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - condition: Returns whether to run the step. It is called when the step's turn comes.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func when(
     fileID: StaticString = #fileID, line: UInt = #line,
     _ condition: @escaping @Sendable (_ configuration: any Configurable) -> Bool
@@ -172,6 +196,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - rollback: The closure.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   public func onRollback(
     fileID: StaticString = #fileID, line: UInt = #line, _ rollback: @escaping @Sendable () async -> Void
   ) -> LaunchStep {

@@ -80,6 +80,8 @@ extension LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - policy: The policy.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
   /// - Precondition: The initializer is a ``RunningInitializer``; a number of restarts is at least 1.
   public func onExit(_ policy: ExitPolicy, fileID: StaticString = #fileID, line: UInt = #line) -> LaunchStep {
     let place = SourcePlace(fileID: fileID, line: line)

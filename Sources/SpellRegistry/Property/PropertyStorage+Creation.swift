@@ -17,7 +17,7 @@ extension PropertyStorage {
   /// registration is for a class of containers, and neither a hook nor the container wants to hear of it.
   ///
   /// - Parameter container: The object that holds the property, if one does.
-  /// - Returns: Whether the value was made, so that the slot is ready; else call ``makeValue(in:followsReinjection:fallback:)``.
+  /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
     let header = header
     guard let expression = header.pointee.declaration.expression, header.pointee.declaration.options == nil else {
@@ -113,7 +113,7 @@ extension PropertyStorage {
     }
   }
 
-  /// Resolves the property, as ``makeValue(in:followsReinjection:fallback:)`` does, with no fallback.
+  /// Resolves the property, as `makeValue` does, with no fallback.
   public func resolve(in container: AnyObject?, followsReinjection: Bool = false) throws(InjectionError) -> Value {
     // Not a default argument: that would be a closure on the heap at each call.
     try makeValue(in: container, followsReinjection: followsReinjection) { _ in nil }
