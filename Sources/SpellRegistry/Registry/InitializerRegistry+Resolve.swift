@@ -353,11 +353,9 @@ extension InitializerRegistry {
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
-    var asker = asker
-    asker.registry = ObjectIdentifier(self)
     let frame = ResolutionFrame(
-      on: thread, type: Value.self, registration: .passUnretained(registration), asker: asker, gate: gate,
-      propertyGate: propertyGate)
+      on: thread, type: Value.self, registration: .passUnretained(registration), asker: asker,
+      registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
     return try thread.making(frame) { () throws(InjectionError) in
       do {
         return try runInitializer(keepsValue: keepsValue || asker.isKept, body)

@@ -126,6 +126,8 @@ struct ResolutionFrame {
   /// The caller that pushed the frame holds it, so frames compare by address at no cost.
   let registration: Unmanaged<RegistrationStorage>?
   let asker: Asker
+  /// The registry that is asked or, for a value that is kept, the one that keeps it; nil for a property's own expression.
+  let registry: ObjectIdentifier?
   /// Where other threads wait for the value, if they can: the gate of what a registration keeps, or of a property.
   let gate: GateID?
   /// The gate of the property that asked for what a registration keeps.
@@ -133,20 +135,19 @@ struct ResolutionFrame {
 
   init(
     on thread: CurrentThread, type: any Any.Type, registration: Unmanaged<RegistrationStorage>?, asker: Asker,
-    gate: GateID?, propertyGate: GateID? = nil
+    registry: ObjectIdentifier? = nil, gate: GateID?, propertyGate: GateID? = nil
   ) {
     outer = thread.state.pointee.innermost
     self.type = type
     self.registration = registration
     self.asker = asker
+    self.registry = registry
     self.gate = gate
     self.propertyGate = propertyGate
   }
 
   /// Who asks: two requests for one registration that are alike in this need each other's result.
   struct Asker: Equatable {
-    /// The registry that is asked or, for a value that is kept, the one that keeps it.
-    var registry: ObjectIdentifier?
     var container: ObjectIdentifier?
     var property: PropertyIdentity.Address?
     var name: String?
@@ -189,7 +190,8 @@ struct ResolutionFrame {
       var outer = frame.outer
       while let open = outer {
         // By address first: nearly always that tells.
-        if open.pointee.registration?.toOpaque() == registration.toOpaque() && open.pointee.asker == frame.asker
+        if open.pointee.registration?.toOpaque() == registration.toOpaque() && open.pointee.registry == frame.registry
+          && open.pointee.asker == frame.asker
           && !frame.asker.hasArguments
         {
           throw InjectionError(.cycle, through: [InjectionStep(frame.type)])
