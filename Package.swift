@@ -22,18 +22,18 @@ func settings(of module: String) -> [SwiftSetting] {
 typealias Module = (name: String, dependencies: [String], testDependencies: [String])
 
 let modules: [Module] = [
-  ("Locking", [], []),
-  ("SpellRegistry", ["Locking"], []),
+  ("Support", [], []),
+  ("SpellRegistry", ["Support"], []),
   ("LazySpell", ["SpellRegistry"], ["SpellTesting"]),
   ("FinalSpell", ["SpellRegistry"], ["SpellTesting"]),
-  ("InjectedSpell", ["SpellRegistry", "Locking"], ["SpellTesting"]),
+  ("InjectedSpell", ["SpellRegistry", "Support"], ["SpellTesting"]),
   ("PartialSpell", ["SpellRegistry"], ["SpellTesting"]),
-  ("PreferenceStorage", ["Locking"], []),
-  ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Locking"], ["SpellTesting"]),
-  ("LaunchInitializers", ["SpellRegistry", "Locking"], ["SpellTesting"]),
+  ("PreferenceStorage", ["Support"], []),
+  ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Support"], ["SpellTesting"]),
+  ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting"]),
   (
-    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "Locking"],
-    ["InjectedSpell", "PreferenceSpell", "Locking"]
+    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "Support"],
+    ["InjectedSpell", "PreferenceSpell", "Support"]
   ),
   (
     "Spellbook",
@@ -48,7 +48,7 @@ let modules: [Module] = [
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-  products: modules.filter { $0.name != "Locking" }.map { .library(name: $0.name, targets: [$0.name]) }
+  products: modules.filter { $0.name != "Support" }.map { .library(name: $0.name, targets: [$0.name]) }
     + [.executable(name: "prefs", targets: ["prefs"])],
   targets: modules.flatMap { module -> [Target] in
     [
@@ -62,7 +62,8 @@ let package = Package(
         swiftSettings: settings(of: module.name)),
     ]
   } + [
-    .executableTarget(name: "prefs", dependencies: ["PreferenceStorage"], swiftSettings: settings(of: "prefs")),
+    .executableTarget(
+      name: "prefs", dependencies: ["PreferenceStorage", "Support"], swiftSettings: settings(of: "prefs")),
     .testTarget(name: "prefsTests", dependencies: ["prefs"], swiftSettings: settings(of: "prefs")),
   ]
 )

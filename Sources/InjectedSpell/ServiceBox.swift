@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 public import SpellRegistry
 
 /// A box of named services that fills an object's `@Injected` properties by name and type, and the services with each

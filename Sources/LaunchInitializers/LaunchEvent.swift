@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// Something that happens in a sequence, as it happens: for logs, metrics, traces, and a progress line.
 ///

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 
 // What goes on after the launch: deferred steps, and services.

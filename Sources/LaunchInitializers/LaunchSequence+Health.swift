@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 
 /// How a step is doing, some time after it completed.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// A signal of the system that ends a program.
 public struct LaunchSignal: RawRepresentable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 
 /// Runs a program's setup steps in order, side by side where possible, and reports what happened.

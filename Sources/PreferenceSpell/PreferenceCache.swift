@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 public import PreferenceStorage
 internal import SpellRegistry
 public import Synchronization

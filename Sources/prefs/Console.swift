@@ -1,12 +1,5 @@
+internal import Support
 import PreferenceStorage
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Output for people on a terminal, and for programs elsewhere.
 enum Console {

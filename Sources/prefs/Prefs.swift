@@ -1,12 +1,5 @@
+internal import Support
 import PreferenceStorage
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The command-line tool over a preferences file.
 @main

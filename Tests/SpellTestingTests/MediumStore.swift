@@ -1,4 +1,4 @@
-import Locking
+import Support
 import PreferenceStorage
 
 /// Something that keeps texts by key, and that several stores may share.

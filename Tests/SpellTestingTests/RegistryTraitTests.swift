@@ -1,4 +1,4 @@
-import Locking
+import Support
 import SpellRegistry
 import SpellTesting
 import Testing

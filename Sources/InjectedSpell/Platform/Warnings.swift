@@ -1,17 +1,7 @@
 // Every call of this module that differs from platform to platform.
 
-internal import Locking
+internal import Support
 internal import SpellRegistry
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
 
 /// Messages on the standard error for what would else go unnoticed.
 enum Warnings {

@@ -1,3 +1,5 @@
+internal import Support
+
 /// A configuration for initializers: text values by service, stage and key.
 ///
 /// ```swift
@@ -57,7 +59,7 @@ extension Configurable {
 
   private func alternatives(for service: String, key: String) -> String {
     guard let stages = serviceStorage[service] else {
-      let near = NearestName.to(service, among: Array(serviceStorage.keys))
+      let near = service.closestMatch(among: serviceStorage.keys)
       return "There is no service \(service)\(near.map { "; did you mean \($0)" } ?? "")."
     }
     let having = stages.filter { $0.value[key] != nil }.keys.map(\.rawValue).sorted()
@@ -65,7 +67,7 @@ extension Configurable {
     guard let keys = stages[currentStage()]?.keys else {
       return "\(service) has values in: \(stages.keys.map(\.rawValue).sorted().joined(separator: ", "))."
     }
-    let near = NearestName.to(key, among: Array(keys))
+    let near = key.closestMatch(among: keys)
     return near.map { "Did you mean \($0)?" } ?? "\(service) has no such key in any stage."
   }
 }

@@ -1,3 +1,5 @@
+internal import Support
+
 internal import SpellRegistry
 
 /// The ids of the listed steps, and the steps that references are to.
@@ -101,7 +103,7 @@ struct StepReferences {
         meant an id.
         """
     }
-    let near = NearestName.to(name, among: ids).map { " Did you mean \($0.quoted)?" }
+    let near = name.closestMatch(among: ids).map { " Did you mean \($0.quoted)?" }
     return "\(user.quoted) refers to \(name.quoted), and no step has that id.\(near ?? " Give one this id.")"
   }
 }

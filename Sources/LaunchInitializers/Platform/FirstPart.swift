@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// Runs the first part of a task on the spot and leaves the rest to the system: `Task.immediate` for systems without.
 package final class FirstPart: TaskExecutor {

@@ -1,18 +1,9 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 internal import Synchronization
 
 #if canImport(Dispatch)
   internal import Dispatch
-#endif
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
 #endif
 
 /// Listens to signals of the system.

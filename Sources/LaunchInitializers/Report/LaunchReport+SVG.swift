@@ -1,3 +1,5 @@
+internal import Support
+
 extension LaunchReport {
   /// Returns the report as an SVG picture: a bar for each step over time, arrows to the steps that waited, and the
   /// critical path dark.
@@ -14,7 +16,7 @@ extension LaunchReport {
       <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" markerHeight="6" orient="auto">\
       <path d="M0 0 L8 4 L0 8 z" fill="#889"/></marker></defs>
       <rect width="100%" height="100%" fill="#ffffff"/>
-      <text x="16" y="22" font-weight="bold">\(summary.xml)</text>
+      <text x="16" y="22" font-weight="bold">\(summary.escaped.xmlEscaped)</text>
       \(chart.grid)
       <g fill="none" stroke="#b5bac6" marker-end="url(#arrow)">
       \(chart.arrows(entries).joined(separator: "\n"))
@@ -59,7 +61,7 @@ private struct Chart {
       let time = total * quarter / 4
       return """
         <path d="M\(x(time)) \(top - 6) V\(height - 12)" stroke="#e3e6ee"/>\
-        <text x="\(x(time))" y="\(top - 12)" text-anchor="middle" fill="#667">\(time.text.xml)</text>
+        <text x="\(x(time))" y="\(top - 12)" text-anchor="middle" fill="#667">\(time.text.escaped.xmlEscaped)</text>
         """
     }.prefix(total > .zero ? 5 : 1).joined(separator: "\n")
   }
@@ -93,10 +95,10 @@ private struct Chart {
     let note = entry.outcome == .completed ? entry.duration.text : details
     let name = entry.id.count > 40 ? entry.id.prefix(39) + "…" : entry.id[...]
     return """
-      <g><title>\("\(entry.id): \(details), \(entry.start.text) to \(entry.end.text)".xml)</title>\
+      <g><title>\("\(entry.id): \(details), \(entry.start.text) to \(entry.end.text)".escaped.xmlEscaped)</title>\
       <text x="\(left - 12)" y="\(middle)" text-anchor="end"\(isCritical ? " font-weight=\"bold\"" : "")>\
-      \(String(name).xml)</text>\(wait)\(shape)\
-      <text x="\((entry.outcome == .notRun ? left : end) + 6)" y="\(middle)" fill="#445">\(String(note.prefix(80)).xml)</text></g>
+      \(String(name).escaped.xmlEscaped)</text>\(wait)\(shape)\
+      <text x="\((entry.outcome == .notRun ? left : end) + 6)" y="\(middle)" fill="#445">\(String(note.prefix(80)).escaped.xmlEscaped)</text></g>
       """
   }
 }
@@ -108,22 +110,6 @@ extension LaunchReport.Entry {
     case .failed: "#c0392b"
     case .skipped: "#c9b458"
     case .notRun: "#cccccc"
-    }
-  }
-}
-
-extension String {
-  /// The escaped text as XML writes it.
-  fileprivate var xml: String {
-    escaped.unicodeScalars.reduce(into: "") { text, scalar in
-      switch scalar {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case ">": text += "&gt;"
-      case "\"": text += "&quot;"
-      case _ where scalar.value == 0xFFFE || scalar.value == 0xFFFF: text += " "
-      default: text.unicodeScalars.append(scalar)
-      }
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 
 /// Runs the steps of a plan: it performs the actions that a ``LaunchStateMachine`` decides on, outside the lock that

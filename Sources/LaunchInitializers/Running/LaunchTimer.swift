@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 #if canImport(Dispatch)
   internal import Dispatch

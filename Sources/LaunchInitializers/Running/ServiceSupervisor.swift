@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 
 /// Keeps a ``RunningInitializer`` running, in a task that the step's shutting down cancels.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import SpellRegistry
 
 /// An attempt of a step that is under way: its task, its timers, and the services that it registered.

@@ -1,6 +1,6 @@
 #if canImport(Combine)
   public import Combine
-  internal import Locking
+  internal import Support
 
   extension Preference.Projection {
     /// The preference as a Combine publisher: the value now, then each value it changes to, whoever changes it.

@@ -1,4 +1,4 @@
-import Locking
+import Support
 import Synchronization
 
 /// Tells the listeners of a store which keys changed.

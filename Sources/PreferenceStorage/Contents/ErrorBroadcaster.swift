@@ -1,4 +1,4 @@
-import Locking
+import Support
 
 /// Tells the readers of a store's `errors` of those that no caller could be thrown.
 final class ErrorBroadcaster: Sendable {

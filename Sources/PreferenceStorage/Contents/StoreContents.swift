@@ -1,4 +1,4 @@
-import Locking
+import Support
 
 /// The values of a store in memory, with everything that hangs on a change of them.
 ///

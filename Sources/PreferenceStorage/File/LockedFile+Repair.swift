@@ -3,7 +3,7 @@
 #else
   import Foundation
 #endif
-import Locking
+import Support
 
 extension LockedFile {
   /// What was damaged.

@@ -1,4 +1,4 @@
-import Locking
+import Support
 
 /// The files that are open in this process, so that stores on one path share one.
 ///

@@ -1,4 +1,4 @@
-import Locking
+import Support
 
 /// The watch of a file, in the process that began it.
 struct FileWatchState: Sendable {

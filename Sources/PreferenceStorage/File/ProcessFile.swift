@@ -1,4 +1,4 @@
-import Locking
+import Support
 
 /// One file, open once in this process, and shared by every store on its path.
 final class ProcessFile: Sendable {

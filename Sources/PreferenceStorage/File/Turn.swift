@@ -1,4 +1,4 @@
-import Locking
+import Support
 import Synchronization
 
 /// Whose turn it is to write to a store: a lock that knows its owner and is waited for with a limit.

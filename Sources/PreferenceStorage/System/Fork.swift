@@ -1,12 +1,5 @@
+internal import Support
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// What a forked child must not share with its parent.
 ///

@@ -1,11 +1,5 @@
 #if os(Linux)
-  import Locking
-
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #endif
+  import Support
 
   /// Reports what happens to files, by inotify on the folders on the way to them: a file's own watch would end with the
   /// file, and a folder's says nothing of a folder above it that is moved away.

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
   import Darwin
   import Dispatch
-  import Locking
+  import Support
 
   /// Reports what happens to a file, by kqueues on it and on the folders on the way to it, for when another file takes its
   /// name or another folder that of one above it.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+internal import Support
 
 /// Linux's table of locks, `/proc/locks`, a line for each: `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
 enum LockTable {

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import Synchronization
 
 /// One run of an async initializer: which registration's, for which name, and which run asked for it.

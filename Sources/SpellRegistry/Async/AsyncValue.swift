@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// An async initializer, as code sees it that can't await.
 protocol AsyncInitializer<Value>: AnyObject, Sendable {

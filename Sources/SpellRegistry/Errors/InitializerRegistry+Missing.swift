@@ -1,3 +1,5 @@
+internal import Support
+
 // What to say when nothing is registered: what comes near, and what to write. It looks at every registration, so it runs
 // when an error is described, not when it is thrown.
 
@@ -74,21 +76,5 @@ extension String {
   private var bareName: String {
     let name = hasPrefix("any ") ? dropFirst(4) : self[...]
     return name.lowercased()
-  }
-
-  /// How many characters to insert, remove or replace to get from one to the other (Levenshtein's distance).
-  package func editDistance(to other: String) -> Int {
-    let columns = Array(other)
-    var row = Array(0...columns.count)
-    for (index, character) in enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for column in columns.indices {
-        let substituted = diagonal + (columns[column] == character ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = Swift.min(substituted, row[column] + 1, row[column + 1] + 1)
-      }
-    }
-    return row[columns.count]
   }
 }

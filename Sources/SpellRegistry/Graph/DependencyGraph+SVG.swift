@@ -1,3 +1,5 @@
+internal import Support
+
 extension DependencyGraph {
   /// The graph as a picture: who needs something above what is needed, observed dependencies dashed, missing types red.
   ///
@@ -16,10 +18,10 @@ extension DependencyGraph {
     }
     let shapes = zip(nodes, boxes).map { node, box in
       """
-      <g><title>\((node.place ?? "not registered").xml)</title>\
+      <g><title>\((node.place ?? "not registered").xmlEscaped)</title>\
       <rect x="\(box.x)" y="\(box.y)" width="\(box.width)" height="\(box.height)" rx="8" \
       class="\(node.scope == nil ? "missing" : "type")"/>\
-      <text x="\(box.x + box.width / 2)" y="\(box.y + 20)" text-anchor="middle">\(node.label.xml)</text></g>
+      <text x="\(box.x + box.width / 2)" y="\(box.y + 20)" text-anchor="middle">\(node.label.xmlEscaped)</text></g>
       """
     }
     return """
@@ -60,14 +62,6 @@ extension DependencyGraph {
     }
     let middle = (y1 + y2) / 2
     return "\(x1) \(y1) C\(x1) \(middle) \(x2) \(middle) \(x2) \(y2)"
-  }
-}
-
-extension String {
-  /// The text as XML writes it, without the control characters that it cannot.
-  fileprivate var xml: String {
-    filter { !$0.isASCII || $0.asciiValue.map { $0 >= 32 } ?? true }
-      .replacing(["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"])
   }
 }
 

@@ -1,5 +1,7 @@
 // The graph in languages that other tools read.
 
+internal import Support
+
 extension DependencyGraph {
   /// The graph in Mermaid's language, which many Markdown viewers draw; observed dependencies are dotted.
   public func mermaid() -> String {
@@ -20,12 +22,12 @@ extension DependencyGraph {
   public func json() -> String {
     let nodes = nodes.map { node in
       """
-          {"type": \(node.type.json), "scope": \(node.scope.json), "names": [\(node.names.map(\.json).joined(separator: ", "))], \
-      "place": \(node.place.json)}
+          {"type": \(node.type.jsonQuoted), "scope": \(node.scope?.jsonQuoted ?? "null"), "names": [\(node.names.map(\.jsonQuoted).joined(separator: ", "))], \
+      "place": \(node.place?.jsonQuoted ?? "null")}
       """
     }
     let edges = edges.map { edge in
-      "    {\"from\": \(edge.from.json), \"to\": \(edge.to.json), \"isObserved\": \(edge.isObserved)}"
+      "    {\"from\": \(edge.from.jsonQuoted), \"to\": \(edge.to.jsonQuoted), \"isObserved\": \(edge.isObserved)}"
     }
     return """
       {
@@ -76,21 +78,8 @@ extension String {
   func replacing(_ replacements: [Character: String]) -> String {
     reduce(into: "") { $0 += replacements[$1] ?? String($1) }
   }
-
-  /// The string as JSON writes it.
-  fileprivate var json: String {
-    let escaped = unicodeScalars.map { scalar in
-      switch scalar {
-      case "\"": "\\\""
-      case "\\": "\\\\"
-      case _ where scalar.value < 0x20: "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: String(scalar)
-      }
-    }
-    return "\"\(escaped.joined())\""
-  }
 }
 
 extension String? {
-  fileprivate var json: String { self?.json ?? "null" }
+  fileprivate var json: String { self?.jsonQuoted ?? "null" }
 }

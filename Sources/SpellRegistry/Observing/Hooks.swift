@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import Synchronization
 
 /// Hooks that are called in the order in which they were added.

@@ -1,16 +1,9 @@
 // Every call of this module that differs from platform to platform.
 
+internal import Support
+
 #if !canImport(Darwin)
   internal import Dispatch
-#endif
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
 #endif
 
 /// Whether the caller runs where the main actor does.

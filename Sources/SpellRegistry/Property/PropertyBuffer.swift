@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// One allocation for one property: an object with the property's slot behind it.
 ///

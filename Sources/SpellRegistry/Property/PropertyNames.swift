@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// The names of wrapped properties, as reflection shows them.
 enum PropertyNames {

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 public import Synchronization
 
 /// The storage of one wrapped property: a cell that is written once and read with no lock.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import Synchronization
 
 /// All of a registration but what makes its value, which alone depends on the value's type.

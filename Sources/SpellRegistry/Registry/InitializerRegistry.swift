@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import Synchronization
 
 /// A registry of the closures that create values, by property type, container type and property name.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 public import Synchronization
 
 /// How the properties of an object refer to the registry that was current when the object was made.

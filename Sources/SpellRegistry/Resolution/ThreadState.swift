@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import Synchronization
 
 /// What one thread is making, and whether it is reading what other threads may change.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 internal import Synchronization
 
 /// The one value that a registration keeps for every asker: a singleton, or a weak, cached or expiring value.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 
 /// A set of cached values that can be dropped at once, such as everything that belongs to a session.
 ///

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 public import Testing
 
 // The tasks that sleep on a clock, and the tests that wait for them.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 public import SpellRegistry
 public import Testing
 

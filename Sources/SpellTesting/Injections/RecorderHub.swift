@@ -1,4 +1,4 @@
-internal import Locking
+internal import Support
 package import SpellRegistry
 
 /// The recorders of a registry, behind the one hook that they share.

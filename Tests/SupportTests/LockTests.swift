@@ -1,4 +1,4 @@
-import Locking
+import Support
 import Testing
 
 @Suite("Lock") struct LockTests {

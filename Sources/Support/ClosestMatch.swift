@@ -1,0 +1,40 @@
+extension String {
+  /// The closest of the names, if it is close enough to be what this one was meant to be; the first of several.
+  ///
+  /// Costs the product of the lengths for each name of about the same length.
+  package func closestMatch(among names: some Sequence<String>) -> String? {
+    let wanted = Array(lowercased().utf8)
+    var limit = max(1, wanted.count / 3)
+    var closest: String?
+    for name in names.sorted() where name != self {
+      let other = Array(name.lowercased().utf8)
+      guard abs(other.count - wanted.count) <= limit else { continue }
+      let distance = Support.editDistance(from: wanted, to: other)
+      guard distance <= limit else { continue }
+      closest = name
+      limit = distance - 1
+      if limit < 0 { break }
+    }
+    return closest
+  }
+
+  /// How many characters to insert, remove, or replace to turn this string into another.
+  package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
+}
+
+/// The Levenshtein distance of two sequences.
+///
+/// Costs the product of their lengths.
+private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
+  var row = Array(0...b.count)
+  for (i, left) in a.enumerated() {
+    var diagonal = row[0]
+    row[0] = i + 1
+    for (j, right) in b.enumerated() {
+      let replaced = diagonal + (left == right ? 0 : 1)
+      diagonal = row[j + 1]
+      row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+    }
+  }
+  return row[b.count]
+}
