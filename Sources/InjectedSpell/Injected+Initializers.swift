@@ -24,6 +24,26 @@ extension Injected {
     self.init(PropertyDeclaration(place: place, alias: name))
   }
 
+  /// Creates a property that takes the value of a declared key, whose type it has.
+  ///
+  /// ```swift
+  /// @Injected(.time) var time
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - policy: How often the property asks.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init(
+    _ key: InjectionKey<Value>, _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(PropertyDeclaration(place: place, key: key), policy == .once ? .once : .everyRead)
+  }
+
   /// Creates a property that asks as often as `policy` says.
   @inlinable public init(
     _ policy: InjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -48,45 +68,51 @@ extension Injected {
   /// a main-actor class can't be `@Sendable`: give such hooks as methods.
   ///
   /// - Parameters:
+  ///   - key: A declared key to ask for instead of the type.
   ///   - onInjection: Called once for each injection, with the enclosing object and the value, after it is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   @inlinable public init<Container: AnyObject>(
-    onInjection: @escaping @Sendable (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
-    column: UInt = #column
+    _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)))
+    self.init(PropertyDeclaration(place: place, key: key, hook: PropertyDeclaration.hook(at: place, onInjection)))
   }
 
   /// Creates a property that takes what is registered for it, then calls a method of the enclosing object.
   ///
   /// - Parameters:
+  ///   - key: A declared key to ask for instead of the type.
   ///   - onInjection: A method such as `Page.didGet`; called once for each injection, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   @inlinable public init<Container: AnyObject>(
-    onInjection: @escaping @Sendable (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
+    _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
+    fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
-    self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+    self.init(key, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
   /// Creates a property of a main-actor class that takes what is registered for it, then calls a method of the enclosing
   /// object.
   ///
   /// - Parameters:
+  ///   - key: A declared key to ask for instead of the type.
   ///   - onInjection: A method such as `Screen.didGet`; called once for each injection, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   @inlinable public init<Container: AnyObject & Sendable>(
-    onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void, fileID: StaticString = #fileID,
+    _ key: InjectionKey<Value>? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
+    fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.mainActorHook(at: place, onInjection)))
+    self.init(
+      PropertyDeclaration(place: place, key: key, hook: PropertyDeclaration.mainActorHook(at: place, onInjection)))
   }
 }

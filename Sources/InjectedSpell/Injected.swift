@@ -6,6 +6,7 @@ public import SpellRegistry
 /// final class Page {
 ///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
 ///   @Injected("backup") var second: any Tracker    // the one named "backup", else as above
+///   @Injected(.time) var time                      // the declared key `time`, with its type
 ///   @Injected var clock: Clock?                    // nil if nothing is registered; asks again next time
 ///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
 ///   @Injected(.weak) var session: Session?         // held by others; nil when it is gone

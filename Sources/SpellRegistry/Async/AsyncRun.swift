@@ -43,7 +43,7 @@ final class AsyncRun: Sendable {
     return AsyncRun(registration, named: name, askedBy: asker)
   }
 
-  var point: InjectionPoint { InjectionPoint(registration.type, in: nil, name.map { .named($0) } ?? .unnamed) }
+  var point: InjectionPoint { InjectionPoint(registration.service, in: nil, name.map { .named($0) } ?? .unnamed) }
 
   /// Runs the initializer as the run that asks for whatever is asked for in it.
   func perform<Result>(_ body: () async throws -> Result) async throws -> Result {
@@ -56,7 +56,7 @@ final class AsyncRun: Sendable {
   /// - Throws: `.cycle`, with the types around it, if this run awaits, directly or through others, that one.
   func awaited<Result>(_ body: () async throws -> Result) async throws -> Result {
     guard let asker = Self.current else { return try await body() }
-    let path = Self.waits.withLock { waits -> [any Any.Type]? in
+    let path = Self.waits.withLock { waits -> [Service]? in
       if let path = waits.path(from: self, to: asker) { return path }
       waits.add(asker, awaits: self)
       return nil
@@ -87,11 +87,11 @@ final class AsyncRun: Sendable {
     }
 
     /// The types on the way from one run to another, both included; nil if there is no way.
-    func path(from start: AsyncRun, to goal: AsyncRun) -> [any Any.Type]? {
+    func path(from start: AsyncRun, to goal: AsyncRun) -> [Service]? {
       var seen: Set<ObjectIdentifier> = [ObjectIdentifier(start)]
       var paths: [[AsyncRun]] = [[start]]
       while let path = paths.popLast(), let last = path.last {
-        if last === goal { return path.map(\.registration.type) }
+        if last === goal { return path.map(\.registration.service) }
         for next in awaited[ObjectIdentifier(last), default: []] where seen.insert(ObjectIdentifier(next)).inserted {
           paths.append(path + [next])
         }

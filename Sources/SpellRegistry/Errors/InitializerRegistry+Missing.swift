@@ -9,10 +9,26 @@ extension InitializerRegistry {
   /// - Parameter advice: What to write; nil for the usual registration.
   func missing(_ type: any Any.Type, at point: InjectionPoint, advice: String? = nil) -> InjectionError {
     let step = point.step(type)
+    // What is current is known now, and not any more when the error is described.
+    let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, type)
     return InjectionError(.notRegistered, through: [step]) {
+      if let elsewhere { return [elsewhere] }
       let advice = advice ?? "Register it before it is asked for: registry.register(\(TypeName.source(of: type))) { … }"
       return self.nearMatches(type, named: step.name) + [advice]
     }
+  }
+
+  /// What to say if this registry, which is current, serves a type that another registry was asked for.
+  private func registeredElsewhere(than asked: InitializerRegistry, _ type: any Any.Type) -> String? {
+    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: type) else {
+      return nil
+    }
+    return """
+      The registry that was asked isn't the current one, in which it is registered at \(provider.storage.place). A property \
+      asks the registry in which its object was made, and a value that is kept gets its dependencies from the registry \
+      that keeps it. Make the object inside `registry.run { … }`, or give it a scope that isn't kept; to ask the current \
+      registry at each read, write @Injected(.everyRead).
+      """
   }
 
   private func nearMatches(_ type: any Any.Type, named name: String?) -> [String] {
@@ -22,7 +38,7 @@ extension InitializerRegistry {
       if registration.fits(type) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
-      let isSameType = registration.key.type == ObjectIdentifier(type)
+      let isSameType = registration.key.service == ObjectIdentifier(type)
       guard isSameType || wanted.isSimilar(to: TypeName.of(registration.type)) else { return nil }
       return "Registered, but not for this: \(registration.summary), at \(registration.place)."
     }
@@ -39,7 +55,9 @@ extension InitializerRegistry {
     of registrations: [RegistrationStorage], of type: any Any.Type, to name: String
   ) -> RegistrationStorage? {
     let named = registrations.compactMap { registration -> (storage: RegistrationStorage, distance: Int)? in
-      guard registration.key.type == ObjectIdentifier(type), let text = registration.key.name?.text else { return nil }
+      guard registration.key.service == ObjectIdentifier(type), let text = registration.key.name?.text else {
+        return nil
+      }
       return (registration, text.editDistance(to: name))
     }
     return named.min { $0.distance < $1.distance }?.storage
@@ -49,13 +67,13 @@ extension InitializerRegistry {
 extension RegistrationStorage {
   /// Whether this is an instance of the type that is registered for its own type only.
   fileprivate func fits(_ type: any Any.Type) -> Bool {
-    key.type != ObjectIdentifier(type) && !key.servesSupertypes && key.container == nil && key.name == nil
-      && serves(type)
+    service.key == nil && service.type != type && !key.servesSupertypes && key.container == nil && key.name == nil
+      && serves(Service(type))
   }
 
   /// The registration in a few words: `Clock in Page named "backup"`.
   var summary: String {
-    var words = [TypeName.of(type)]
+    var words = [service.name]
     if let container = key.container {
       words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
     }
@@ -73,8 +91,9 @@ extension String {
     return mine.editDistance(to: others) <= max(mine.count, others.count) / 4
   }
 
+  /// The name without `any` and without what a generic type is of.
   private var bareName: String {
     let name = hasPrefix("any ") ? dropFirst(4) : self[...]
-    return name.lowercased()
+    return name.prefix { $0 != "<" }.lowercased()
   }
 }

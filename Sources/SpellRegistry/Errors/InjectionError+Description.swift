@@ -2,7 +2,7 @@ extension InjectionError: CustomStringConvertible {
   /// What went wrong, for whom, the way there with every registration's file and line, and what to do.
   public var description: String {
     var lines = [headline]
-    if steps.count > 1 || steps.contains(where: { $0.registration != nil }) {
+    if steps.count > 1 || steps.contains(where: { $0.registration != nil || $0.key != nil }) {
       lines.append("  Path: \(Self.shortened(path).joined(separator: " → "))")
       lines += Self.shortened(steps.compactMap(\.line))
     }
@@ -62,8 +62,9 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionStep {
   fileprivate var line: String? {
     let facts = [
-      property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
-      registration.map { "registered at \($0)" },
+      key.map { "of the key declared at \($0)" }, property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
+      // A key's own initializer is where the key is.
+      registration.flatMap { $0 == key ? nil : "registered at \($0)" },
     ].compactMap(\.self)
     return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
   }
@@ -82,6 +83,8 @@ extension InjectionError {
     if !types.isEmpty {
       message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
     }
-    trap(message + "\n  A property cannot throw; `try $property.resolve()` can, and throws this error.", at: place)
+    message += "\n  A property can't throw; `try $property.resolve()` can, and throws this error."
+    InitializerRegistry.current.reportFailure(message)
+    trap(message, at: place)
   }
 }

@@ -108,10 +108,20 @@ package struct InjectionStep: Sendable {
   /// Where the initializer that ran was registered.
   package var registration: String?
 
+  /// Where the key that was asked for is declared.
+  let key: String?
+
   package init(
     _ type: any Any.Type, property: String? = nil, declaration: String? = nil, registration: String? = nil
   ) {
-    typeName = TypeName.of(type)
+    self.init(Service(type), property: property, declaration: declaration, registration: registration)
+  }
+
+  init(
+    _ service: Service, property: String? = nil, declaration: String? = nil, registration: String? = nil
+  ) {
+    typeName = TypeName.of(service.type)
+    key = service.key?.place.description
     self.property = property
     self.declaration = declaration
     self.registration = registration

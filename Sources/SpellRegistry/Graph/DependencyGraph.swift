@@ -52,8 +52,8 @@ extension InitializerRegistry {
     var drawn: Set<DependencyGraph.Edge> = []
     for provider in providers {
       let (known, observed) = (provider.storage.dependencies, provider.storage.observedDependencies)
-      for (type, isObserved) in known.map({ ($0, false) }) + observed.map({ ($0, true) }) {
-        let needed = provider.registry.provider(of: type)?.typeName ?? TypeName.of(type)
+      for (service, isObserved) in known.map({ (Service($0), false) }) + observed.map({ ($0, true) }) {
+        let needed = provider.registry.provider(of: service)?.typeName ?? service.name
         if named.insert(needed).inserted {
           nodes.append(DependencyGraph.Node(type: needed, scope: nil, names: [], place: nil))
         }

@@ -8,7 +8,7 @@ extension InitializerRegistry {
   private func overlappingNames() -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }) { entry in
       NameGroup(
-        type: entry.key.type, container: entry.key.container, servesSupertypes: entry.key.servesSupertypes)
+        service: entry.key.service, container: entry.key.container, servesSupertypes: entry.key.servesSupertypes)
     }
     return groups.values.flatMap { group in
       pairs(of: group).compactMap { older, newer in
@@ -21,7 +21,7 @@ extension InitializerRegistry {
   }
 
   private struct NameGroup: Hashable {
-    let type: ObjectIdentifier
+    let service: ObjectIdentifier
     let container: ClassConstraint?
     let servesSupertypes: Bool
   }
@@ -34,9 +34,9 @@ extension InitializerRegistry {
     let needed = registrations.flatMap(\.dependencies).filter { seen.insert(ObjectIdentifier($0)).inserted }
     return needed.compactMap { type in
       guard let provider = provider(of: type)?.storage, provider.key.servesSupertypes,
-        provider.key.type != ObjectIdentifier(type)
+        provider.type != type
       else { return nil }
-      let fitting = instances.filter { $0.serves(type) }
+      let fitting = instances.filter { $0.serves(Service(type)) }
       guard fitting.count > 1 else { return nil }
       return ambiguityError(fitting[fitting.count - 2], fitting[fitting.count - 1], for: TypeName.of(type))
     }
@@ -50,7 +50,7 @@ extension InitializerRegistry {
 
   private func shadowedError(_ older: RegistrationStorage, by newer: RegistrationStorage) -> InjectionError {
     InjectionError(
-      .shadowed, through: [InjectionStep(older.type, registration: older.place.description)],
+      .shadowed, through: [InjectionStep(older.service, registration: older.place.description)],
       advice:
         """
         The registration of \(older.summary), at \(older.place), can never win: \(newer.summary), at \(newer.place), is \
@@ -62,7 +62,7 @@ extension InitializerRegistry {
     _ older: RegistrationStorage, _ newer: RegistrationStorage, for property: String
   ) -> InjectionError {
     InjectionError(
-      .ambiguous, through: [InjectionStep(newer.type, registration: newer.place.description)],
+      .ambiguous, through: [InjectionStep(newer.service, registration: newer.place.description)],
       advice:
         """
         Two registrations are of equal rank for \(property): \(older.summary), at \(older.place), and \(newer.summary), \

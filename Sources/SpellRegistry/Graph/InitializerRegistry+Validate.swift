@@ -25,7 +25,7 @@ extension InitializerRegistry {
     providers.flatMap { provider in
       provider.storage.dependencies.compactMap { type in
         if type is any OptionalValue.Type || provider.registry.provider(of: type) != nil { return nil }
-        return provider.registry.missing(type, at: InjectionPoint(type, in: nil, .unnamed))
+        return provider.registry.missing(type, at: InjectionPoint(Service(type), in: nil, .unnamed))
           .asked(by: provider.step)
       }
     }

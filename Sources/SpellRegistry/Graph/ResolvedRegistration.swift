@@ -18,16 +18,18 @@ struct ResolvedRegistration: Identifiable {
   }
 
   var id: ID { ID(storage: ObjectIdentifier(storage), registry: ObjectIdentifier(registry)) }
-  var typeName: String { TypeName.of(storage.type) }
-  var step: InjectionStep { InjectionStep(storage.type, registration: storage.place.description) }
+  var typeName: String { storage.service.name }
+  var step: InjectionStep { InjectionStep(storage.service, registration: storage.place.description) }
   var dependencies: [ResolvedRegistration] { storage.dependencies.compactMap { registry.provider(of: $0) } }
 }
 
 extension InitializerRegistry {
   /// The registration that serves a dependency, which is asked for by type alone.
-  func provider(of type: any Any.Type) -> ResolvedRegistration? {
-    match(for: type, named: .none, inContainer: false, on: ThreadState.current) {
-      InjectionPoint(type, in: nil, .unnamed)
+  func provider(of type: any Any.Type) -> ResolvedRegistration? { provider(of: Service(type)) }
+
+  func provider(of service: Service) -> ResolvedRegistration? {
+    match(for: service, named: .none, inContainer: false, on: ThreadState.current) {
+      InjectionPoint(service, in: nil, .unnamed)
     }.map { ResolvedRegistration($0.registration, of: $0.owner, asked: self) }
   }
 

@@ -4,7 +4,9 @@
 /// runs, and holds its container strongly for just as long.
 public struct InjectionPoint {
   /// The declared type of the property, or the type that `resolve` was called with.
-  public let propertyType: any Any.Type
+  public var propertyType: any Any.Type { service.type }
+  /// What is asked for: that type, or a declared key of it.
+  let service: Service
   /// The object that holds the property; nil for a struct, a local, a plain constant, and a direct `resolve`.
   public let container: AnyObject?
   let property: Property
@@ -18,8 +20,8 @@ public struct InjectionPoint {
     case found(PropertyIdentity, alias: String?, name: String?)
   }
 
-  init(_ propertyType: any Any.Type, in container: AnyObject?, _ property: Property) {
-    self.propertyType = propertyType
+  init(_ service: Service, in container: AnyObject?, _ property: Property) {
+    self.service = service
     self.container = container
     self.property = property
   }
@@ -35,7 +37,7 @@ public struct InjectionPoint {
     _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity,
     alias: String? = nil
   ) {
-    self.init(propertyType, in: container, .wrapped(identity, alias: alias))
+    self.init(Service(propertyType), in: container, .wrapped(identity, alias: alias))
   }
 
   /// The dynamic class of the container.
@@ -65,12 +67,14 @@ public struct InjectionPoint {
   /// The same point, which keeps its name when the object gets other storage for the property.
   func withKnownName() -> InjectionPoint {
     guard case .wrapped(let identity, let alias) = property else { return self }
-    return InjectionPoint(propertyType, in: container, .found(identity, alias: alias, name: declaredName))
+    return InjectionPoint(service, in: container, .found(identity, alias: alias, name: declaredName))
   }
 
   /// The point as a step of an error's path.
-  package func step(_ type: any Any.Type, registration: SourcePlace? = nil) -> InjectionStep {
-    var step = InjectionStep(type, registration: registration?.description)
+  package func step(_ type: any Any.Type) -> InjectionStep { step(Service(type)) }
+
+  func step(_ service: Service, registration: SourcePlace? = nil) -> InjectionStep {
+    var step = InjectionStep(service, registration: registration?.description)
     switch property {
     case .unnamed: return step
     case .named(let name): step.name = name

@@ -6,6 +6,8 @@
   public let expression: (() -> Value)?
   /// The registry that took the place of the shared one; nil if none did.
   @usableFromInline let reference: RegistryReference?
+  /// The declared key to ask for instead of the type.
+  @usableFromInline let key: InjectionKeys?
   /// What few declarations say: apart, so that the others are small.
   @usableFromInline let options: Options?
 
@@ -23,14 +25,16 @@
   ///
   /// - Parameters:
   ///   - place: Where the property is declared.
+  ///   - key: The declared key to ask for instead of the type.
   ///   - alias: The name to ask with instead of the property's own.
   ///   - expression: The property's own expression.
   ///   - hook: The property's own hook. It runs only for a property of an object, where that is read.
   @inlinable public init(
-    place: SourcePlace, alias: String? = nil, expression: (() -> Value)? = nil,
+    place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil, expression: (() -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     self.place = place
+    self.key = key
     self.expression = expression
     options = alias == nil && hook == nil ? nil : Options(alias: alias, hook: hook)
     reference = .current

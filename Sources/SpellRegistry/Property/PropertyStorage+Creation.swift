@@ -205,7 +205,7 @@ extension PropertyStorage {
     // What is registered for no container in particular comes after the property's own expression.
     if hasExpression && !registry.hasClassConstraints { return nil }
     return registry.match(
-      for: Value.self, named: .ofProperty, inContainer: container != nil, onlyConstrained: hasExpression, on: thread
+      for: service, named: .ofProperty, inContainer: container != nil, onlyConstrained: hasExpression, on: thread
     ) { point(in: container) }
   }
 
@@ -325,7 +325,7 @@ extension PropertyStorage {
     if hasValue { return nil }
     let thread = ThreadState.current
     let match = registry.match(
-      for: Value.self, named: .ofProperty, inContainer: container != nil, on: thread
+      for: service, named: .ofProperty, inContainer: container != nil, on: thread
     ) { point(in: container) }
     guard let match else {
       _ = try registry.nilOrThrow(at: point(in: container)) as Value
@@ -347,12 +347,14 @@ extension PropertyStorage {
     if current == state { return false }
     // Without its registry nothing makes another value.
     if !slot.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
-      var types: [any Any.Type] = [Value.self]
-      if let optional = Value.self as? any OptionalValue.Type { types.append(optional.wrappedType) }
+      var services = [service.identifier]
+      if let optional = Value.self as? any OptionalValue.Type {
+        services.append(ObjectIdentifier(optional.wrappedType))
+      }
       // A registration of another type may serve this one as a supertype.
       let match = match(in: registry, for: container, on: ThreadState.current)
-      if let match { types.append(match.registration.type) }
-      if registry.epochs.isOutdated(state, types) { return true }
+      if let match { services.append(match.registration.key.service) }
+      if registry.epochs.isOutdated(state, services) { return true }
     }
     slot.renew(state, as: current)
     return false

@@ -54,8 +54,11 @@ public import Synchronization
   /// The property, as a request to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
     InjectionPoint(
-      Value.self, in: container, property: identity, alias: header.pointee.declaration.options?.alias)
+      service, in: container, .wrapped(identity, alias: header.pointee.declaration.options?.alias))
   }
+
+  /// What the property asks the registry for.
+  var service: Service { Service(Value.self, key: header.pointee.declaration.key) }
 
   /// Storage for the same property with another value, to be put in place of this.
   @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {

@@ -23,8 +23,40 @@ public struct Registration<Value>: Sendable {
     return self
   }
 
+  /// Calls `hook` on the main actor after each injection of a value that this registration gave.
+  ///
+  /// For a registration whose values are asked for on the main actor, as those of main-actor objects are. Otherwise as
+  /// ``onInjection(_:)``.
+  ///
+  /// - Precondition: The value is asked for on the main actor.
+  @discardableResult
+  public func onInjectionOnMainActor(
+    _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
+  ) -> Registration where Value: Sendable {
+    let place = storage.place
+    return onInjection { value, point in
+      guard isOnMainActor() else {
+        trap(
+          """
+          The registration of \(TypeName.of(Value.self)) has a hook of the main actor, and its value was asked for \
+          elsewhere. Ask for it on the main actor, or add the hook with onInjection.
+          """, at: place)
+      }
+      MainActorHook(hook: hook, value: value, point: point).run()
+    }
+  }
+
   /// Withdraws the registration and drops what it cached; properties that got their value keep it.
   ///
   /// Does nothing if the registration was replaced or withdrawn before. What it replaced doesn't come back.
   public func unregister() { registry.remove(storage) }
+}
+
+/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor.
+private struct MainActorHook<Value>: @unchecked Sendable {
+  let hook: @MainActor (Value, InjectionPoint) -> Void
+  let value: Value
+  let point: InjectionPoint
+
+  func run() { MainActor.assumeIsolated { hook(value, point) } }
 }

@@ -10,7 +10,10 @@ class RegistrationStorage: @unchecked Sendable {
   let kept: KeptValue
   let hooks = Hooks()
   let key: RegistrationKey
-  let type: any Any.Type
+  /// What it serves; it holds the declared key, whose address the key above has.
+  let service: Service
+  /// Whether it is a declared key's own, which comes after all that is registered.
+  let isDefault: Bool
   let place: SourcePlace
   /// What an autowired initializer takes, known before it runs.
   let dependencies: [any Any.Type]
@@ -18,16 +21,17 @@ class RegistrationStorage: @unchecked Sendable {
   let age: UInt64
   /// The registration that this one stands in for and that comes back when this one is withdrawn.
   final var former: RegistrationStorage?
-  private let observed = Lock<[any Any.Type]>([])
+  private let observed = Lock<[Service]>([])
 
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    key: RegistrationKey, type: any Any.Type, kept: consuming KeptValue, place: SourcePlace,
+    key: RegistrationKey, service: Service, isDefault: Bool, kept: consuming KeptValue, place: SourcePlace,
     dependencies: [any Any.Type]
   ) {
     self.key = key
-    self.type = type
+    self.service = service
+    self.isDefault = isDefault
     self.place = place
     self.dependencies = dependencies
     self.kept = kept
@@ -39,12 +43,13 @@ class RegistrationStorage: @unchecked Sendable {
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
+  final var type: any Any.Type { service.type }
   final var lifetime: ScopeLifetime { kept.lifetime }
   /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
   final var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
 
   /// What the initializer has asked for besides its dependencies.
-  final var observedDependencies: [any Any.Type] { observed.withLock(\.self) }
+  final var observedDependencies: [Service] { observed.withLock(\.self) }
 
   /// Whether the value's type is an Optional; kept once known, since the runtime takes its time to say so.
   ///
@@ -57,18 +62,17 @@ class RegistrationStorage: @unchecked Sendable {
   }
   private let isKnownToMakeNoOptional = Atomic(false)
 
-  final func observeDependency(on type: any Any.Type) {
-    func isSame(_ other: any Any.Type) -> Bool { other == type }
-    if dependencies.contains(where: isSame) { return }
+  final func observeDependency(on service: Service) {
+    if service.key == nil && dependencies.contains(where: { $0 == service.type }) { return }
     observed.withLock { observed in
-      if !observed.contains(where: isSame) { observed.append(type) }
+      if !observed.contains(service) { observed.append(service) }
     }
   }
 
-  /// Whether it makes exactly this type, or is an instance that has it for a supertype.
-  final func serves(_ type: any Any.Type) -> Bool {
+  /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
+  final func serves(_ service: Service) -> Bool {
     func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }
-    return ObjectIdentifier(type) == key.type || isInstance(of: type)
+    return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
   }
 
   /// The instance as one of its supertypes; nil for a registration that makes its values.
@@ -93,13 +97,14 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
   let initializer: Initializer
 
   init(
-    key: RegistrationKey, scope: Scope<Value>, clock: ElapsedClock, place: SourcePlace,
-    dependencies: [any Any.Type] = [], initializer: Initializer
+    key: RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
+    clock: ElapsedClock, place: SourcePlace, _ making: Making<Value>
   ) {
-    self.initializer = initializer
+    initializer = making.initializer
     super.init(
-      key: key, type: Value.self, kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock),
-      place: place, dependencies: dependencies)
+      key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
+      kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place,
+      dependencies: making.dependencies)
   }
 
   override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
@@ -110,7 +115,8 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
 
 /// What a registration is for; a registration with the same key replaces the older one.
 struct RegistrationKey: Hashable, Sendable {
-  let type: ObjectIdentifier
+  /// The type or the declared key.
+  let service: ObjectIdentifier
   let container: ClassConstraint?
   let name: PropertyName?
   let servesSupertypes: Bool

@@ -18,7 +18,7 @@ enum Finding {
   case several
 }
 
-/// The registrations of one registry, by type and then by name.
+/// The registrations of one registry, by type or declared key and then by name.
 ///
 /// `@unchecked Sendable`: everything that changes is guarded by the readers' lock: `find`, `candidates` and the other
 /// reads are called in `ThreadState.read`, and what changes the table in `ThreadState.write`. So a change is seen whole or
@@ -29,7 +29,8 @@ enum Finding {
 /// costs a singleton a quarter of its speed (benchmark: "resolve singleton").
 final class RegistrationTable: @unchecked Sendable {
   private struct Slot {
-    var type: UInt = 0
+    /// The address of the type or the declared key; 0 for a free slot.
+    var service: UInt = 0
     var group: Unmanaged<RegistrationGroup>?
   }
 
@@ -62,21 +63,28 @@ final class RegistrationTable: @unchecked Sendable {
     return slots
   }
 
-  @inline(__always) private func index(of type: UInt) -> Int {
-    var index = Int(truncatingIfNeeded: (UInt64(type) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    while slots[index].type != type && slots[index].type != 0 { index = (index + 1) & mask }
+  @inline(__always) private func index(of service: UInt) -> Int {
+    var index = Int(truncatingIfNeeded: (UInt64(service) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    while slots[index].service != service && slots[index].service != 0 { index = (index + 1) & mask }
     return index
   }
 
-  private func group(of type: any Any.Type) -> RegistrationGroup? {
-    slots[index(of: UInt(bitPattern: ObjectIdentifier(type)))].group?.takeUnretainedValue()
+  private func group(of service: ObjectIdentifier) -> RegistrationGroup? {
+    slots[index(of: UInt(bitPattern: service))].group?.takeUnretainedValue()
   }
 
   // MARK: Reading, in `ThreadState.read`
 
-  /// What wins for a type.
-  func find(_ type: any Any.Type, named name: RequestedName, inContainer: Bool) -> Finding {
-    let slot = slots[index(of: UInt(bitPattern: ObjectIdentifier(type)))]
+  /// What wins for a service.
+  func find(_ service: Service, named name: RequestedName, inContainer: Bool) -> Finding {
+    let slot = slots[index(of: UInt(bitPattern: service.identifier))]
+    // An instance of any supertype serves types, never declared keys.
+    if service.key != nil {
+      return slot.group?._withUnsafeGuaranteedRef {
+        $0.sole.map { .winner($0) } ?? $0.find(name, inContainer: inContainer)
+      }
+        ?? .nothing
+    }
     guard let group = slot.group else { return universal.isEmpty ? .nothing : .several }
     return group._withUnsafeGuaranteedRef { group in
       if let sole = group.sole, !universal.isLimited { return .winner(sole) }
@@ -87,19 +95,20 @@ final class RegistrationTable: @unchecked Sendable {
     }
   }
 
-  /// The registrations that may win for a type: those that make exactly it and, if wanted, instances of any supertype.
-  func candidates(for type: any Any.Type, named name: String?, withInstances: Bool) -> [RegistrationStorage] {
-    (group(of: type)?.candidates(named: name) ?? []) + (withInstances ? universal.candidates(named: name) : [])
+  /// The registrations that may win for a service: those that make exactly it and, if wanted, instances of any supertype.
+  func candidates(for service: Service, named name: String?, withInstances: Bool) -> [RegistrationStorage] {
+    (group(of: service.identifier)?.candidates(named: name) ?? [])
+      + (withInstances ? universal.candidates(named: name) : [])
   }
 
   /// The registrations that make exactly a type, whatever container and name they are for, and the universal instances.
   func all(for type: any Any.Type) -> [RegistrationStorage] {
-    (group(of: type)?.all.filter { $0.key.arguments == nil } ?? []) + universal.all
+    (group(of: ObjectIdentifier(type))?.all.filter { $0.key.arguments == nil } ?? []) + universal.all
   }
 
-  /// The registrations of a type that take arguments of any type.
-  subscript(key: RegistrationKey, type: any Any.Type) -> RegistrationStorage? {
-    (key.servesSupertypes ? universal : group(of: type))?[key]
+  /// The registration with a key.
+  subscript(key: RegistrationKey) -> RegistrationStorage? {
+    (key.servesSupertypes ? universal : group(of: key.service))?[key]
   }
 
   /// Every registration, in the order of registration.
@@ -155,11 +164,11 @@ final class RegistrationTable: @unchecked Sendable {
 
   private func target(for registration: RegistrationStorage) -> RegistrationGroup {
     if registration.key.servesSupertypes { return universal }
-    let type = UInt(bitPattern: registration.key.type)
-    let index = index(of: type)
+    let service = UInt(bitPattern: registration.key.service)
+    let index = index(of: service)
     if let group = slots[index].group { return group.takeUnretainedValue() }
     let group = RegistrationGroup()
-    slots[index] = Slot(type: type, group: .passRetained(group))
+    slots[index] = Slot(service: service, group: .passRetained(group))
     count += 1
     // Half of the slots stay free, so that looks are short.
     if count * 2 > mask { grow() }
@@ -170,7 +179,9 @@ final class RegistrationTable: @unchecked Sendable {
     let (old, oldMask) = (slots, mask)
     mask = (mask + 1) * 2 - 1
     slots = Self.slots(mask + 1)
-    for oldIndex in 0...oldMask where old[oldIndex].type != 0 { slots[index(of: old[oldIndex].type)] = old[oldIndex] }
+    for oldIndex in 0...oldMask where old[oldIndex].service != 0 {
+      slots[index(of: old[oldIndex].service)] = old[oldIndex]
+    }
     old.deallocate()
   }
 }

@@ -22,7 +22,7 @@ extension InitializerRegistry {
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @Sendable () throws -> Value
   ) -> Registration<Value> {
-    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .independent(initializer))
+    add(.independent(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers a closure that creates a value with the help of others.
@@ -36,7 +36,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) -> Registration<Value> {
-    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .resolving(initializer))
+    add(.resolving(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers a closure that creates a value for the properties of one class, from the instance that asks.
@@ -62,15 +62,9 @@ extension InitializerRegistry {
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
     line: UInt = #line, _ initializer: @escaping @Sendable (Container, Resolver) throws -> Value
   ) -> Registration<Value> {
-    let limit = ClassConstraint(container, subclasses: subclasses)
-    return add(
-      limit, name, scope, SourcePlace(fileID: fileID, line: line),
-      .resolving { resolver in
-        guard let container = resolver.point.container as? Container else {
-          trap("A registration in \(Container.self) ran for another container; please report this.")
-        }
-        return try initializer(container, resolver)
-      })
+    add(
+      .inContainer(initializer), in: ClassConstraint(container, subclasses: subclasses), named: name, scope: scope,
+      at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers an initializer by its parameters' types: each is resolved, then it is called.
@@ -86,13 +80,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) -> Registration<Value> {
-    var dependencies: [any Any.Type] = []
-    repeat dependencies.append((each Dependency).self)
-    return add(
-      nil, name, scope, SourcePlace(fileID: fileID, line: line), dependencies: dependencies,
-      .resolving { resolver in
-        try initializer(repeat try resolver.registry.resolve((each Dependency).self, named: nil, in: nil, from: nil))
-      })
+    add(.autowiring(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers a closure that creates a value from arguments that are known only at run time.
@@ -110,13 +98,7 @@ extension InitializerRegistry {
     line: UInt = #line, _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
   ) -> Registration<Value> {
     add(
-      nil, nil, .unique, SourcePlace(fileID: fileID, line: line), arguments: arguments,
-      .withArguments { resolver, arguments in
-        guard let arguments = arguments as? Arguments else {
-          trap("An initializer with \(Arguments.self) got other arguments; please report this.")
-        }
-        return try initializer(resolver, arguments)
-      })
+      .withArguments(initializer), scope: .unique, at: SourcePlace(fileID: fileID, line: line), arguments: arguments)
   }
 
   /// Registers an instance that exists already, and holds it until the registration is withdrawn.
@@ -127,8 +109,7 @@ extension InitializerRegistry {
     instance: Value, as match: InstanceMatch = .itsType, named name: PropertyName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
-    return add(nil, name, .unique, SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
+    add(held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match)
   }
 
   /// Registers an instance that exists already for the properties of one class.
@@ -138,10 +119,9 @@ extension InitializerRegistry {
     subclasses: Bool = false,
     named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
-    return add(
-      ClassConstraint(container, subclasses: subclasses), name, .unique,
-      SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
+    add(
+      held(instance), in: ClassConstraint(container, subclasses: subclasses), named: name, scope: .unique,
+      at: SourcePlace(fileID: fileID, line: line), match: match)
   }
 
   /// Registers an instance in place of the registration with the same key, which comes back when this one is withdrawn.
@@ -151,30 +131,7 @@ extension InitializerRegistry {
   package func substitute<Value: Sendable>(
     instance: Value, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
-    return add(
-      nil, nil, .unique, SourcePlace(fileID: fileID, line: line), standsIn: true, .instance { instance })
-  }
-
-  /// Registers a closure that creates a value on the main actor.
-  ///
-  /// Asking for it anywhere else throws an ``InjectionError`` of code `.wrongIsolation`; ``resolveAsync(_:named:)`` goes to
-  /// the main actor for it.
-  @discardableResult
-  public func registerOnMainActor<Value: Sendable>(
-    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
-    fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @MainActor () throws -> Value
-  ) -> Registration<Value> {
-    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .onMainActor { _ in try initializer() })
-  }
-
-  /// Registers a closure that creates a value on the main actor with the help of others.
-  @discardableResult
-  public func registerOnMainActor<Value: Sendable>(
-    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
-    fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @MainActor (Resolver) throws -> Value
-  ) -> Registration<Value> {
-    add(nil, name, scope, SourcePlace(fileID: fileID, line: line), .onMainActor(initializer))
+    add(held(instance), scope: .unique, at: SourcePlace(fileID: fileID, line: line), standsIn: true)
   }
 
   /// Registers an instance, and returns the registration that it replaces instead of dropping it.
@@ -184,35 +141,45 @@ extension InitializerRegistry {
     with instance: Value, as match: InstanceMatch, named name: PropertyName, fileID: StaticString = #fileID,
     line: UInt = #line
   ) -> (registration: Registration<Value>, replaced: (any Sendable)?) {
-    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
     let new = registration(
-      nil, name, .unique, SourcePlace(fileID: fileID, line: line), match: match, .instance { instance })
+      held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match)
     let replaced = ThreadState.write { table.insert(new) }
     return (Registration(storage: new, registry: self), replaced)
   }
 
+  /// An instance to register, which this registry holds from now on.
+  func held<Value: Sendable>(_ instance: Value) -> Making<Value> {
+    if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
+    return .instance(instance)
+  }
+
   /// Where every form of `register` ends.
+  ///
+  /// - Parameters:
+  ///   - key: The declared key that the values are for; nil for their type.
+  ///   - scope: How long a value is kept; nil for the key's own scope.
   func add<Value>(
-    _ container: ClassConstraint?, _ name: PropertyName?, _ scope: Scope<Value>, _ place: SourcePlace,
-    match: InstanceMatch = .itsType, arguments: (any Any.Type)? = nil, dependencies: [any Any.Type] = [],
-    standsIn: Bool = false, _ initializer: TypedRegistration<Value>.Initializer
+    _ making: Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
+    named name: PropertyName? = nil, scope: Scope<Value>?, at place: SourcePlace, match: InstanceMatch = .itsType,
+    arguments: (any Any.Type)? = nil, standsIn: Bool = false
   ) -> Registration<Value> {
-    scope.check(at: place)
     let registration = registration(
-      container, name, scope, place, match: match, arguments: arguments, dependencies: dependencies, initializer)
+      making, for: key, in: container, named: name, scope: scope ?? key?.scope ?? .unique, at: place, match: match,
+      arguments: arguments)
     if standsIn { substitute(registration) } else { insert(registration) }
     return Registration(storage: registration, registry: self)
   }
 
   private func registration<Value>(
-    _ container: ClassConstraint?, _ name: PropertyName?, _ scope: Scope<Value>, _ place: SourcePlace,
-    match: InstanceMatch = .itsType, arguments: (any Any.Type)? = nil, dependencies: [any Any.Type] = [],
-    _ initializer: TypedRegistration<Value>.Initializer
+    _ making: Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
+    named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace, match: InstanceMatch = .itsType,
+    arguments: (any Any.Type)? = nil
   ) -> TypedRegistration<Value> {
-    let key = RegistrationKey(
-      type: ObjectIdentifier(Value.self), container: container, name: name,
+    scope.check(at: place)
+    let registrationKey = RegistrationKey(
+      service: Service(Value.self, key: key).identifier, container: container, name: name,
       servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
     return TypedRegistration(
-      key: key, scope: scope, clock: clock, place: place, dependencies: dependencies, initializer: initializer)
+      key: registrationKey, declaredKey: key, scope: scope, clock: clock, place: place, making)
   }
 }

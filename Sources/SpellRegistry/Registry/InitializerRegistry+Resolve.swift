@@ -20,8 +20,8 @@
   /// The registry that has the registration: the one that is asked or a parent of it, which that holds.
   unowned(unsafe) let owner: InitializerRegistry
 
-  init(_ registration: RegistrationStorage, for type: any Any.Type, of owner: InitializerRegistry) {
-    self.init(registration, registration.key.type == ObjectIdentifier(type) ? .exact : .supertype, of: owner)
+  init(_ registration: RegistrationStorage, for service: Service, of owner: InitializerRegistry) {
+    self.init(registration, registration.key.service == service.identifier ? .exact : .supertype, of: owner)
   }
 
   init(_ registration: RegistrationStorage, _ fit: Fit, of owner: InitializerRegistry) {
@@ -45,42 +45,63 @@ extension InitializerRegistry {
   @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
+    try resolve(Service(Value.self), named: name, in: container)
+  }
+
+  /// Returns the value of a declared key: the most specific registration's for it, else what the key's own initializer
+  /// makes.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - name: The name to ask with, as a property would with its own.
+  ///   - container: The object to ask for, so that registrations for its class count.
+  /// - Throws: `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`, with the path from this
+  ///   key to the one at fault.
+  @inlinable public func resolve<Value>(
+    _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try resolve(Service(Value.self, key: key), named: name, in: container)
+  }
+
+  @inline(__always) @inlinable func resolve<Value>(
+    _ service: Service, named name: String?, in container: AnyObject?
+  ) throws(InjectionError) -> Value {
     var value: Value?
-    let match = readKept(Value.self, named: name, inContainer: container != nil) {
+    let match = readKept(service, named: name, inContainer: container != nil) {
       value = $0.assumingMemoryBound(to: Value.self).pointee
     }
     if let value { return value }
-    return try resolve(type, named: name, in: container, from: match)
+    return try resolve(service, named: name, in: container, from: match)
   }
 
   /// Hands the address of the value that the winning registration keeps, if it is there and no hook wants to hear of it;
   /// else returns that registration, if it can be told at once.
   @usableFromInline func readKept(
-    _ type: any Any.Type, named name: String?, inContainer: Bool, _ read: (UnsafeRawPointer) -> Void
+    _ service: Service, named name: String?, inContainer: Bool, _ read: (UnsafeRawPointer) -> Void
   ) -> Match? {
     let thread = ThreadState.current
     let isHeard = hooks.areUsed
     var isRead = false
-    let match = winner(for: type, named: name.map { .known($0) } ?? .none, inContainer: inContainer, on: thread) {
+    let match = winner(for: service, named: name.map { .known($0) } ?? .none, inContainer: inContainer, on: thread) {
       isRead = !isHeard && !$0.hooks.areUsed && $0.kept.readPublished(read)
       return isRead
     }
-    if isRead { thread.observeDependency(on: type) }
+    if isRead { thread.observeDependency(on: service) }
     return match
   }
 
   /// Resolves from a registration that was found, or looks for one.
   @usableFromInline func resolve<Value>(
-    _ type: Value.Type, named name: String?, in container: AnyObject?, from match: Match? = nil
+    _ service: Service, named name: String? = nil, in container: AnyObject? = nil, from match: Match?
   ) throws(InjectionError) -> Value {
-    func point() -> InjectionPoint { InjectionPoint(Value.self, in: container, name.map { .named($0) } ?? .unnamed) }
+    func point() -> InjectionPoint { InjectionPoint(service, in: container, name.map { .named($0) } ?? .unnamed) }
     let thread = ThreadState.current
     let requested: RequestedName = name.map { .known($0) } ?? .none
     let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
     if let match { return try deliver(match, to: asker, on: thread, at: point) }
     guard
       let match = self.match(
-        for: Value.self, named: requested, inContainer: container != nil, on: thread, at: point)
+        for: service, named: requested, inContainer: container != nil, on: thread, at: point)
     else { return try nilOrThrow(at: point()) }
     return try deliver(match, to: asker, on: thread, at: point)
   }
@@ -106,7 +127,7 @@ extension InitializerRegistry {
   public func resolve<Value, Arguments>(
     _ type: Value.Type = Value.self, arguments: Arguments
   ) throws(InjectionError) -> Value {
-    let point = InjectionPoint(Value.self, in: nil, .unnamed)
+    let point = InjectionPoint(Service(Value.self), in: nil, .unnamed)
     if let value: Value = try made(with: arguments, at: point) { return value }
     if let optional = Value.self as? any OptionalInjection.Type {
       if let value: Value = try optional.made(with: arguments, by: self, at: point) { return value }
@@ -124,14 +145,14 @@ extension InitializerRegistry {
     with arguments: Arguments, at point: InjectionPoint
   ) throws(InjectionError) -> Value? {
     let key = RegistrationKey(
-      type: ObjectIdentifier(Value.self), container: nil, name: nil, servesSupertypes: false,
+      service: ObjectIdentifier(Value.self), container: nil, name: nil, servesSupertypes: false,
       arguments: ObjectIdentifier(Arguments.self))
     let thread = ThreadState.current
     for owner in lineage {
-      guard let registration = thread.read({ owner.table[key, Value.self] }) as? TypedRegistration<Value>,
+      guard let registration = thread.read({ owner.table[key] }) as? TypedRegistration<Value>,
         case .withArguments(let initializer) = registration.initializer
       else { continue }
-      thread.observeDependency(on: Value.self)
+      thread.observeDependency(on: Service(Value.self))
       let value = try run(registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
         try initializer(Resolver(point: point, registry: self), arguments)
       }
@@ -150,27 +171,28 @@ extension InitializerRegistry {
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     let thread = ThreadState.current
-    func point() -> InjectionPoint { InjectionPoint(Value.self, in: nil, .unnamed) }
+    func point() -> InjectionPoint { InjectionPoint(Service(Value.self), in: nil, .unnamed) }
     // A frame for all of them, so that they share the values of this resolution.
     let frame = ResolutionFrame(
       on: thread, type: [Value].self, registration: nil, asker: .init(), gate: nil)
     return try thread.making(frame) { () throws(InjectionError) in
       var values: [Value] = []
-      for match in allMatches(for: Value.self, on: thread) {
+      for match in allMatches(for: Service(Value.self), on: thread) {
         values.append(try deliver(match, to: .init(), on: thread, at: point))
       }
       return values
     }
   }
 
-  private func allMatches(for type: any Any.Type, on thread: CurrentThread) -> [Match] {
+  private func allMatches(for service: Service, on thread: CurrentThread) -> [Match] {
     var overridden: Set<RegistrationKey> = []
     var found: [Match] = []
     for owner in lineage {
-      let registrations = thread.read { owner.table.all(for: type) }
+      let registrations = thread.read { owner.table.all(for: service.type) }
       for registration in registrations
-      where registration.key.container == nil && !overridden.contains(registration.key) && registration.serves(type) {
-        found.append(Match(registration, for: type, of: owner))
+      where registration.key.container == nil && !overridden.contains(registration.key) && registration.serves(service)
+      {
+        found.append(Match(registration, for: service, of: owner))
       }
       overridden.formUnion(registrations.map(\.key))
     }
@@ -187,73 +209,108 @@ extension InitializerRegistry {
   ///   - onlyConstrained: Leaves out registrations that aren't for a class of containers.
   ///   - point: The request, for the property's name and the container's class; asked for only if it matters.
   func match(
-    for type: any Any.Type, named name: RequestedName, inContainer: Bool, onlyConstrained: Bool = false,
+    for service: Service, named name: RequestedName, inContainer: Bool, onlyConstrained: Bool = false,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) -> Match? {
-    if !onlyConstrained, let only = winner(for: type, named: name, inContainer: inContainer, on: thread) { return only }
+    if !onlyConstrained, let only = winner(for: service, named: name, inContainer: inContainer, on: thread) {
+      return only
+    }
     let point = point()
-    let (name, wrapped) = (point.propertyName, (type as? any OptionalValue.Type)?.wrappedType)
+    let name = point.propertyName
+    let wrapped = service.key == nil ? (service.type as? any OptionalValue.Type)?.wrappedType : nil
     for owner in lineage {
-      func winner(for type: any Any.Type, withInstances: Bool) -> RegistrationStorage? {
+      func winner(for service: Service, withInstances: Bool) -> RegistrationStorage? {
         owner.winner(
-          for: type, named: name, in: point.containerType, withInstances: withInstances,
+          for: service, named: name, in: point.containerType, withInstances: withInstances,
           onlyConstrained: onlyConstrained, on: thread)
       }
-      if let registration = winner(for: type, withInstances: wrapped == nil) {
-        return Match(registration, for: type, of: owner)
+      if let registration = winner(for: service, withInstances: service.key == nil && wrapped == nil) {
+        return Match(registration, for: service, of: owner)
       }
       // An Optional is served by what makes its wrapped type.
-      if let wrapped, let registration = winner(for: wrapped, withInstances: true) {
+      if let wrapped, let registration = winner(for: Service(wrapped), withInstances: true) {
         return Match(registration, .wrapped, of: owner)
       }
     }
-    return nil
+    return service.key.map { defaultMatch(for: $0, at: point) }
+  }
+
+  /// The registration of a key for which nothing is registered: its own, which is kept in the outermost of the registries
+  /// that have this one's context, so that all of them share what the key's scope keeps.
+  private func defaultMatch(for key: InjectionKeys, at point: InjectionPoint) -> Match {
+    let owner = lineage.prefix { $0.context == context }.last ?? self
+    let tableKey = RegistrationKey(
+      service: ObjectIdentifier(key), container: nil, name: nil, servesSupertypes: false, arguments: nil)
+    if let kept = ThreadState.current.read({ owner.table[tableKey] }) { return Match(kept, .exact, of: owner) }
+    let registration = key.defaultRegistration(tableKey, in: context, clock: owner.clock)
+    let kept = ThreadState.write {
+      if let other = owner.table[tableKey] { return other }
+      _ = owner.table.insert(registration)
+      return registration
+    }
+    if kept === registration && !key.hasInitializer(for: context) { reportMissingInitializer(of: key, at: point) }
+    return Match(kept, .exact, of: owner)
   }
 
   /// The registration of exactly a type that wins, if one look at each table tells; nil if it takes more.
   ///
   /// - Parameter take: Shown the registration while nothing is retained; returns whether it took what it wanted.
   @inline(__always) private func winner(
-    for type: any Any.Type, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
+    for service: Service, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
     take: (RegistrationStorage) -> Bool = { _ in false }
   ) -> Match? {
     thread.read {
-      switch table.find(type, named: name, inContainer: inContainer) {
+      switch table.find(service, named: name, inContainer: inContainer) {
       case .winner(let registration):
+        if isOutranked(registration, in: context) { return nil }
         if registration._withUnsafeGuaranteedRef(take) { return nil }
         return Match(registration.takeUnretainedValue(), .exact, of: self)
       case .several: return nil
-      case .nothing: return parent?.inheritedWinner(for: type, named: name, inContainer: inContainer, take: take)
+      case .nothing:
+        return parent?.inheritedWinner(
+          for: service, named: name, inContainer: inContainer, context: context, take: take)
       }
     }
   }
 
   /// The registration of exactly a type that wins, for a registry further in that has nothing for it.
   private func inheritedWinner(
-    for type: any Any.Type, named name: RequestedName, inContainer: Bool, take: (RegistrationStorage) -> Bool
+    for service: Service, named name: RequestedName, inContainer: Bool, context: InjectionContext,
+    take: (RegistrationStorage) -> Bool
   ) -> Match? {
-    switch table.find(type, named: name, inContainer: inContainer) {
+    switch table.find(service, named: name, inContainer: inContainer) {
     case .winner(let registration):
+      if isOutranked(registration, in: context) { return nil }
       // What makes an Optional comes after what makes its wrapped type in a registry further in.
       if registration._withUnsafeGuaranteedRef(\.makesOptional) { return nil }
       if registration._withUnsafeGuaranteedRef(take) { return nil }
       return Match(registration.takeUnretainedValue(), .exact, of: self)
     case .several: return nil
-    case .nothing: return parent?.inheritedWinner(for: type, named: name, inContainer: inContainer, take: take)
+    case .nothing:
+      return parent?.inheritedWinner(
+        for: service, named: name, inContainer: inContainer, context: context, take: take)
     }
+  }
+
+  /// Whether a registration of this registry is a key's own and may come after another: one of a parent, or the key's own
+  /// for the context that was asked in.
+  private func isOutranked(_ registration: Unmanaged<RegistrationStorage>, in context: InjectionContext) -> Bool {
+    registration._withUnsafeGuaranteedRef(\.isDefault) && (parent != nil || self.context != context)
   }
 
   /// The most specific registration in this registry's own table.
   private func winner(
-    for type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
+    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
     onlyConstrained: Bool, on thread: CurrentThread
   ) -> RegistrationStorage? {
-    let candidates = thread.read { table.candidates(for: type, named: name, withInstances: withInstances) }
+    let candidates = thread.read { table.candidates(for: service, named: name, withInstances: withInstances) }
     var best: (registration: RegistrationStorage, rank: RegistrationRank)?
     for candidate in candidates where !onlyConstrained || candidate.key.container != nil {
+      // A key's own initializer comes after all that is registered.
+      if candidate.isDefault { continue }
       guard let rank = RegistrationRank(of: candidate, in: containerType, named: name) else { continue }
       if let best, !rank.wins(over: best.rank) { continue }
-      if !candidate.key.servesSupertypes || candidate.serves(type) { best = (candidate, rank) }
+      if !candidate.key.servesSupertypes || candidate.serves(service) { best = (candidate, rank) }
     }
     return best?.registration
   }
@@ -273,7 +330,7 @@ extension InitializerRegistry {
     of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID? = nil,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    thread.observeDependency(on: Value.self)
+    thread.observeDependency(on: Service(Value.self, key: match.registration.service.key))
     if match.fit != .exact {
       return try convertedValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
     }
@@ -360,7 +417,8 @@ extension InitializerRegistry {
       do {
         return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
       } catch {
-        throw InjectionError.wrapping(error, thrownBy: point().step(Value.self, registration: registration.place))
+        throw InjectionError.wrapping(
+          error, thrownBy: point().step(registration.service, registration: registration.place))
       }
     }
   }
@@ -368,8 +426,8 @@ extension InitializerRegistry {
 
 extension CurrentThread {
   /// Notes that the initializer that runs, if one does, has asked for a type.
-  fileprivate func observeDependency(on type: any Any.Type) {
-    innermostRegistration?._withUnsafeGuaranteedRef { $0.observeDependency(on: type) }
+  fileprivate func observeDependency(on service: @autoclosure () -> Service) {
+    innermostRegistration?._withUnsafeGuaranteedRef { $0.observeDependency(on: service()) }
   }
 }
 

@@ -23,7 +23,7 @@ internal import Synchronization
 /// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, which is current if no other is.
-  public static let shared = InitializerRegistry()
+  public static let shared = InitializerRegistry(context: .ofProcess)
 
   /// The registry that is current instead of the shared one, and how what is made now refers to it.
   ///
@@ -65,15 +65,27 @@ public final class InitializerRegistry: Sendable {
   /// What the values of expiring scopes that are registered here grow old by.
   let clock: ElapsedClock
 
+  /// What the values are for, which chooses among the initializers of declared keys.
+  ///
+  /// The shared registry's is that of the process: `.test` under a test runner, `.preview` where Xcode shows previews,
+  /// else `.live`.
+  public let context: InjectionContext
+  /// Who hears of problems that a test should hear of.
+  package let reporter = RegistryReporter()
+
   /// Creates an empty registry.
   ///
   /// - Parameters:
   ///   - parent: The registry to ask for what isn't registered here. A registration here wins over any of the parent's,
   ///     however specific that is.
+  ///   - context: What the values are for. The default is the parent's and, without a parent, `.live`.
   ///   - clock: The clock by which the values that are registered here expire, such as a test's. The default is the
   ///     parent's and, without a parent, a `ContinuousClock`.
-  public init(parent: InitializerRegistry? = nil, clock: (any Clock<Duration>)? = nil) {
+  public init(
+    parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
+  ) {
     self.parent = parent
+    self.context = context ?? parent?.context ?? .live
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
     epochs = parent?.epochs ?? ReinjectionEpochs()
   }
@@ -174,7 +186,7 @@ extension InitializerRegistry {
   /// Puts a registration in place of the one with its key, which comes back when the new one is withdrawn.
   func substitute(_ registration: RegistrationStorage) {
     ThreadState.write {
-      registration.former = table[registration.key, registration.type]
+      registration.former = table[registration.key]
       _ = table.insert(registration)
     }
   }

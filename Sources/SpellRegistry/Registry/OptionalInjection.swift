@@ -14,7 +14,7 @@ extension Optional: OptionalInjection {
     of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    let unwrapped = Match(match.registration, for: Wrapped.self, of: match.owner)
+    let unwrapped = Match(match.registration, for: Service(Wrapped.self), of: match.owner)
     return rewrapped(try registry.value(of: unwrapped, asker: asker, on: thread, at: point) as Wrapped)
   }
 

@@ -24,17 +24,17 @@ final class ReinjectionEpochs: @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Begins an epoch in which older values of this type are outdated.
-  func reinject(_ type: any Any.Type) {
+  /// Begins an epoch in which older values of this type or declared key are outdated.
+  func reinject(_ service: ObjectIdentifier) {
     reinjected.withLock { reinjected in
-      reinjected[ObjectIdentifier(type)] = state.pointee.add(CreationGate.unit, ordering: .releasing).newValue
+      reinjected[service] = state.pointee.add(CreationGate.unit, ordering: .releasing).newValue
     }
   }
 
-  /// Whether a value of one of these types that is ready in `state` is outdated.
-  func isOutdated(_ state: UInt, _ types: [any Any.Type]) -> Bool {
+  /// Whether a value of one of these services that is ready in `state` is outdated.
+  func isOutdated(_ state: UInt, _ services: [ObjectIdentifier]) -> Bool {
     reinjected.withLock { reinjected in
-      types.contains { type in reinjected[ObjectIdentifier(type)].map { $0 > state } ?? false }
+      services.contains { service in reinjected[service].map { $0 > state } ?? false }
     }
   }
 }
@@ -49,5 +49,9 @@ extension InitializerRegistry {
   ///
   /// Costs one atomic addition here, and one more look at the first read of every injected property after it. A property
   /// whose value was replaced keeps the first two values that it had until it goes.
-  public func reinject<Value>(_ type: Value.Type) { epochs.reinject(type) }
+  public func reinject<Value>(_ type: Value.Type) { epochs.reinject(ObjectIdentifier(type)) }
+
+  /// Gives live `@Injected` properties of a declared key the value that is registered for it now, as ``reinject(_:)`` of a
+  /// type does.
+  public func reinject<Value>(_ key: InjectionKey<Value>) { epochs.reinject(ObjectIdentifier(key)) }
 }

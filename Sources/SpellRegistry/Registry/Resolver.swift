@@ -21,6 +21,13 @@ public struct Resolver {
     try registry.resolve(type, named: name, in: container)
   }
 
+  /// Returns the value of a declared key, as ``InitializerRegistry/resolve(_:named:in:)`` of a key does.
+  @inlinable public func resolve<Value>(
+    _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try registry.resolve(key, named: name, in: container)
+  }
+
   /// Returns a dependency that takes arguments, as ``InitializerRegistry/resolve(_:arguments:)`` does.
   public func resolve<Value, Arguments>(
     _ type: Value.Type = Value.self, arguments: Arguments

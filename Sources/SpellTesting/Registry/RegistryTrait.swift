@@ -26,7 +26,8 @@ public import Testing
 /// ```
 ///
 /// On a suite it reaches every test in it, suites within it included; on a parameterised test, every case. The registry
-/// is empty but for a preference store in memory, so tests run in parallel and touch no disk.
+/// is empty but for a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`, and
+/// a property that can't be injected records an issue with the whole message before it stops the program.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void
@@ -69,7 +70,8 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
-    let registry = InitializerRegistry(parent: isOutermost ? nil : current, clock: clock)
+    let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
+    registry.reporter.onFailure = { Issue.record(Comment(rawValue: $0)) }
     if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
     if let clock { registry.register(clock: clock) }
     return registry
@@ -82,6 +84,14 @@ extension InitializerRegistry {
     register(instance: clock)
     register(instance: clock as any Clock<Duration>)
   }
+}
+
+/// How a test's registry treats declared keys that have no initializer for tests.
+public enum RegistryStrictness: Sendable {
+  /// The test fails, with an issue that names the key and the property that asked, and goes on with the live initializer.
+  ///
+  /// One issue for each key and test, unless something is registered for the key.
+  case strict
 }
 
 extension Trait where Self == RegistryTrait {
@@ -100,6 +110,26 @@ extension Trait where Self == RegistryTrait {
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void
   ) -> RegistryTrait {
     RegistryTrait(configure)
+  }
+
+  /// A fresh current registry for each test, strict about declared keys, with registrations that all tests need.
+  ///
+  /// ```swift
+  /// @Suite(.registry(.strict)) struct CheckoutTests { … }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - strictness: What happens if a test reaches a key's live initializer.
+  ///   - configure: Runs once for each test, and each case of a parameterized one. If it throws the test fails and isn't
+  ///     run.
+  public static func registry(
+    _ strictness: RegistryStrictness,
+    _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
+  ) -> RegistryTrait {
+    RegistryTrait { registry in
+      registry.reporter.onLiveInitializer = { Issue.record(Comment(rawValue: $0)) }
+      try configure(registry)
+    }
   }
 
   /// A fresh current registry for each test, whose expiring values grow old by a clock of the test's own.

@@ -1,0 +1,99 @@
+/// What makes the values of a registration, and what is known of its dependencies before it runs.
+struct Making<Value>: Sendable {
+  let initializer: TypedRegistration<Value>.Initializer
+  let dependencies: [any Any.Type]
+
+  private init(_ initializer: TypedRegistration<Value>.Initializer, dependencies: [any Any.Type] = []) {
+    self.initializer = initializer
+    self.dependencies = dependencies
+  }
+
+  static func independent(_ initializer: @escaping @Sendable () throws -> Value) -> Self {
+    Self(.independent(initializer))
+  }
+
+  static func resolving(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> Self {
+    Self(.resolving(initializer))
+  }
+
+  /// A closure that takes the object whose property asks.
+  static func inContainer<Container: AnyObject>(
+    _ initializer: @escaping @Sendable (Container, Resolver) throws -> Value
+  ) -> Self {
+    Self(.resolving { resolver in try initializer(resolver.container(), resolver) })
+  }
+
+  static func autowiring<each Dependency>(
+    _ initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
+  ) -> Self {
+    var dependencies: [any Any.Type] = []
+    repeat dependencies.append((each Dependency).self)
+    return Self(
+      .resolving { resolver in
+        try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
+      }, dependencies: dependencies)
+  }
+
+  static func withArguments<Arguments>(
+    _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
+  ) -> Self {
+    Self(
+      .withArguments { resolver, arguments in
+        guard let arguments = arguments as? Arguments else {
+          trap("An initializer with \(Arguments.self) got other arguments; please report this.")
+        }
+        return try initializer(resolver, arguments)
+      })
+  }
+}
+
+extension Making where Value: Sendable {
+  static func instance(_ instance: Value) -> Self { Self(.instance { instance }) }
+
+  static func async(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Self {
+    Self(.async(AsyncValue(initializer)))
+  }
+
+  static func onMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> Self {
+    Self(.onMainActor { _ in try initializer() })
+  }
+
+  static func onMainActor(_ initializer: @escaping @MainActor (Resolver) throws -> Value) -> Self {
+    Self(.onMainActor(initializer))
+  }
+
+  static func inContainerOnMainActor<Container: AnyObject & Sendable>(
+    _ initializer: @escaping @MainActor (Container, Resolver) throws -> Value
+  ) -> Self {
+    Self(.onMainActor { resolver in try initializer(resolver.container(), resolver) })
+  }
+
+  static func autowiringOnMainActor<each Dependency>(
+    _ initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
+  ) -> Self {
+    var dependencies: [any Any.Type] = []
+    repeat dependencies.append((each Dependency).self)
+    return Self(
+      .onMainActor { resolver in
+        try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
+      }, dependencies: dependencies)
+  }
+
+  static func withArgumentsOnMainActor<Arguments: Sendable>(
+    _ initializer: @escaping @MainActor (Resolver, Arguments) throws -> Value
+  ) -> Self {
+    .withArguments { resolver, arguments in
+      try MainActorCall({ resolver in try initializer(resolver, arguments) }, resolver).run()
+    }
+  }
+}
+
+extension Resolver {
+  /// The object whose property asks, which a registration for its class was found by.
+  fileprivate func container<Container: AnyObject>() -> Container {
+    guard let container = point.container as? Container else {
+      trap("A registration in \(Container.self) ran for another container; please report this.")
+    }
+    return container
+  }
+}

@@ -1,0 +1,172 @@
+import InjectedSpell
+import SpellRegistry
+import SpellTesting
+import Synchronization
+import Testing
+
+private protocol Bell: Sendable { var sound: String { get } }
+private struct Chime: Bell { var sound = "chime" }
+private struct Gong: Bell { let sound = "gong" }
+private final class Made: Sendable {
+  static let count = Atomic(0)
+  init() { Self.count.add(1, ordering: .relaxed) }
+}
+private final class Token: Sendable {}
+private struct Pair: Sendable { let token: Token, bell: any Bell }
+
+extension InjectionKeys {
+  fileprivate static let bell = InjectionKey<any Bell>(scope: .singleton) { Chime() }
+  fileprivate static let secondBell = InjectionKey<any Bell> { Chime(sound: "second") }
+  fileprivate static let counted = InjectionKey(scope: .singleton) { Made() }
+  fileprivate static let word = InjectionKey { "live" }.test { "test" }.preview { "preview" }
+  fileprivate static let sentence = InjectionKey { try $0.resolve(.word) + "!" }
+  fileprivate static let pair = InjectionKey(autowire: Pair.init)
+  fileprivate static let optional = InjectionKey<Token?> { nil }
+  fileprivate static let session = InjectionKey.async(scope: .singleton) { _ in Token() }
+}
+
+private final class Tower {
+  @Injected(.bell) var bell
+  @Injected(.secondBell) var otherBell
+  @Injected(.word, .everyRead) var word
+  @Injected(.optional) var token
+}
+
+@Suite("A declared key", .registry)
+struct InjectionKeyTests {
+  var registry: InitializerRegistry { .current }
+
+  @Test("is a service of its own, which its type and other keys of that type don't serve")
+  func identity() throws {
+    registry.register((any Bell).self) { Gong() }
+    registry.register(instance: Gong(), as: .anySupertype)
+    let tower = Tower()
+    #expect(tower.bell.sound == "chime")
+    #expect(tower.otherBell.sound == "second")
+    #expect(tower.token == nil)
+    #expect(try registry.resolve((any Bell).self).sound == "gong")
+  }
+
+  @Test("takes registrations for a name, a class, an instance, and asynchronous and autowired ones")
+  func forms() async throws {
+    registry.register(.bell, instance: Gong())
+    registry.register(.secondBell, named: "otherBell") { Gong() }
+    #expect(Tower().bell.sound == "gong")
+    #expect(Tower().otherBell.sound == "gong")
+    #expect(try registry.resolve(.secondBell).sound == "second")
+    registry.register(.word, in: Tower.self) { tower, resolver in
+      try tower.bell.sound + resolver.resolve(.secondBell).sound
+    }
+    #expect(Tower().word == "gongsecond")
+    registry.register((any Bell).self) { Gong() }
+    registry.register { Token() }
+    #expect(try registry.resolve(.pair).bell.sound == "gong")
+    #expect(registry.validate().isEmpty)
+    registry.registerAsync(.word) { _ in "awaited" }
+    #expect(try await registry.resolveAsync(.word) == "awaited")
+  }
+
+  @Test("that is asynchronous is read once it was awaited")
+  func asynchronous() async throws {
+    let registry = registry
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(.session) }
+    #expect(error?.code == .notReady)
+    let session = try await registry.resolveAsync(.session)
+    #expect(try registry.resolve(.session) === session)
+  }
+
+  @Test("has one value in the outermost registry that is asked, however many threads ask first")
+  func sharedOnce() async throws {
+    let before = Made.count.load(ordering: .relaxed)
+    let registry = registry
+    let made = try await withThrowingTaskGroup { group in
+      for index in 0..<16 {
+        group.addTask {
+          try (index.isMultiple(of: 2) ? registry : InitializerRegistry(parent: registry)).resolve(.counted)
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(made.allSatisfy { $0 === made[0] })
+    #expect(Made.count.load(ordering: .relaxed) == before + 1)
+    registry.removeAll()
+    #expect(try registry.resolve(.counted) !== made[0])
+  }
+
+  @Test("follows the context of the registry that is asked, also if that isn't its parent's")
+  func contexts() throws {
+    let live = InitializerRegistry()
+    let preview = InitializerRegistry(parent: live, context: .preview)
+    #expect(try preview.resolve(.sentence) == "preview!")
+    #expect(try live.resolve(.sentence) == "live!")
+    #expect(try InitializerRegistry(parent: preview).resolve(.word) == "preview")
+    live.register(.word) { "registered" }
+    #expect(try preview.resolve(.word) == "registered")
+    #expect(InitializerRegistry.shared.context == .test)
+  }
+
+  @Test("that is registered again reaches live properties through reinject(_:) of the key")
+  func reinjected() {
+    let tower = Tower()
+    #expect(tower.bell.sound == "chime")
+    registry.register(.bell) { Gong() }
+    registry.reinject((any Bell).self)
+    #expect(tower.bell.sound == "chime")
+    registry.reinject(.bell)
+    #expect(tower.bell.sound == "gong")
+  }
+
+  @Test("calls hooks of a property, a registration and the registry")
+  func hooks() {
+    final class Listener {
+      var heard: [String] = []
+      @Injected(.bell, onInjection: Listener.didGet) var bell
+      func didGet(_ bell: any Bell) { heard.append(bell.sound) }
+    }
+    let registered = Mutex<[String]>([])
+    registry.register(.bell) { Gong() }.onInjection { bell, _ in registered.withLock { $0.append(bell.sound) } }
+    let listener = Listener()
+    _ = listener.bell
+    #expect(listener.heard == ["gong"])
+    #expect(registered.withLock { $0 } == ["gong"])
+  }
+
+  @Test("is told apart in the graph and in errors by where it is declared")
+  func diagnosed() throws {
+    _ = Tower().bell
+    _ = Tower().otherBell
+    let nodes = registry.graph().nodes.map(\.type).filter { $0.contains("Bell") }
+    #expect(nodes.count == 2 && nodes.allSatisfy { $0.contains("InjectionKeyTests.swift:") })
+    _ = try registry.resolve(.sentence)
+    #expect(registry.graph().edges.count == 1)
+    struct Broken: Error {}
+    registry.register(.word) { throw Broken() }
+    let error = try #require(throws: InjectionError.self) { try registry.resolve(.sentence) }
+    #expect(error.path == ["String", "String"])
+    #expect(error.description.contains("of the key declared at InjectedSpellTests/InjectionKeyTests.swift:"))
+  }
+
+  @Test("whose live initializer a strict test reaches records one issue that names the property", .registry(.strict))
+  func strict() {
+    withKnownIssue {
+      #expect(Tower().bell.sound == "chime")
+      #expect(Tower().bell.sound == "chime")
+    } matching: {
+      "\($0)".contains("Tower.bell") && "\($0)".contains("InjectionKeyTests.swift:")
+    }
+    #expect(Tower().word == "test")
+  }
+}
+
+@Suite("A registry that isn't the current one", .registry)
+struct RegisteredElsewhereTests {
+  @Test("names the current one in its error, if that has what is missing")
+  func namesTheCurrentOne() {
+    let registry = InitializerRegistry.current
+    registry.register { Token() }
+    let other = InitializerRegistry()
+    let error = #expect(throws: InjectionError.self) { try other.resolve(Token.self) }
+    #expect(error?.description.contains("isn't the current one") == true)
+    #expect(error?.description.contains("InjectionKeyTests.swift:") == true)
+  }
+}
