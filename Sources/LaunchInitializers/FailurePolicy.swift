@@ -1,4 +1,4 @@
-/// What a launch does when a step fails.
+/// A policy for what a launch does when a step fails.
 public struct FailurePolicy: Sendable {
   struct Retry: Sendable {
     let count: Int
@@ -16,10 +16,13 @@ public struct FailurePolicy: Sendable {
     self.skips = skips
   }
 
+  /// The policy of a step that declares none: it aborts, unless the group around the step declares another policy.
+  static let undeclared = FailurePolicy()
+
   /// Ends the launch: running steps are cancelled, completed steps are shut down, and ``LaunchSequence/launch()``
   /// throws.
   ///
-  /// The policy of a step that doesn't declare one.
+  /// A step that declares no policy aborts too.
   public static let abort = FailurePolicy(skips: false)
 
   /// Reports the step as failed, and goes on with the steps that wait for it.
@@ -27,11 +30,7 @@ public struct FailurePolicy: Sendable {
   /// Steps that require it are skipped.
   public static let skip = FailurePolicy(skips: true)
 
-  /// Retries the step, up to `count` times, with the same pause before each; then the launch aborts.
-  ///
-  /// - Parameters:
-  ///   - count: The number of retries, at least 1.
-  ///   - pause: The time between a failed attempt and the next one.
+  /// Retries the step, up to `count` times, with the same pause before each retry; then the launch aborts.
   public static func retry(_ count: Int, after pause: Duration) -> FailurePolicy {
     .retry(.constant(pause), times: count)
   }
@@ -44,14 +43,14 @@ public struct FailurePolicy: Sendable {
   ///   if: { $0 is NetworkError }, then: .skip))
   /// ```
   ///
-  /// Other steps may run during a pause. An attempt that ignores its cancellation and is abandoned is the last one,
-  /// since it may still be at work.
+  /// Other steps may run during a pause. An attempt that ignores its cancellation and is abandoned isn't retried, because
+  /// it may still be at work.
   ///
   /// - Parameters:
   ///   - backoff: The pauses.
   ///   - times: The number of retries, at least 1.
-  ///   - condition: Returns whether to retry after an error. Without it, every error is retried. A step that exceeds its
-  ///     timeout gives the error that it throws when it is cancelled.
+  ///   - condition: Returns whether to retry after an error; without it, the step is retried after every error. If the
+  ///     step exceeded its timeout, the error is the one that it throws when it is cancelled.
   ///   - last: What the launch does when no retry is left: `.abort`, which is the default, or `.skip`.
   public static func retry(
     _ backoff: Backoff, times: Int, if condition: (@Sendable (any Error) -> Bool)? = nil,
@@ -60,12 +59,12 @@ public struct FailurePolicy: Sendable {
     FailurePolicy(retry: Retry(count: times, backoff: backoff, condition: condition), skips: last?.skips)
   }
 
-  /// The policy with what another one declares in its place.
+  /// The policy with what another one declares instead.
   func adding(_ other: FailurePolicy) -> FailurePolicy {
     FailurePolicy(retry: other.retry ?? retry, skips: other.skips ?? skips)
   }
 
-  /// A sentence about a retry that is impossible; nil if there is none.
+  /// The message about an impossible retry; nil if the policy is valid.
   var mistake: String? {
     guard let retry else { return nil }
     if retry.count < 1 { return "A step can't be retried \(retry.count) times. Retry it at least once, or use .abort." }
@@ -73,34 +72,32 @@ public struct FailurePolicy: Sendable {
   }
 }
 
-/// The pauses between attempts.
+/// The pauses between the attempts of a step, or the runs of a service.
 public struct Backoff: Sendable, Hashable {
   private let first: Duration
   private let cap: Duration
   private let factor: Double
   private let jitter: Double
 
-  /// The same pause before each attempt.
+  /// Returns pauses that are all the same.
   public static func constant(_ pause: Duration) -> Backoff {
     Backoff(first: pause, cap: pause, factor: 1, jitter: 0)
   }
 
-  /// Pauses that double each time, up to a limit.
+  /// Returns pauses that double each time, up to a limit.
   ///
   /// - Parameters:
   ///   - first: The first pause.
   ///   - cap: The longest pause.
-  ///   - jitter: The part of each pause, from 0 to 1, by which it is shortened at random at most, so that many clients
-  ///     don't retry at once.
+  ///   - jitter: The largest part of a pause, from 0 to 1, by which the pause is shortened at random, so that many clients
+  ///     don't retry at the same time.
   public static func exponential(from first: Duration, to cap: Duration, jitter: Double = 0) -> Backoff {
     Backoff(first: first, cap: cap, factor: 2, jitter: jitter)
   }
 
-  /// The pause after a failed attempt.
+  /// Returns the pause after a failed attempt, the first of which is 1.
   ///
-  /// - Parameters:
-  ///   - attempt: The number of the attempt, from 1.
-  ///   - random: A number from 0 to 1, asked only if there is jitter.
+  /// `random` returns a number from 0 to 1; it is called only if there is jitter.
   func pause(after attempt: Int, random: () -> Double) -> Duration {
     var pause = first
     var doublings = attempt - 1
@@ -112,7 +109,7 @@ public struct Backoff: Sendable, Hashable {
     return jitter > 0 ? pause * (1 - jitter * random()) : pause
   }
 
-  /// A sentence about a pause that is impossible; nil if there is none.
+  /// The message about an impossible pause; nil if the pauses are valid.
   var mistake: String? {
     if first < .zero { return "A step can't be retried after \(first). Use a pause of zero or more." }
     if cap < first { return "Pauses can't grow from \(first) to \(cap). Use a limit that is at least the first pause." }

@@ -1,4 +1,6 @@
-/// One thing that has to be set up at launch: a library, a setting of the whole app.
+internal import SpellRegistry
+
+/// A type that sets up one thing at launch: a library, a setting of the whole app.
 ///
 /// ```swift
 /// struct CrashInitializer: Initializable {
@@ -11,36 +13,36 @@
 /// }
 /// ```
 ///
-/// A struct, a class, an actor or a main-actor class can be one. Its methods run where the type says: a main-actor
-/// class's on the main actor, an actor's on it, all others on the concurrent executor. A method may be written without
-/// `async`, which lets it be done before ``LaunchSequence/launchImmediately()`` returns.
+/// A struct, a class, an actor or a main-actor class can conform. Its methods run where the type says: a main-actor
+/// class's on the main actor, an actor's on the actor, all others on the concurrent executor. Write a method without
+/// `async` if it doesn't wait; it can then be done before ``LaunchSequence/launchImmediately()`` returns.
 public protocol Initializable: LaunchStepConvertible {
   /// Sets the thing up.
   ///
-  /// Called once at launch and once more for each retry; at the foreground too where
-  /// ``shouldPerformWhenApplicationEntersForeground()`` says so. When the launch is aborted or the step takes longer
-  /// than its timeout, its task is cancelled: throw soon, or be abandoned.
+  /// Called once at launch, once more for each retry, and again at the foreground if
+  /// ``shouldPerformWhenApplicationEntersForeground()`` returns true. If the launch is aborted or the step exceeds its
+  /// timeout, the task is cancelled: throw soon, or the attempt is abandoned.
   ///
-  /// - Parameter configuration: The configuration that the sequence was made with.
-  /// - Throws: ``SkipInitializer`` where there is nothing to set up. Any other error is a failure, and the step's
-  ///   ``FailurePolicy`` says what becomes of it.
+  /// - Parameter configuration: The configuration that the sequence was created with.
+  /// - Throws: ``SkipInitializer`` if there is nothing to set up. Any other error is a failure, which the step's
+  ///   ``FailurePolicy`` handles.
   func perform(with configuration: any Configurable) async throws
 
-  /// Whether to set the thing up again when the app comes back from the background.
+  /// Returns whether to set the thing up again when the app comes back from the background.
   ///
-  /// Asked at each return. No, by default.
+  /// Called at each return. False by default.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool
 
-  /// Returns how the thing is doing: what a health check asks.
+  /// Returns the health of the thing, for a health check.
   ///
-  /// Called by ``LaunchSequence/health(within:)`` after the step completed, from any thread, several times at once.
-  /// Healthy by default.
+  /// Called by ``LaunchSequence/health(within:)`` after the step completed, from any thread and possibly several times at
+  /// once. Healthy by default.
   func health() async -> StepHealth
 
-  /// Gives up what ``perform(with:)`` set up.
+  /// Undoes what ``perform(with:)`` set up.
   ///
-  /// Called after it completed: at `LaunchSequence.shutDown(within:)`, or when a later step aborts the launch. Does nothing
-  /// by default.
+  /// Called after the step completed, when the sequence is shut down or a later step aborts the launch. Does nothing by
+  /// default.
   func shutDown() async
 }
 
@@ -48,12 +50,68 @@ extension Initializable {
   /// The initializer as a step that declares nothing.
   public var launchStep: LaunchStep { LaunchStep(self) }
 
-  /// False: once is enough.
+  /// Returns false.
   public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
 
-  /// Healthy.
+  /// Returns that the thing is healthy.
   public func health() async -> StepHealth { .healthy }
 
   /// Does nothing.
   public func shutDown() async {}
+}
+
+/// An error that a step throws if there is nothing to set up: a key is missing, or the platform lacks the feature.
+///
+/// The step is skipped, with the reason as a warning in the report, and the steps that wait for it go on.
+public struct SkipInitializer: Error, CustomStringConvertible {
+  /// The reason.
+  public let reason: String
+
+  /// Creates the error with a reason for the report.
+  public init(_ reason: String) { self.reason = reason }
+
+  /// The reason.
+  public var description: String { reason }
+}
+
+// MARK: Services
+
+/// An initializer that creates a service for `@Injected` properties and the registry.
+///
+/// ```swift
+/// struct DatabaseInitializer: ServiceInitializer {
+///   func makeService(with configuration: any Configurable) async throws -> Database {
+///     try await Database.open(configuration.requiredValue(for: "Database", key: "Path"))
+///   }
+/// }
+/// ```
+///
+/// The instance is registered for properties of exactly the type ``Service``, in the registry that was current when the
+/// launch began. When the service is created again, the new instance replaces the former one, which properties that have it
+/// keep. The service is withdrawn after ``Initializable/shutDown()``, which can still resolve it; what it had replaced
+/// comes back. A service that comes after its step was abandoned isn't registered.
+///
+/// With ``LaunchStepConvertible/lazily(fileID:line:)``, the service is created when it is first resolved.
+public protocol ServiceInitializer: Initializable {
+  /// The type of the properties that get the service, such as `Database` or `any Tracker`.
+  associatedtype Service: Sendable
+
+  /// Creates the service.
+  ///
+  /// - Parameter configuration: The configuration that the sequence was created with.
+  /// - Returns: The service, which all share.
+  /// - Throws: What ``Initializable/perform(with:)`` throws. Nothing is registered then.
+  func makeService(with configuration: any Configurable) async throws -> Service
+}
+
+extension ServiceInitializer {
+  /// Creates the service and registers it in the current registry.
+  public func perform(with configuration: any Configurable) async throws {
+    let service = try await makeService(with: configuration)
+    if let attempt = StepAttempt.current {
+      attempt.register(service)
+    } else {
+      InitializerRegistry.current.register(instance: service)
+    }
+  }
 }

@@ -1,14 +1,16 @@
+internal import SpellRegistry
+
 /// An error that ended a launch.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
   /// The kind of error.
   public let code: Code
-  /// The id of the step that failed, or that called for its own launch; nil if no step is at fault.
+  /// The id of the step that failed, or that called its own launch; nil if no step is at fault.
   public let id: String?
   /// The error that the step threw.
   public let underlying: (any Error)?
-  /// What ran until then; nil if nothing had begun.
+  /// The report of the launch; nil if it had not begun.
   public let report: LaunchReport?
-  /// How the completed steps were shut down; nil if nothing had begun.
+  /// The report of the roll-back, which shut the completed steps down; nil if the launch had not begun.
   public let rollback: LaunchReport?
   private let message: String
 
@@ -24,9 +26,7 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// What happened, and to which step.
-  ///
-  /// Control characters of an id or an error are escaped.
+  /// The error with the step's id and the underlying error; control characters are escaped.
   public var description: String {
     (id.map { "Step \($0.quoted) " } ?? "The launch ") + message + (underlying.map { " [\("\($0)".escaped)]" } ?? "")
   }
@@ -34,10 +34,11 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   init(reenteredBy id: String) {
     self.init(
       .reentered, id: id,
-      "calls for the launch that it is part of, and would wait for itself. Let it do its part and return.")
+      "calls the launch that it is part of, and would wait for itself. Remove the call; a step doesn't wait for its launch."
+    )
   }
 
-  /// The ids of the steps that went on after they had been cancelled, and were left behind.
+  /// The ids of the steps that ignored their cancellation and were left behind.
   public var abandoned: [String] {
     [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
   }
@@ -53,17 +54,69 @@ extension LaunchError {
 
     private init(_ name: String) { description = name }
 
-    /// A step threw, and its policy was to abort.
+    /// A step threw an error, and its policy is to abort.
     public static let stepFailed = Code("stepFailed")
-    /// A step took longer than its timeout, and its policy was to abort.
+    /// A step exceeded its timeout, and its policy is to abort.
     public static let timedOut = Code("timedOut")
     /// A service ended with an error, and its policy is to shut down.
     public static let serviceFailed = Code("serviceFailed")
-    /// A step called for the launch that it is part of.
+    /// A step called the launch that it is part of.
     public static let reentered = Code("reentered")
-    /// The task that waited for the launch was cancelled.
+    /// The task that awaited the launch was cancelled.
     public static let cancelled = Code("cancelled")
     /// The sequence was shut down, before or during its launch.
     public static let shutDown = Code("shutDown")
+  }
+}
+
+/// An error for a step that took too long.
+struct TimeoutError: Error, CustomStringConvertible {
+  let message: String
+  var description: String { message }
+}
+
+// MARK: Plans
+
+/// An error in the list of a sequence's steps, found before anything runs.
+public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
+  /// The kind of error.
+  public let code: Code
+  /// The ids of the steps at fault: a cycle from a step back to itself, or a step and the one that it refers to.
+  public let path: [String]
+  /// The source location, `Module/File.swift:line`; empty if it isn't known.
+  public let location: String
+  private let message: String
+
+  init(_ code: Code, path: [String] = [], location: SourcePlace?, _ message: String) {
+    self.code = code
+    self.path = path
+    self.location = location?.description ?? ""
+    self.message = message
+  }
+
+  /// The error, its source location, and what to do about it; control characters of ids are escaped.
+  public var description: String { location.isEmpty ? message : "\(location): \(message)" }
+}
+
+extension LaunchPlanError {
+  /// The kinds of errors.
+  ///
+  /// More may be added, so a `switch` over them needs a `default`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as in the source.
+    public let description: String
+
+    private init(_ name: String) { description = name }
+
+    /// Steps wait for each other, or a step for itself.
+    public static let cycle = Code("cycle")
+    /// A step refers to a step or group that doesn't exist.
+    public static let unknownDependency = Code("unknownDependency")
+    /// Two steps or groups have the same id, or a reference fits several steps.
+    public static let duplicateID = Code("duplicateID")
+    /// A step of the launch waits for a deferred one.
+    public static let deferredDependency = Code("deferredDependency")
+    /// There are no steps.
+    public static let empty = Code("empty")
   }
 }

@@ -1,6 +1,6 @@
 internal import Support
 
-/// Something that happens in a sequence, as it happens: for logs, metrics, traces, and a progress line.
+/// An event in the life of a sequence, for logs, metrics, traces, and progress.
 ///
 /// ```swift
 /// Task {
@@ -8,17 +8,19 @@ internal import Support
 /// }
 /// ```
 public struct LaunchEvent: Sendable, Hashable {
-  /// The parts of a sequence's life.
+  /// The phases of a sequence's life.
   public enum Phase: String, Sendable, Hashable, CustomStringConvertible {
     /// The steps run for the first time.
     case launch
-    /// The steps that want to run again do so.
+    /// Steps run again because the app came back to the foreground.
     case foreground
     /// The deferred steps run, after the launch.
     case deferred
-    /// Services run, between the launch and the shut-down. Times are since the launch began.
+    /// A lazy step runs because its service is resolved.
+    case lazy
+    /// Services run, from the launch to the shut-down. Times are since the launch began.
     case running
-    /// The completed steps are shut down, at the end or because the launch failed.
+    /// The completed steps are shut down, at the end or after a failed launch.
     case shutDown
 
     /// The name of the case.
@@ -31,7 +33,7 @@ public struct LaunchEvent: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// The phase began.
     case phaseBegan
-    /// The phase ended; every step's event has come before.
+    /// The phase ended, after the events of all steps.
     case phaseEnded
     /// An attempt of the step began.
     case began(attempt: Int)
@@ -39,30 +41,30 @@ public struct LaunchEvent: Sendable, Hashable {
     case retrying(after: Duration)
     /// The step ended.
     case ended(LaunchReport.Outcome)
-    /// The step's service began to run, for the first time or again.
+    /// The step's service began a run, the first or a later one.
     case serviceBegan(run: Int)
-    /// The step's service ended, and begins again after a pause.
+    /// The step's service ended, and is restarted after a pause.
     case serviceRestarting(after: Duration)
-    /// The step's service ended; with a message if it ended by itself.
+    /// The step's service ended for good. There is a message if it ended by itself.
     case serviceEnded
-    /// Nothing has happened for ten seconds, in which these steps were under way.
+    /// Nothing has happened for ten seconds, while these steps were under way.
     case waiting(for: [String])
   }
 
-  /// What happened.
+  /// The kind of event.
   public let kind: Kind
-  /// The part of the sequence's life in which it happened.
+  /// The phase in which the event happened.
   public let phase: Phase
-  /// The id of the step that it is about; nil if it is about the whole phase.
+  /// The id of the step; nil if the event is about the whole phase.
   public let id: String?
-  /// When it happened, since the phase began.
+  /// The time of the event, since the phase began.
   public let time: Duration
-  /// Why the step failed, was skipped or is retried; nil if there is nothing to say.
+  /// Why the step failed, was skipped or is retried, or another note; nil if there is none.
   public let message: String?
 }
 
 extension LaunchEvent: CustomStringConvertible {
-  /// The event as one line of a log, such as `launch: database completed`; control characters are escaped.
+  /// The event as a line for a log, such as `launch: database completed`; control characters are escaped.
   public var description: String {
     let what =
       switch kind {
@@ -82,11 +84,11 @@ extension LaunchEvent: CustomStringConvertible {
 }
 
 extension LaunchSequence {
-  /// What happens from now on, as it happens.
+  /// A stream of the events from now on, as they happen.
   ///
-  /// Each call returns a stream of its own, so ask before the launch to hear all of it. An event comes after those of
-  /// what caused it. The stream keeps events until they are read, and ends when the sequence has been shut down. While
-  /// a stream is read, a launch that hangs says every ten seconds which steps it waits for.
+  /// Each access returns a new stream, so get one before the launch to receive all events. An event comes after the events
+  /// that caused it. The stream buffers events until they are read, and ends when the sequence has been shut down or its
+  /// launch has failed. While there is a stream, a launch that hangs reports every ten seconds which steps it waits for.
   public var events: AsyncStream<LaunchEvent> { hub.stream() }
 }
 
@@ -99,7 +101,7 @@ final class EventHub: Sendable {
   }
   private let state = Lock(State())
 
-  /// Whether there is a stream: if not, no event needs to be created.
+  /// Whether there is a stream; if not, no event has to be created.
   var hasStreams: Bool { state.withLock { !$0.streams.isEmpty } }
 
   func stream() -> AsyncStream<LaunchEvent> {

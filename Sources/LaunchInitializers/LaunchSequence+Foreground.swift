@@ -2,16 +2,16 @@ internal import Support
 internal import SpellRegistry
 
 extension LaunchSequence {
-  /// Notes that the app went to the background, so that its next ``enterForeground()`` is a return.
+  /// Notes that the app went to the background, so the next ``enterForeground()`` is a return.
   public func enterBackground() async { noteBackground() }
 
-  /// Notes that the app came to the foreground, and runs the steps that want to run again.
+  /// Notes that the app came to the foreground, and performs the steps again that ask for it.
   ///
-  /// Does something only after an ``enterBackground()``, since an app that starts comes to the foreground too. The
-  /// steps that completed are asked, in the plan's order. A failing step is retried if its policy says so, and else
-  /// reported as failed; nothing is aborted. During the launch, the pass waits for the launch's end. However many calls
-  /// come at once, there is one pass, and at most one more for an app that went to the background and came back
-  /// meanwhile.
+  /// Does nothing without a previous ``enterBackground()``, because an app that starts comes to the foreground too.
+  /// ``Initializable/shouldPerformWhenApplicationEntersForeground()`` of each completed step is called in the order of the
+  /// plan. A failing step is retried if its policy says so, and reported as failed if not; nothing is aborted. During the
+  /// launch, the pass through the steps waits for the launch's end. Calls at the same time share one pass, with at most one
+  /// more if the app went to the background and came back meanwhile.
   ///
   /// A call from one of the sequence's own steps doesn't wait, and returns an empty report.
   ///
@@ -22,10 +22,10 @@ extension LaunchSequence {
     return await pass.value
   }
 
-  /// ``enterBackground()`` for a notification, which can't wait.
+  /// Notes that the app went to the background, for a notification handler, which can't wait.
   package func noteBackground() { state.withLock { $0.foreground.isInBackground = true } }
 
-  /// Starts a pass for a return to the foreground; nil if none is due.
+  /// Starts a pass through the steps; nil if none is due.
   @discardableResult
   package func noteForeground() -> Task<LaunchReport, Never>? {
     state.withLock { state in
@@ -60,7 +60,7 @@ extension LaunchSequence {
     if isWanted {
       let settled = outcomes.map { $0 == .completed ? nil : LaunchReport.Outcome.completed }
       let runner = LaunchRunner(self, plan, .foreground, in: registry, settled: settled) { [self] runner in
-        keep(runner.services())
+        keep(runner.services)
         ends.continuation.yield(LaunchReport(runner.machine))
         ends.continuation.finish()
       }

@@ -1,13 +1,13 @@
 internal import Support
 internal import SpellRegistry
 
-/// How a step is doing, some time after it completed.
+/// The health of a completed step.
 public enum StepHealth: Sendable, Hashable {
-  /// It works.
+  /// The step works.
   case healthy
-  /// It works, and a person should look at it.
+  /// The step works, but needs attention for a reason.
   case degraded(String)
-  /// It doesn't work.
+  /// The step doesn't work for a reason.
   case unhealthy(String)
 }
 
@@ -17,7 +17,7 @@ public struct LaunchHealth: Sendable, Hashable {
   public struct Step: Sendable, Hashable {
     /// The step's id.
     public let id: String
-    /// How it is doing.
+    /// The step's health.
     public let health: StepHealth
   }
 
@@ -31,19 +31,19 @@ public struct LaunchHealth: Sendable, Hashable {
 }
 
 extension LaunchSequence {
-  /// Whether the launch has completed, and no shut-down has begun: what a readiness probe asks.
+  /// Whether the launch has completed and no shut-down has begun, for a readiness probe.
   ///
-  /// Takes a lock, and no time.
+  /// Takes a lock for a moment.
   public var isReady: Bool {
     state.withLock { state in
       if case .launched = state.phase { state.shutDown == nil } else { false }
     }
   }
 
-  /// Asks the completed steps for their health, all at once.
+  /// Asks all completed steps for their health at the same time.
   ///
-  /// A step that doesn't answer in time is unhealthy, and so is a service that doesn't run, be it for a moment. Before
-  /// the launch has completed and after a shut-down there are no steps to ask; see ``isReady``.
+  /// A step that doesn't answer in time is unhealthy, and so is a service that isn't running, even during a pause before a
+  /// restart. Before the launch has completed and after a shut-down, there are no steps to ask; see ``isReady``.
   ///
   /// - Parameter limit: How long to wait for answers, on the sequence's clock.
   /// - Returns: The health of each completed step.
@@ -56,7 +56,7 @@ extension LaunchSequence {
     var asked: [Task<Void, Never>] = []
     for step in completed {
       if let silence = services[step.index]?.silence {
-        answer.yield((step.index, .unhealthy("doesn't run: it \(silence)")))
+        answer.yield((step.index, .unhealthy("isn't running: it \(silence)")))
       } else {
         asked.append(registry.run { Task { answer.yield((step.index, await step.initializer.health())) } })
       }

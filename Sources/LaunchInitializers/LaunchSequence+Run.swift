@@ -1,51 +1,49 @@
 internal import Support
 
-/// A signal of the system that ends a program.
+/// A signal of the operating system, such as SIGTERM.
 public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
   /// The signal's number.
   public let rawValue: Int32
 
-  /// The signal with a number.
+  /// Creates the signal with a number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 }
 
-/// What a second signal does, while the first one shuts the sequence down.
+/// A policy for a second signal that comes during the shut-down.
 public enum SecondSignalPolicy: Sendable, Hashable {
-  /// It does what it did before ``LaunchSequence/run(on:secondSignal:shutDownWithin:)``: unless a handler was set, it
-  /// ends the process at once. So a second Ctrl-C ends a program that takes too long.
+  /// The second signal is handled as before ``LaunchSequence/run(on:secondSignal:shutDownWithin:)``: unless a handler was
+  /// set, it ends the process at once. So a second Ctrl-C ends a program that takes too long.
   case endProcess
-  /// It ends the shutting down: what is under way is cancelled, and what has not begun is left out.
+  /// The second signal ends the shut-down: steps under way are cancelled, and the remaining ones aren't shut down.
   case endShutDown
-  /// It does nothing.
+  /// The second signal does nothing.
   case ignore
 }
 
 extension LaunchSequence {
-  /// Launches, waits for a signal, shuts down, and returns the exit code: the whole life of a server or a command-line
-  /// tool.
+  /// Launches, waits for a signal, shuts down, and returns the exit code: the whole life of a server or command-line tool.
   ///
   /// ```swift
   /// exit(try await launch.run(on: [.terminate, .interrupt]))
   /// ```
   ///
-  /// From the call on, the signals don't end the process. One that comes during the launch ends the launch: running
-  /// steps are cancelled, and completed steps are shut down. Returns as well when `shutDown(within:)` is called
-  /// elsewhere, or the task is cancelled. If the sequence has been launched already, only the waiting and shutting down
-  /// remain.
+  /// From the call on, the signals don't end the process. A signal during the launch ends the launch: running steps are
+  /// cancelled, and completed steps are shut down. Also returns when `shutDown(within:)` is called elsewhere or the task is
+  /// cancelled. If the sequence has been launched already, only waits and shuts down.
   ///
-  /// The exit code is 0 after an orderly shut-down, 1 if a step was left behind or not reached in time, and 128 plus
-  /// the signal's number, as shells have it, if the signal came during the launch.
+  /// The exit code is 0 after an orderly shut-down, and 1 if a step was left behind or not reached in time. If the signal
+  /// came during the launch, it is 128 plus the signal's number, as in shells.
   ///
-  /// Signals belong to the process: of several sequences that run at once, each one hears every signal.
+  /// Signals belong to the process: if several sequences run, each one receives every signal.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for.
   ///   - secondSignal: What a second signal does during the shut-down.
-  ///   - limit: How long shutting down may take; see `shutDown(within:)`.
+  ///   - limit: How long the shut-down may take; see `shutDown(within:)`.
   /// - Returns: The exit code.
-  /// - Throws: What ``launch()`` throws, unless a signal ended the launch. If a service ended the sequence with an error, a
-  ///   ``LaunchError`` of code `.serviceFailed`.
-  /// - Precondition: There is at least one signal, and a program can wait for each: SIGKILL and SIGSTOP end it in any case.
+  /// - Throws: What ``launch()`` throws, unless a signal ended the launch. A ``LaunchError`` of code `.serviceFailed` if an
+  ///   error of a service ended the sequence.
+  /// - Precondition: There is at least one signal, and a program can handle each of them; SIGKILL and SIGSTOP it can't.
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], secondSignal: SecondSignalPolicy = .endProcess,
     shutDownWithin limit: Duration = .seconds(30)
@@ -77,7 +75,7 @@ extension LaunchSequence {
     return report.entries.allSatisfy { $0.outcome == .completed } ? 0 : 1
   }
 
-  /// Waits for a signal, and shuts down.
+  /// Waits for a signal, and shuts the sequence down.
   private func stop(
     at listener: SignalListener, _ secondSignal: SecondSignalPolicy, within limit: Duration
   ) async -> (LaunchSignal?, LaunchReport) {

@@ -208,4 +208,30 @@ import Testing
       #expect(error.report?.entries.count { $0.outcome == .completed } == journal.entries.count { $0 == "up" })
     }
   }
+
+  @Test("in the pause before a retry ends with the launch, and no timer is left of the pause", arguments: [0, 1, 2])
+  func pauseIsCancelled(reason: Int) async throws {
+    let (gate, attempts, clock) = (Gate(), Count(), clock)
+    let launch = try sequence {
+      Do { _ in
+        attempts.next()
+        throw Broken(number: 1)
+      }.id("pausing").after().onFailure(.retry(1, after: .seconds(60)))
+      Do { _ in
+        await gate.pass()
+        if reason == 0 { throw Broken(number: 2) }
+      }.id("other").after().onFailure(reason == 0 ? .abort : .skip)
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleeper(until: .seconds(60))
+    if reason == 1 { launched.cancel() }
+    if reason == 2 { Task { await launch.shutDown() } }
+    gate.open()
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.code == [.stepFailed, .cancelled, .shutDown][reason])
+    #expect(error.report?.entry("pausing")?.outcome == .failed)
+    #expect(error.report?.entry("pausing")?.message == "Broken(number: 1)")
+    while !clock.deadlines.isEmpty { await Task.yield() }
+    #expect(attempts.value == 1)
+  }
 }

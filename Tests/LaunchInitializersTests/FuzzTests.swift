@@ -94,7 +94,7 @@ import Testing
       #expect(
         times == [step.queued, step.start, step.end].map { $0 - oracle.origin }, "plan \(plan.seed), \(entry)")
       #expect(Set(entry.waitedFor) == Set(oracle.waitedFor(index).map { plan.steps[$0].id }), comment)
-      #expect(entry.tookPlaceOf == step.tookPlaceOf.map { plan.steps[$0].id }, "plan \(plan.seed), \(entry)")
+      #expect(entry.tookSlotOf == step.tookSlotOf.map { plan.steps[$0].id }, "plan \(plan.seed), \(entry)")
     }
   }
 
@@ -103,8 +103,8 @@ import Testing
     #expect(path.last?.end == report.duration, "plan \(plan.seed)")
     #expect(path.first?.queued == .zero, "plan \(plan.seed)")
     for (former, latter) in zip(path, path.dropFirst()) {
-      #expect(latter.waitedFor.contains(former.id) || latter.tookPlaceOf == former.id, "plan \(plan.seed)")
-      if latter.tookPlaceOf == nil { #expect(latter.queued == former.end, "plan \(plan.seed)") }
+      #expect(latter.waitedFor.contains(former.id) || latter.tookSlotOf == former.id, "plan \(plan.seed)")
+      if latter.tookSlotOf == nil { #expect(latter.queued == former.end, "plan \(plan.seed)") }
     }
   }
 

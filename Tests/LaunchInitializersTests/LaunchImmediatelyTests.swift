@@ -77,7 +77,7 @@ import Testing
     let (late, last) = (try #require(report.entry("late")), try #require(report.entry("last")))
     #expect(report.entries.prefix(2).allSatisfy { $0.end <= late.start })
     #expect(last.start >= late.end)
-    #expect(last.tookPlaceOf == "late")
+    #expect(last.tookSlotOf == "late")
   }
 
   @Test("does ten thousand synchronous steps without recursion")
@@ -120,7 +120,7 @@ import Testing
   func olderSystems() async throws {
     let (gate, step, onMain) = (Gate(), Plain(name: "plain", journal: journal), OnMain(journal))
     let journal = journal
-    let task = FirstPart.start {
+    let task = ImmediateTaskExecutor.start {
       do {
         try step.perform(with: NoConfiguration())
         try await onMain.perform(with: NoConfiguration())

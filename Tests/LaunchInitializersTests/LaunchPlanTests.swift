@@ -80,7 +80,7 @@ import Testing
   func empty() throws {
     let error = try mistake { for _ in 0..<0 { step } }
     #expect(error.code == .empty)
-    #expect(error.place.contains("LaunchPlanTests.swift:"))
+    #expect(error.location.contains("LaunchPlanTests.swift:"))
   }
 
   @Test("refuses a step that waits for itself")
@@ -104,7 +104,7 @@ import Testing
     #expect(error.code == .cycle)
     #expect(error.path == ["c", "b", "a", "c"])
     #expect(error.description.contains("c → b → a → c"))
-    #expect(error.place.contains("LaunchPlanTests.swift:"))
+    #expect(error.location.contains("LaunchPlanTests.swift:"))
   }
 
   @Test("tells when the written order is part of a circle")
@@ -115,7 +115,7 @@ import Testing
       step.id("x").after("b").before("a")
     }
     #expect(error.path == ["a", "x", "b", "a"])
-    #expect(error.description.contains("b is after a only because it is written after it"))
+    #expect(error.description.contains("b waits for a only because it is listed after it"))
   }
 
   @Test("refuses two steps of one id, and tells where both are")
@@ -155,7 +155,7 @@ import Testing
   func manyUnknown() throws {
     let error = try mistake { for number in 0..<1_000 { step.id("s\(number)").after("missing \(number)") } }
     #expect(error.code == .unknownDependency)
-    #expect(error.description.contains("And 995 more references like that."))
+    #expect(error.description.contains("There are 995 more references of that kind."))
     #expect(error.description.count < 2_000)
   }
 

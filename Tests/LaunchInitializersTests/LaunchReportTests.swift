@@ -41,7 +41,7 @@ import Testing
         crash    ○             ·                                       skipped: no "ApiKey" <here>  after log
         database ✓ *           ██████████████████████████████████████  1 s  after log
         flags    ✗             ███████████████████                     failed after 500 ms: Broken(number: 0)  after log
-        cache    ✓             ░░░░░░░░░░░░░░░░░░░███████████████████  500 ms  after log, waited 500 ms for the place of flags
+        cache    ✓             ░░░░░░░░░░░░░░░░░░░███████████████████  500 ms  after log, waited 500 ms for the slot of flags
 
         """)
   }
@@ -66,7 +66,7 @@ import Testing
     #expect(report.entries.map(\.queued) == [0, 0, 1, 1, 1].map { .seconds($0) })
     #expect(report.entries.map(\.start) == [0, 0, 1, 3, 4].map { .seconds($0) })
     #expect(report.entries.map(\.end) == [4, 1, 3, 6, 6].map { .seconds($0) })
-    #expect(report.entries.map(\.tookPlaceOf) == [nil, nil, nil, "flags", "long"])
+    #expect(report.entries.map(\.tookSlotOf) == [nil, nil, nil, "flags", "long"])
     #expect(report.criticalPath == ["log", "flags", "cache"])
     #expect(
       report.timeline() == """
@@ -75,8 +75,8 @@ import Testing
         long   ✓   ████████████████████████████████                  4 s
         log    ✓ * ████████                                          1 s
         flags  ✓ *         ████████████████                          2 s  after log
-        cache  ✓ *         ░░░░░░░░░░░░░░░░████████████████████████  3 s  after log, waited 2 s for the place of flags
-        search ✓           ░░░░░░░░░░░░░░░░░░░░░░░░████████████████  2 s  after log, waited 3 s for the place of long
+        cache  ✓ *         ░░░░░░░░░░░░░░░░████████████████████████  3 s  after log, waited 2 s for the slot of flags
+        search ✓           ░░░░░░░░░░░░░░░░░░░░░░░░████████████████  2 s  after log, waited 3 s for the slot of long
 
         """)
     #expect(report.svg().matches(of: /stroke-dasharray/).count == 2)
@@ -101,7 +101,7 @@ import Testing
     await clock.waitForSleeper(until: .seconds(6))
     clock.advance(by: .seconds(1))
     let report = try await launched.value
-    #expect(report.entries.map(\.tookPlaceOf) == [nil, "net"])
+    #expect(report.entries.map(\.tookSlotOf) == [nil, "net"])
     #expect(report.entries.map(\.end) == [.seconds(6), .seconds(5)])
     #expect(report.criticalPath == ["net"])
   }
@@ -116,7 +116,7 @@ import Testing
         let attempts: Int
         let message: String?
         let waitedFor: [String]
-        let tookPlaceOf: String?
+        let tookSlotOf: String?
         let wasAbandoned: Bool
       }
       let duration: Double
@@ -129,7 +129,7 @@ import Testing
     #expect(parsed.criticalPath == ["log", "database"])
     #expect(parsed.entries.map(\.id) == ["log", "crash", "database", "flags", "cache"])
     #expect(parsed.entries.map(\.outcome) == ["completed", "skipped", "completed", "failed", "completed"])
-    #expect(parsed.entries.map(\.tookPlaceOf) == [nil, nil, nil, nil, "flags"])
+    #expect(parsed.entries.map(\.tookSlotOf) == [nil, nil, nil, nil, "flags"])
     #expect(parsed.entries[1].message == "no \"ApiKey\" <here>")
     #expect(parsed.entries[4].queued == 0.25 && parsed.entries[4].start == 0.75 && parsed.entries[4].end == 1.25)
   }

@@ -40,7 +40,7 @@ import Testing
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(-1)) { Do { _ in } }
       }
-      #expect(Self.message(result).contains("A step can't be given -1.0 seconds to end."))
+      #expect(Self.message(result).contains("A cancelled step can't have -1.0 seconds to end."))
     }
   }
 #endif

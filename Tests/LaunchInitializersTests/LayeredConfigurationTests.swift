@@ -45,11 +45,11 @@ import Testing
     let environment = LayeredConfiguration.Layer.environment(prefix: "APP", variables: [:])
     #expect(
       try message([environment])
-        == "Crash.ApiKey: no value in stage test. It can be set in the environment as APP_CRASH_API_KEY.")
+        == "Crash.ApiKey: no value in stage test. Set it in the environment as APP_CRASH_API_KEY.")
     #expect(
       try message([environment, .memory(["Crash": [.production: ["ApiKey": secret]]])])
         == """
-        Crash.ApiKey: no value in stage test. It has one in: production. It can be set in the environment as \
+        Crash.ApiKey: no value in stage test. It has one in: production. Set it in the environment as \
         APP_CRASH_API_KEY.
         """)
     #expect(try message([.memory([:])]) == "Crash.ApiKey: no value in stage test. There is no service Crash.")
@@ -99,7 +99,7 @@ import Testing
   func faultyValue() throws {
     let path = try write(#"{"Crash": {"test": {"Keys": ["a"]}}}"#)
     let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
-    #expect(error.description.contains("Crash.test.Keys isn't what it should be"))
+    #expect(error.description.contains("the value at Crash.test.Keys has the wrong type"))
   }
 
   @Test(
@@ -122,7 +122,7 @@ import Testing
   func noFile() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
-    #expect(configuration.explanation(for: "App", key: "Name").hasSuffix("\n  file \(path) (not there): –"))
+    #expect(configuration.explanation(for: "App", key: "Name").hasSuffix("\n  file \(path) (missing): –"))
   }
 
   @Test("asks the next layer if a variable is empty, and says so")
@@ -152,7 +152,7 @@ import Testing
     }
     #expect(
       try message("Limit")
-        == "Net.Limit: the value in stage test, from environment (APP_NET_LIMIT), can't be read as Int. Correct it there."
+        == "Net.Limit: the value in stage test, from environment (APP_NET_LIMIT), can't be read as Int. Correct the value there."
     )
     #expect(try message("Port").contains("from file \(path), can't be read as Int"))
   }
@@ -168,7 +168,7 @@ import Testing
     let path = try write(text)
     let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
     #expect(error.code == .malformedFile)
-    #expect(error.description == "\(path): \(key) is there twice. Remove one of the two.")
+    #expect(error.description == "\(path): \(key) occurs twice. Remove one of the two.")
   }
 
   @Test("takes one key in several objects, and text that looks like a key, for no duplicate")
@@ -190,7 +190,7 @@ import Testing
           ])
       }
       let message = String(decoding: result.standardErrorContent, as: UTF8.self)
-      #expect(message.contains("Crash.ApiKey and CrashApi.Key are both APP_CRASH_API_KEY in the environment"))
+      #expect(message.contains("Crash.ApiKey and CrashApi.Key have the same environment variable, APP_CRASH_API_KEY"))
       #expect(message.contains("LayeredConfigurationTests.swift"))
     }
   #endif

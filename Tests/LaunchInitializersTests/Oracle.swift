@@ -16,7 +16,7 @@ struct Oracle {
     var end = Duration.zero
     var isLate = false
     var wasAbandoned = false
-    var tookPlaceOf: Int?
+    var tookSlotOf: Int?
     var outcome = LaunchReport.Outcome.notRun
     var isQueued = false
     var isBetweenAttempts: Bool { phase == .waiting && attempt > 0 }
@@ -266,7 +266,7 @@ struct Oracle {
       steps[step].attempt += 1
       steps[step].attemptStart = now
       (steps[step].isLate, steps[step].graceEnd) = (false, nil)
-      if steps[step].attempt == 1 { (steps[step].start, steps[step].tookPlaceOf) = (now, former) }
+      if steps[step].attempt == 1 { (steps[step].start, steps[step].tookSlotOf) = (now, former) }
       if isShutDown {
         steps[step].bodyEnd = now + plan.steps[step].shutDownDuration
         steps[step].timeoutEnd = now + .seconds(100)

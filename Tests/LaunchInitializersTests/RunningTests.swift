@@ -62,7 +62,7 @@ import Testing
       await clock.waitForSleeper(until: clock.now.offset + .milliseconds(pause))
       #expect(
         await launch.health().steps.first?.health
-          == .unhealthy("doesn't run: it failed: Broken(number: \(pause / 100))"))
+          == .unhealthy("isn't running: it failed: Broken(number: \(pause / 100))"))
       clock.advance(by: .milliseconds(pause))
     }
     var kinds: [LaunchEvent.Kind] = []
@@ -152,7 +152,7 @@ import Testing
     let launch = try sequence { Service(journal: journal) { _ in }.id("server").onExit(.ignore) }
     try await launch.launch()
     while await launch.health().isHealthy { await Task.yield() }
-    #expect(await launch.health().steps.map(\.health) == [.unhealthy("doesn't run: it returned")])
+    #expect(await launch.health().steps.map(\.health) == [.unhealthy("isn't running: it returned")])
     #expect(launch.isReady)
     await launch.shutDown()
   }

@@ -96,7 +96,7 @@ import Testing
     clock.advance(by: .seconds(5))
     let report = await shutDown.value
     #expect(report.entries.map(\.outcome) == [.completed, .notRun])
-    #expect(report.entries[1].message == "not shut down: the 5 s for shutting down were over")
+    #expect(report.entries[1].message == "not shut down within 5 s")
     #expect(await sooner.value.entries.count == 2)
     #expect(journal.entries == ["a"])
   }

@@ -58,7 +58,11 @@ import Testing
     #expect(deferred.entries.map(\.id) == ["later", "latest", "bad", "needs bad"])
     #expect(deferred.entries.map(\.outcome) == [.completed, .completed, .failed, .skipped])
     await launch.shutDown()
-    #expect(journal.entries == ["a", "b", "later", "latest", "-b", "-latest", "-a"])
+    #expect(journal.entries.prefix(4) == ["a", "b", "later", "latest"])
+    // The two lines are shut down side by side.
+    let ends = journal.entries.dropFirst(4)
+    #expect(ends.filter { $0 != "-latest" } == ["-b", "-a"])
+    #expect(ends.contains("-latest"))
   }
 
   @Test("that is deferred is ended by a shut-down, whenever that comes")

@@ -1,6 +1,6 @@
 internal import Support
 
-/// A configuration for initializers: text values by service, stage and key.
+/// A configuration for initializers: text values by service, release stage and key.
 ///
 /// ```swift
 /// struct AppConfiguration: Configurable {
@@ -11,15 +11,15 @@ internal import Support
 /// let key = try AppConfiguration.defaultConfiguration().requiredValue(for: "Crash", key: "ApiKey")
 /// ```
 ///
-/// Values may be secrets. Nothing in this module prints one: errors and explanations name the service and the key. Your
-/// own type's description is yours; the one of ``LayeredConfiguration`` shows no value.
+/// Values may be secrets, so nothing in this module prints one: errors and explanations name the service and the key. The
+/// description of ``LayeredConfiguration`` shows no values; make sure that your own type's doesn't either.
 ///
-/// Steps read it from any thread, concurrently.
+/// Steps read the configuration concurrently, from any thread.
 public protocol Configurable: Sendable {
-  /// Every value that the configuration holds.
+  /// All values of the configuration.
   var serviceStorage: ServiceStorage { get }
 
-  /// Returns the stage whose values count.
+  /// Returns the stage whose values apply.
   func currentStage() -> ReleaseStage
 
   /// Returns the configuration that a program uses by default.
@@ -27,10 +27,10 @@ public protocol Configurable: Sendable {
 
   /// Returns the value of a service's key in the current stage; nil if there is none.
   ///
-  /// By default it comes from ``serviceStorage``, in three dictionary lookups.
+  /// By default, looks it up in ``serviceStorage``, which costs three dictionary lookups.
   func value(for service: String, key: String) -> String?
 
-  /// Returns where a value comes from, without the value, for a person to read.
+  /// Returns text for a person about where a value comes from, without the value.
   func explanation(for service: String, key: String) -> String
 }
 
@@ -40,7 +40,7 @@ extension Configurable {
     serviceStorage[service]?[currentStage()]?[key]
   }
 
-  /// Returns whether ``serviceStorage`` has a value, and which stages do.
+  /// Returns whether ``serviceStorage`` has a value, and in which stages.
   public func explanation(for service: String, key: String) -> String {
     let stage = currentStage()
     guard let value = value(for: service, key: key) else {
@@ -49,11 +49,11 @@ extension Configurable {
     return "\(service).\(key) = \(value.redacted), from \(Self.self), stage \(stage)"
   }
 
-  /// What helps a person who finds no value: what there is instead, and where a value can be set.
+  /// Advice about a missing value: what there is instead, and where a value can be set.
   func hint(for service: String, key: String) -> String {
     let names = (self as? LayeredConfiguration)?.variableNames(for: service, key: key) ?? []
     guard !names.isEmpty else { return alternatives(for: service, key: key) }
-    let variable = "It can be set in the environment as \(names.joined(separator: " or "))."
+    let variable = "Set it in the environment as \(names.joined(separator: " or "))."
     return serviceStorage.isEmpty ? variable : "\(alternatives(for: service, key: key)) \(variable)"
   }
 
@@ -72,7 +72,112 @@ extension Configurable {
   }
 }
 
+// MARK: Required and typed values
+
+extension Configurable {
+  /// Returns the value of a required key.
+  ///
+  /// - Parameters:
+  ///   - service: The service that the key is of.
+  ///   - key: The key.
+  /// - Returns: The value in the current stage.
+  /// - Throws: ``ConfigurationError`` of code `.missing`, with the values that there are instead.
+  public func requiredValue(for service: String, key: String) throws(ConfigurationError) -> String {
+    guard let value = value(for: service, key: key) else {
+      throw ConfigurationError(
+        .missing, service: service, key: key, "no value in stage \(currentStage()). \(hint(for: service, key: key))")
+    }
+    return value
+  }
+
+  /// Returns the value of a key as a number, a Bool, or another type that can be created from text.
+  ///
+  /// ```swift
+  /// let limit = try configuration.value(for: "Network", key: "Limit", as: Int.self) ?? 4
+  /// ```
+  ///
+  /// A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`, in upper or lower case.
+  ///
+  /// - Parameters:
+  ///   - service: The service that the key is of.
+  ///   - key: The key.
+  ///   - type: The type of the result.
+  /// - Returns: The value; nil if there is none.
+  /// - Throws: ``ConfigurationError`` of code `.malformed` if the value can't be read as the type. The error names the layer
+  ///   and the environment variable that the value comes from, and doesn't show the value.
+  public func value<Value: LosslessStringConvertible>(
+    for service: String, key: String, as type: Value.Type
+  ) throws(ConfigurationError) -> Value? {
+    guard let text = value(for: service, key: key) else { return nil }
+    if type == Bool.self {
+      switch text.lowercased() {
+      case "true", "yes", "on", "1": return true as? Value
+      case "false", "no", "off", "0": return false as? Value
+      default: break
+      }
+    }
+    guard let value = Value(text) else {
+      let source = (self as? LayeredConfiguration)?.source(of: service, key: key) ?? "\(Self.self)"
+      throw ConfigurationError(
+        .malformed, service: service, key: key,
+        "the value in stage \(currentStage()), from \(source), can't be read as \(type). Correct the value there.")
+    }
+    return value
+  }
+
+  /// Returns the value of a required key as a number, a Bool, or another type that can be created from text.
+  ///
+  /// - Parameters:
+  ///   - service: The service that the key is of.
+  ///   - key: The key.
+  ///   - type: The type of the result.
+  /// - Returns: The value in the current stage.
+  /// - Throws: ``ConfigurationError`` of code `.missing` or `.malformed`.
+  public func requiredValue<Value: LosslessStringConvertible>(
+    for service: String, key: String, as type: Value.Type
+  ) throws(ConfigurationError) -> Value {
+    if let value = try value(for: service, key: key, as: type) { return value }
+    // Throws because there is no value.
+    _ = try requiredValue(for: service, key: key)
+    throw ConfigurationError(
+      .missing, service: service, key: key, "the value was removed while it was read. Read it again.")
+  }
+}
+
 extension String {
-  /// The text that stands for a value: it shows only whether there is something.
+  /// Text in place of a value, which shows only whether the value is empty.
   var redacted: String { isEmpty ? "(empty)" : "•••" }
 }
+
+// MARK: Stages
+
+/// A release stage of a program, such as development or production, which selects its values.
+///
+/// Any string is a stage. Give your own stage a name in an extension:
+///
+/// ```swift
+/// extension ReleaseStage { static let beta: ReleaseStage = "beta" }
+/// ```
+public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The stage's name, as in configuration files.
+  public let rawValue: String
+
+  /// Creates a stage with a name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Creates a stage from a literal.
+  public init(stringLiteral name: String) { rawValue = name }
+
+  /// The stage's name.
+  public var description: String { rawValue }
+
+  /// The program runs on a developer's machine.
+  public static let development = ReleaseStage(rawValue: "development")
+  /// The program runs under test.
+  public static let test = ReleaseStage(rawValue: "test")
+  /// The program runs for its users.
+  public static let production = ReleaseStage(rawValue: "production")
+}
+
+/// Values by service, then stage, then key: `["Crash": [.production: ["ApiKey": "…"]]]`.
+public typealias ServiceStorage = [String: [ReleaseStage: [String: String]]]

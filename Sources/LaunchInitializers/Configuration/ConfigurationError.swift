@@ -1,6 +1,6 @@
 /// An error about a value or a file of a configuration.
 ///
-/// Never shows a value, since each may be a secret.
+/// Never shows a value because each may be a secret.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
   /// The kind of error.
   public let code: Code
@@ -22,7 +22,7 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// What happened, where, and what there is instead.
+  /// The service and key or the file, what is wrong, and what to do about it.
   public var description: String {
     let place = path ?? [service, key].compactMap(\.self).joined(separator: ".")
     return place.isEmpty ? message : "\(place): \(message)"

@@ -4,9 +4,9 @@
   internal import Foundation
 #endif
 
-/// Reads the JSON file of a ``LayeredConfiguration``: the only file of this module that imports Foundation on Linux.
+/// The reader of JSON files for ``LayeredConfiguration``, and the only part of this module that imports Foundation on Linux.
 enum ConfigurationFile {
-  /// Returns the values; nil if there is no file.
+  /// Returns the values of a file; nil if there is no file.
   static func read(_ path: String) throws(ConfigurationError) -> ServiceStorage? {
     let data: Data
     do {
@@ -15,7 +15,8 @@ enum ConfigurationFile {
       return nil
     } catch {
       throw ConfigurationError(
-        .unreadableFile, path: path, "the file exists and can't be read. Check that it is a file, and its permissions.")
+        .unreadableFile, path: path,
+        "the file exists, but can't be read. Check its permissions, and that it isn't a folder.")
     }
     do {
       let services = try JSONDecoder().decode([String: [String: [String: Scalar]]].self, from: data)
@@ -25,30 +26,30 @@ enum ConfigurationFile {
       }
     } catch let duplicate as DuplicateKey {
       let key = duplicate.path.joined(separator: ".").escaped
-      throw ConfigurationError(.malformedFile, path: path, "\(key) is there twice. Remove one of the two.")
+      throw ConfigurationError(.malformedFile, path: path, "\(key) occurs twice. Remove one of the two.")
     } catch {
       throw ConfigurationError(.malformedFile, path: path, problem(of: error))
     }
   }
 
-  /// What is wrong, from the error's place only: its text may quote the file.
+  /// The message about an error, from its coding path alone because its text may quote the file.
   private static func problem(of error: any Error) -> String {
     let shape = """
-      It has to be an object of services, of stages, of keys with text, numbers or truth values: \
+      Write an object of services, of stages, of keys with strings, numbers or Bools: \
       {"Crash": {"production": {"ApiKey": "…"}}}.
       """
-    let place: [any CodingKey] =
+    let path: [any CodingKey] =
       switch error {
       case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
         DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
         context.codingPath
       default: []
       }
-    if place.isEmpty { return "this is not the JSON of a configuration. \(shape)" }
-    return "\(place.map(\.stringValue).joined(separator: ".").escaped) isn't what it should be. \(shape)"
+    if path.isEmpty { return "the file isn't the JSON of a configuration. \(shape)" }
+    return "the value at \(path.map(\.stringValue).joined(separator: ".").escaped) has the wrong type. \(shape)"
   }
 
-  /// A value: text, or a number or a Bool, which becomes text.
+  /// A string, or a number or Bool that is converted to text.
   private struct Scalar: Decodable {
     let text: String
 
@@ -59,9 +60,9 @@ enum ConfigurationFile {
       } else if let integer = Self.decode(Int.self, from: container) {
         text = String(integer)
       } else if let number = Self.decode(Double.self, from: container) {
-        // Beyond that, a Double doesn't give back the number in the file.
+        // A larger Double may differ from the number in the file.
         guard number.magnitude < 0x1p53 else {
-          throw DecodingError.dataCorruptedError(in: container, debugDescription: "Write it as text.")
+          throw DecodingError.dataCorruptedError(in: container, debugDescription: "Write it as a string.")
         }
         text = String(number)
       } else {
@@ -69,9 +70,9 @@ enum ConfigurationFile {
       }
     }
 
-    /// The value as a type; nil if it is of another one.
+    /// Returns the value as a type; nil if it is of another type.
     ///
-    /// The last type that is tried reports that.
+    /// If all types fail, the decoding of the last one throws.
     private static func decode<Value: Decodable>(
       _ type: Value.Type, from container: any SingleValueDecodingContainer
     ) -> Value? {
@@ -80,13 +81,13 @@ enum ConfigurationFile {
   }
 }
 
-/// A key that one object of a file has twice, which decoders don't report: they take one of the two.
+/// An error for a key that an object has twice; decoders don't report it, and take one of the two values.
 private struct DuplicateKey: Error {
   let path: [String]
 
-  /// Returns the path of the first such key in valid JSON; nil if there is none.
+  /// Returns the path of the first key that occurs twice in valid JSON; nil if there is none.
   static func first(in json: Data) -> [String]? {
-    // The keys of each object or array that is open, and the latest of them.
+    // The keys of each open object or array, and the latest one.
     var open: [(keys: Set<String>, latest: String?)] = []
     var index = json.startIndex
     while index < json.endIndex {
@@ -110,7 +111,7 @@ private struct DuplicateKey: Error {
     return nil
   }
 
-  /// The text of a JSON string, which the decoder has read before.
+  /// The text of a valid JSON string.
   private static func text(of string: Data) -> String? {
     do { return try JSONDecoder().decode(String.self, from: string) } catch { return nil }
   }

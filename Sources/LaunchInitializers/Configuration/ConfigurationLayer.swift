@@ -1,5 +1,7 @@
+internal import Support
+
 extension LayeredConfiguration {
-  /// One source of values.
+  /// A source of values in a ``LayeredConfiguration``.
   public struct Layer: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private enum Content {
       case variables([String: String]?, prefix: String)
@@ -7,7 +9,7 @@ extension LayeredConfiguration {
     }
 
     private let content: Content
-    /// The kind of layer, and the path of a file; none of its values.
+    /// The kind of the layer and the path of a file, without values.
     public let description: String
 
     private init(_ content: Content, _ description: String) {
@@ -18,42 +20,41 @@ extension LayeredConfiguration {
     /// The same as the description.
     public var debugDescription: String { description }
 
-    /// An empty mirror: no value shows.
+    /// An empty mirror, because values may be secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Variables of the process's environment, in every stage.
+    /// Creates a layer of environment variables, which apply in every stage.
     ///
-    /// A key's variable is the prefix, the service and the key in capitals, words apart: `ApiKey` of `Crash` is
-    /// `APP_CRASH_API_KEY`. An empty variable counts as not set, so the next layer is asked.
+    /// A variable's name is the prefix, the service and the key in capitals, with underscores between words: for `ApiKey` of
+    /// `Crash`, `APP_CRASH_API_KEY`. An empty variable counts as unset, so the next layer applies.
     ///
     /// - Parameters:
     ///   - prefix: The beginning of the variables' names, without the underscore; empty for none.
-    ///   - variables: The variables, for tests; nil for the process's own, which are read at each lookup.
+    ///   - variables: The variables, for tests; nil for those of the process, which are read at each lookup.
     public static func environment(prefix: String, variables: [String: String]? = nil) -> Layer {
       Layer(.variables(variables, prefix: prefix), "environment")
     }
 
-    /// Values in the program's memory.
+    /// Creates a layer of values in memory.
     public static func memory(_ storage: ServiceStorage) -> Layer { Layer(.storage(storage), "memory") }
 
-    /// Values from a JSON file: an object of services, of stages, of keys.
+    /// Reads a layer from a JSON file: an object of services, of stages, of keys.
     ///
     /// ```json
     /// { "Crash": { "production": { "ApiKey": "live", "Limit": 7, "Enabled": true } } }
     /// ```
     ///
-    /// Read once, here. No file is the same as an empty one; ``Configurable/explanation(for:key:)`` tells. Write a
-    /// version as text: as a number, `1.10` is the number 1.1, and is given as that.
+    /// The file is read once, by this call. A missing file is treated like an empty one;
+    /// ``Configurable/explanation(for:key:)`` shows that. Write a version as a string: `1.10` as a number becomes `1.1`.
     ///
     /// - Parameter path: The file's path.
-    /// - Throws: ``ConfigurationError`` of code `.unreadableFile` or `.malformedFile`; the latter too if an object has a key
-    ///   twice.
+    /// - Throws: ``ConfigurationError`` of code `.unreadableFile`, or `.malformedFile`, also if an object has a key twice.
     public static func file(_ path: String) throws(ConfigurationError) -> Layer {
       let storage = try ConfigurationFile.read(path)
-      return Layer(.storage(storage ?? [:]), "file \(path)\(storage == nil ? " (not there)" : "")")
+      return Layer(.storage(storage ?? [:]), "file \(path)\(storage == nil ? " (missing)" : "")")
     }
 
-    /// The part of the layer that ``LayeredConfiguration/serviceStorage`` shows.
+    /// The values that are part of ``LayeredConfiguration/serviceStorage``.
     var storage: ServiceStorage {
       if case .storage(let storage) = content { storage } else { [:] }
     }
@@ -65,7 +66,7 @@ extension LayeredConfiguration {
       }
     }
 
-    /// Whether a variable is set to nothing, and so ignored.
+    /// Returns whether a variable is set but empty, and so ignored.
     func ignoresVariable(for service: String, key: String) -> Bool { rawVariable(for: service, key: key) == "" }
 
     private func rawVariable(for service: String, key: String) -> String? {
@@ -75,17 +76,17 @@ extension LayeredConfiguration {
       return if let variables { variables[name] } else { processVariable(name) }
     }
 
-    /// The name of a value's variable; nil if this isn't a layer of variables.
+    /// Returns the name of a value's variable; nil if this isn't a layer of variables.
     func variableName(for service: String, key: String) -> String? {
       if case .variables(_, let prefix) = content { Self.variable(prefix, service, key) } else { nil }
     }
 
-    /// The layer and the name that a value has in it, for messages.
+    /// Returns the layer and the variable of a value, for messages.
     func source(of service: String, key: String) -> String {
       description + (variableName(for: service, key: key).map { " (\($0))" } ?? "")
     }
 
-    /// `APP_CRASH_API_KEY` of `APP`, `Crash` and `ApiKey`.
+    /// Returns `APP_CRASH_API_KEY` for `APP`, `Crash` and `ApiKey`.
     static func variable(_ parts: String...) -> String {
       parts.filter { !$0.isEmpty }.map(capitals).joined(separator: "_")
     }
@@ -98,11 +99,11 @@ extension LayeredConfiguration {
           result += "_"
           continue
         }
-        // A word begins at a capital after a small letter, and at the last capital before one: baseURLPath.
+        // A word begins at a capital after a lowercase letter, and at the last capital before one, as in baseURLPath.
         if character.isUppercase, index > 0, characters[index - 1].isLetter || characters[index - 1].isNumber {
-          let followsSmall = !characters[index - 1].isUppercase
-          let precedesSmall = index + 1 < characters.count && characters[index + 1].isLowercase
-          if followsSmall || precedesSmall { result += "_" }
+          let followsLowercase = !characters[index - 1].isUppercase
+          let precedesLowercase = index + 1 < characters.count && characters[index + 1].isLowercase
+          if followsLowercase || precedesLowercase { result += "_" }
         }
         result += character.uppercased()
       }
@@ -110,3 +111,6 @@ extension LayeredConfiguration {
     }
   }
 }
+
+/// Returns a variable of the process's environment; nil if it isn't set.
+private func processVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -1,6 +1,6 @@
 internal import SpellRegistry
 
-/// A configuration of several layers, of which the first that has a value wins.
+/// A configuration of several layers; a value comes from the first layer that has it.
 ///
 /// ```swift
 /// let configuration = try LayeredConfiguration(stage: .production, layers: [
@@ -10,29 +10,29 @@ internal import SpellRegistry
 /// ])
 /// ```
 ///
-/// Layers are read when they are made; a lookup costs a few dictionary lookups a layer. No value shows in its
-/// description, its mirror or a dump. Safe to use from any thread.
+/// Files are read when their layers are created. A lookup costs a few dictionary lookups for each layer. The description,
+/// the mirror and a dump show no values. Safe to use from any thread.
 public struct LayeredConfiguration: Configurable {
-  /// The stage whose values count.
+  /// The stage whose values apply.
   public let stage: ReleaseStage
   private let layers: [Layer]
 
-  /// Creates a configuration of some layers.
+  /// Creates a configuration from layers.
   ///
   /// - Parameters:
-  ///   - stage: The stage whose values count.
-  ///   - layers: The layers, in the order in which they are asked.
+  ///   - stage: The stage whose values apply.
+  ///   - layers: The layers, in the order of precedence.
   ///   - fileID: The source file, for messages.
   ///   - line: The source line, for messages.
-  /// - Precondition: No two keys of the layers have one environment variable, as `ApiKey` of `Crash` and `Key` of `CrashApi`
-  ///   have: one service would get the other's secret.
+  /// - Precondition: No two keys of the layers have the same environment variable, like `ApiKey` of `Crash` and `Key` of
+  ///   `CrashApi`: one service would get the other's secret.
   public init(stage: ReleaseStage, layers: [Layer], fileID: StaticString = #fileID, line: UInt = #line) {
     self.stage = stage
     self.layers = layers
     if let mistake = sharedVariable { trap(mistake, at: SourcePlace(fileID: fileID, line: line)) }
   }
 
-  /// A sentence about two keys of the layers that have one variable; nil if there are none.
+  /// The message about two keys that have the same variable; nil if there are none.
   private var sharedVariable: String? {
     var owners: [String: String] = [:]
     let keys = serviceStorage.sorted { $0.key < $1.key }.flatMap { service, stages in
@@ -42,17 +42,17 @@ public struct LayeredConfiguration: Configurable {
       for variable in Set(variableNames(for: service, key: key)) {
         guard let former = owners.updateValue("\(service).\(key)", forKey: variable) else { continue }
         return """
-          \(former) and \(service).\(key) are both \(variable) in the environment, so one would get the other's value. \
-          Rename the service or the key of one of them.
+          \(former) and \(service).\(key) have the same environment variable, \(variable), so one would get the other's \
+          value. Rename the service or the key of one of them.
           """
       }
     }
     return nil
   }
 
-  /// The values in memory and files, each from the first layer that has it.
+  /// The values in memory and in files, each from the first layer that has it.
   ///
-  /// Values of the environment aren't among them: a variable's name doesn't tell the service from the key.
+  /// Values of the environment aren't included, because a variable's name doesn't show where the service ends.
   public var serviceStorage: ServiceStorage {
     layers.reduce(into: [:]) { storage, layer in
       storage.merge(layer.storage) { former, latter in
@@ -64,12 +64,12 @@ public struct LayeredConfiguration: Configurable {
   /// The stage that the configuration was created for.
   public func currentStage() -> ReleaseStage { stage }
 
-  /// Production, with the environment's variables that begin with `APP_`.
+  /// Returns a configuration for production with the environment variables that begin with `APP_`.
   public static func defaultConfiguration() -> LayeredConfiguration {
     LayeredConfiguration(stage: .production, layers: [.environment(prefix: "APP")])
   }
 
-  /// The value of the first layer that has one.
+  /// Returns the value from the first layer that has one.
   public func value(for service: String, key: String) -> String? {
     for layer in layers {
       if let value = layer.value(for: service, key: key, in: stage) { return value }
@@ -77,17 +77,17 @@ public struct LayeredConfiguration: Configurable {
     return nil
   }
 
-  /// The names of a value's variables, in the layers that have variables.
+  /// Returns the names of a value's variables in the layers of variables.
   func variableNames(for service: String, key: String) -> [String] {
     layers.compactMap { $0.variableName(for: service, key: key) }
   }
 
-  /// The layer that a value comes from, for messages; nil if there is no value.
+  /// Returns the layer and the variable that a value comes from, for messages; nil if there is no value.
   func source(of service: String, key: String) -> String? {
     layers.first { $0.value(for: service, key: key, in: stage) != nil }?.source(of: service, key: key)
   }
 
-  /// Returns which layer a value comes from and which layers it hides, without the values.
+  /// Returns text about the layer that a value comes from and the layers that it hides, without the values.
   ///
   /// ```
   /// Crash.Limit = •••, stage test
@@ -109,7 +109,7 @@ public struct LayeredConfiguration: Configurable {
 }
 
 extension LayeredConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The stage and the layers' names, without their values.
+  /// The stage and the layers, without values.
   public var description: String {
     "LayeredConfiguration(stage: \(stage), layers: \(layers.map(\.description).joined(separator: ", ")))"
   }
@@ -117,7 +117,7 @@ extension LayeredConfiguration: CustomStringConvertible, CustomDebugStringConver
   /// The same as the description.
   public var debugDescription: String { description }
 
-  /// The stage and the layers' names, without their values.
+  /// A mirror of the stage and the layers, without values.
   public var customMirror: Mirror {
     Mirror(self, children: ["stage": stage.rawValue, "layers": layers.map(\.description)])
   }

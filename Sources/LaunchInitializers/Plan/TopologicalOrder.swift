@@ -5,34 +5,38 @@ internal import SpellRegistry
 struct TopologicalOrder {
   /// The listed steps in that order.
   private(set) var indices: [Int] = []
+  /// For each listed step its position in the order.
+  private(set) var positions: [Int]
 
   /// - Throws: An error of code `.cycle` if there is no such order.
   init(
-    _ dependencies: [[Int]], _ dependents: [[Int]], _ steps: [LaunchStep], _ ids: [String]
+    _ dependencies: StepGraph, _ dependents: StepGraph, _ listing: StepListing, _ ids: [String]
   ) throws(LaunchPlanError) {
-    var open = dependencies.map(\.count)
+    var open = dependencies.counts
+    positions = open
     var ready = ReadyQueue()
-    for index in steps.indices where open[index] == 0 { ready.insert(index) }
-    indices.reserveCapacity(steps.count)
+    for index in open.indices where open[index] == 0 { ready.insert(index) }
+    indices.reserveCapacity(open.count)
     while let index = ready.popFirst() {
+      positions[index] = indices.count
       indices.append(index)
       for dependent in dependents[index] {
         open[dependent] -= 1
         if open[dependent] == 0 { ready.insert(dependent) }
       }
     }
-    if indices.count < steps.count {
-      throw Self.error(Self.cycle(in: dependencies, among: open.indices.filter { open[$0] > 0 }), steps, ids)
+    if indices.count < open.count {
+      throw Self.error(Self.cycle(in: dependencies, among: open.indices.filter { open[$0] > 0 }), listing, ids)
     }
   }
 
-  /// Walks along the dependencies from the first step that is left until it meets itself.
+  /// Walks along the dependencies from the first step that is left until it reaches a step again.
   ///
   /// - Parameters:
   ///   - dependencies: The steps that each one waits for.
   ///   - rest: The steps that are left. Each waits for at least one other of them.
   /// - Returns: Steps of which each waits for the next, and the last for the first. The first is listed first.
-  private static func cycle(in dependencies: [[Int]], among rest: [Int]) -> [Int] {
+  private static func cycle(in dependencies: StepGraph, among rest: [Int]) -> [Int] {
     var isLeft = Array(repeating: false, count: dependencies.count)
     for index in rest { isLeft[index] = true }
     var positions: [Int: Int] = [:]
@@ -48,43 +52,37 @@ struct TopologicalOrder {
     return Array(cycle[first...] + cycle[..<first])
   }
 
-  private static func error(_ cycle: [Int], _ steps: [LaunchStep], _ ids: [String]) -> LaunchPlanError {
+  private static func error(_ cycle: [Int], _ listing: StepListing, _ ids: [String]) -> LaunchPlanError {
+    func declared(_ index: Int) -> LaunchStep.Declaration { listing.steps[index].declared }
     let path = (cycle + cycle.prefix(1)).map { ids[$0] }
     let names = path.map(\.escaped)
-    let place = cycle.first.flatMap { steps[$0].place?.description } ?? ""
+    let location = cycle.first.flatMap { declared($0).location }
     guard cycle.count > 1 else {
       return LaunchPlanError(
-        .cycle, path: path, place: place, "\(path[0].quoted) waits for itself, so it can never begin.")
+        .cycle, path: path, location: location, "\(path[0].quoted) waits for itself, so it can never begin.")
     }
     let shown = names.count > 12 ? names.prefix(6) + ["(\(names.count - 9) more)"] + names.suffix(3) : names[...]
-    let places = cycle.prefix(6).compactMap { index in
-      steps[index].place.map { "\(ids[index].escaped) is at \($0)" }
+    let locations = cycle.prefix(6).compactMap { index in
+      let groups = listing.groups(of: index)
+      let group = groups.isEmpty ? "" : " in \(groups.joined(separator: "/").escaped)"
+      return declared(index).location.map { "\(ids[index].escaped)\(group) is at \($0)" }
     }
-    // Two steps of the line, of which one waits for the other though no modifier declares it.
+    // Two steps of a line, of which one waits for the other only because of the line.
     let inLine = cycle.indices.first { position in
-      let next = cycle[(position + 1) % cycle.count]
-      return !steps[cycle[position]].declaresOrder && !steps[next].declaresOrder && next < cycle[position]
+      let (step, next) = (cycle[position], cycle[(position + 1) % cycle.count])
+      return !declared(step).declaresOrder && !declared(next).declaresOrder && next < step
     }
     let line = inLine.map { position in
       """
-       \(names[position]) is after \(names[position + 1]) only because it is written after it; .after() without an id \
-      frees it.
+       \(names[position]) waits for \(names[position + 1]) only because it is listed after it; .after() without an id \
+      removes that.
       """
     }
     return LaunchPlanError(
-      .cycle, path: path, place: place,
+      .cycle, path: path, location: location,
       """
-      Each of these steps waits for the next, so that none can ever begin: \(shown.joined(separator: " → ")). \
-      Remove one .after, .requires or .before.\(line ?? "") [\(places.joined(separator: "; "))]
+      Each of these steps waits for the next, so none of them can ever begin: \(shown.joined(separator: " → ")). \
+      Remove one .after, .requires or .before.\(line ?? "") [\(locations.joined(separator: "; "))]
       """)
-  }
-}
-
-extension [[Int]] {
-  /// The arrows of a graph, each in the other direction.
-  func inverted() -> [[Int]] {
-    var inverted = Array(repeating: [Int](), count: count)
-    for (index, others) in enumerated() { for other in others { inverted[other].append(index) } }
-    return inverted
   }
 }

@@ -6,9 +6,9 @@ internal import Synchronization
   internal import Dispatch
 #endif
 
-/// Listens to signals of the system.
+/// A listener for signals.
 ///
-/// From its creation until ``finish()`` they don't do what they did before.
+/// From its creation until ``finish()``, the signals' former handlers aren't called.
 final class SignalListener: Sendable {
   private let arrivals: AsyncStream<LaunchSignal?>
   private let arrival: AsyncStream<LaunchSignal?>.Continuation
@@ -24,37 +24,39 @@ final class SignalListener: Sendable {
     #endif
   }
 
-  /// Returns the first arrival for which the condition holds: a signal, or nil for ``wake()``.
+  /// Waits for a signal, or nil from ``wake()``, for which the condition holds.
   ///
-  /// Nil too if the task is cancelled, or the listener has finished.
+  /// Also returns nil if the task is cancelled or the listener has finished.
   @discardableResult
   func first(where isWanted: @Sendable (LaunchSignal?) -> Bool = { _ in true }) async -> LaunchSignal? {
     for await signal in arrivals where isWanted(signal) { return signal }
     return nil
   }
 
-  /// Ends the waiting without a signal.
+  /// Ends the wait without a signal.
   func wake() { arrival.yield(nil) }
 
-  /// Ends the listening, and lets signals do what they did before.
+  /// Ends the listener, and restores the former handlers.
   func finish() { arrival.finish() }
 }
 
 #if canImport(Dispatch) && !os(Windows)
   extension SignalListener {
-    /// - Precondition: There is a signal, and each is one that a program can wait for.
+    /// Stops the program unless there are signals that it can handle.
     fileprivate static func check(_ numbers: Set<Int32>) {
-      if numbers.isEmpty { trap("run(on:) got no signal to wait for. Give it some, as in [.terminate, .interrupt].") }
+      if numbers.isEmpty {
+        trap("run(on:) was called without signals. Pass the signals to wait for, such as [.terminate, .interrupt].")
+      }
       for number in numbers where !(1...64).contains(number) || number == SIGKILL || number == SIGSTOP {
-        trap("run(on:) got \(number), which no program can wait for. Use a signal such as .terminate or .interrupt.")
+        trap("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate or .interrupt.")
       }
     }
   }
 
-  /// The way of signals from their handler, which may do next to nothing, to the listeners: a pipe.
+  /// A pipe from the signal handler, which may do little more than write, to the listeners.
   ///
-  /// The handler is in place as soon as a listener is added, so no signal is lost, and unlike an ignored signal it
-  /// isn't inherited by the programs that this one starts.
+  /// The handler is set as soon as a listener is added, so no signal is lost. Programs that this one starts don't inherit
+  /// it; they would inherit that a signal is ignored.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
@@ -71,7 +73,9 @@ final class SignalListener: Sendable {
 
     private init() {
       var ends: [Int32] = [-1, -1]
-      guard pipe(&ends) == 0 else { trap("A pipe for signals can't be opened: error \(errno). Close some files.") }
+      guard pipe(&ends) == 0 else {
+        trap("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
+      }
       for end in ends {
         _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -117,9 +121,7 @@ final class SignalListener: Sendable {
     }
   }
 
-  /// Where the handler writes.
-  ///
-  /// A global, since a handler has no context.
+  /// The end of the pipe that the handler writes to; a global because a handler has no context.
   private let signalPipeEnd = Atomic<Int32>(-1)
 
   private func handleSignal(_ number: Int32) {

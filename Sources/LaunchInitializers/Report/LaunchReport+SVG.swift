@@ -1,11 +1,10 @@
 internal import Support
 
 extension LaunchReport {
-  /// Returns the report as an SVG picture: a bar for each step over time, arrows to the steps that waited, and the
-  /// critical path dark.
+  /// Returns the report as an SVG picture: a bar for each step over time, and arrows to the steps that waited for it.
   ///
-  /// A dashed arrow leads to a step that waited for another one's place. Any browser opens the picture; point at a bar
-  /// for its details.
+  /// Bars of the critical path are dark. A dashed arrow leads to a step that waited for the slot of another one. Any
+  /// browser opens the picture; point at a bar for details.
   public func svg() -> String {
     let chart = Chart(self)
     let critical = Set(criticalPath)
@@ -28,7 +27,7 @@ extension LaunchReport {
   }
 }
 
-/// Where everything of the picture goes.
+/// The layout of the picture.
 private struct Chart {
   private let left: Int
   private let plotWidth = 640
@@ -43,7 +42,7 @@ private struct Chart {
     count = report.entries.count
   }
 
-  // On the right there is room for what is written beside the last bars.
+  // With room on the right for the text beside the last bars.
   var width: Int { left + plotWidth + 320 }
   var height: Int { top + count * row + 16 }
 
@@ -67,17 +66,17 @@ private struct Chart {
   }
 
   func arrows(_ entries: [LaunchReport.Entry]) -> [String] {
-    let places = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let indices = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     func arrow(from id: String, to index: Int, at time: Duration, _ style: String = "") -> String? {
-      guard let other = places[id], entries[index].outcome != .notRun else { return nil }
+      guard let other = indices[id], entries[index].outcome != .notRun else { return nil }
       let (from, to) = (x(entries[other].end), x(time))
       return
         "<path d=\"M\(from) \(y(other) + 16) L\(max(from, to)) \(y(index) + (other < index ? 3 : 18))\"\(style)/>"
     }
     return entries.indices.flatMap { index in
       let entry = entries[index]
-      let turn = entry.tookPlaceOf.map { arrow(from: $0, to: index, at: entry.start, " stroke-dasharray=\"3 3\"") }
-      return (entry.waitedFor.map { arrow(from: $0, to: index, at: entry.queued) } + [turn ?? nil]).compactMap(\.self)
+      let slot = entry.tookSlotOf.map { arrow(from: $0, to: index, at: entry.start, " stroke-dasharray=\"3 3\"") }
+      return (entry.waitedFor.map { arrow(from: $0, to: index, at: entry.queued) } + [slot ?? nil]).compactMap(\.self)
     }
   }
 
@@ -95,7 +94,7 @@ private struct Chart {
     let note = entry.outcome == .completed ? entry.duration.text : details
     let name = entry.id.count > 40 ? entry.id.prefix(39) + "…" : entry.id[...]
     return """
-      <g><title>\("\(entry.id): \(details), \(entry.start.text) to \(entry.end.text)".escaped.xmlEscaped)</title>\
+      <g><title>\("\(entry.path): \(details), \(entry.start.text) to \(entry.end.text)".escaped.xmlEscaped)</title>\
       <text x="\(left - 12)" y="\(middle)" text-anchor="end"\(isCritical ? " font-weight=\"bold\"" : "")>\
       \(String(name).escaped.xmlEscaped)</text>\(wait)\(shape)\
       <text x="\((entry.outcome == .notRun ? left : end) + 6)" y="\(middle)" fill="#445">\(String(note.prefix(80)).escaped.xmlEscaped)</text></g>
@@ -104,6 +103,9 @@ private struct Chart {
 }
 
 extension LaunchReport.Entry {
+  /// The id after the names of the groups.
+  fileprivate var path: String { (groups + [id]).joined(separator: "/") }
+
   fileprivate func color(_ isCritical: Bool) -> String {
     switch outcome {
     case .completed: isCritical ? "#2f5d9b" : "#8fb0dd"

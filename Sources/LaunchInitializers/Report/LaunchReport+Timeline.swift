@@ -1,5 +1,5 @@
 extension LaunchReport {
-  /// Returns the report as text with bars, to be read in a terminal.
+  /// Returns the report as text with bars, for a terminal.
   ///
   /// ```
   /// 1.25 s, 3 completed, 1 skipped
@@ -7,12 +7,12 @@ extension LaunchReport {
   /// logging  ✓ * ███                                     100 ms
   /// crash    ○   ·                                       skipped: no ApiKey
   /// database ✓ *    ███████████████████████████████████  1.15 s  after logging
-  /// cache    ✓      ░░░░░███████                         250 ms  after logging, waited 150 ms for the place of flags
+  /// cache    ✓      ░░░░░███████                         250 ms  after logging, waited 150 ms for the slot of flags
   /// ```
   ///
-  /// A star marks the ``criticalPath``. Light bars are the wait for a turn while the maximum number of steps was
-  /// running; the step that made room is named. Control characters of ids and messages are escaped, and columns are
-  /// counted as a terminal shows them. Takes time linear in the steps.
+  /// A star marks the ``criticalPath``. A light bar is the time that a step waited for a slot while the maximum number of
+  /// steps was running; the step that freed the slot is named. Steps of a group name the group. Control characters of ids
+  /// and messages are escaped, and columns are counted as a terminal shows them. Takes time linear in the steps.
   public func timeline() -> String {
     guard !entries.isEmpty else { return "Nothing ran.\n" }
     let (total, names) = (duration, entries.map(\.id.escaped))
@@ -20,13 +20,14 @@ extension LaunchReport {
     let critical = Set(criticalPath)
     let end = total.text
     let indent = String(repeating: " ", count: nameWidth + 5)
-    let scale = "\(indent)0 s\(String(repeating: " ", count: max(1, Self.columns - 3 - end.count)))\(end)"
-    let lines = zip(entries, names).map { entry, name in
-      let star = critical.contains(entry.id) ? "*" : " "
-      return
-        "\(name.padded(to: nameWidth)) \(entry.sign) \(star) \(bar(of: entry, in: total))  \(entry.note(of: total))"
+    var text = "\(summary)\n\(indent)0 s\(String(repeating: " ", count: max(1, Self.columns - 3 - end.count)))\(end)\n"
+    for (entry, name) in zip(entries, names) {
+      text += name.padded(to: nameWidth)
+      text += " \(entry.sign) \(critical.contains(entry.id) ? "*" : " ") "
+      text += bar(of: entry, in: total)
+      text += "  \(entry.note(of: total))\n"
     }
-    return ([summary, scale] + lines).joined(separator: "\n") + "\n"
+    return text
   }
 
   /// The number of columns of the bars.
@@ -43,21 +44,23 @@ extension LaunchReport {
   }
 
   private func bar(of entry: Entry, in total: Duration) -> String {
+    if entry.outcome == .notRun { return Self.blank[Self.columns] }
     func column(_ time: Duration) -> Int { Self.column(time, of: total) }
-    let (queued, start, end) = (column(entry.queued), column(entry.start), column(entry.end))
-    var cells = [Character](repeating: " ", count: Self.columns)
-    if entry.outcome == .notRun { return String(cells) }
-    for column in queued..<max(queued, start) { cells[column] = "░" }
-    if entry.duration == .zero {
-      cells[min(start, Self.columns - 1)] = "·"
-    } else {
-      let first = min(start, Self.columns - 1)
-      for column in first..<max(first + 1, end) { cells[column] = "█" }
-    }
-    return String(cells)
+    let (queued, start) = (column(entry.queued), column(entry.start))
+    let first = min(start, Self.columns - 1)
+    // A wait that ends in the last column is hidden by the bar there.
+    let wait = Self.light[max(0, first - queued)]
+    let bar = entry.duration == .zero ? "·" : Self.full[max(1, column(entry.end) - first)]
+    let rest = entry.duration == .zero ? first + 1 : max(first + 1, column(entry.end))
+    return Self.blank[min(queued, first)] + wait + bar + Self.blank[Self.columns - rest]
   }
 
-  /// The column that a time is in.
+  // Parts of bars by their lengths: putting bars together from characters took a third of the time of a timeline.
+  private static let blank = (0...columns).map { String(repeating: " ", count: $0) }
+  private static let light = (0...columns).map { String(repeating: "░", count: $0) }
+  private static let full = (0...columns).map { String(repeating: "█", count: $0) }
+
+  /// The column of a time.
   private static func column(_ time: Duration, of total: Duration) -> Int {
     let total = total.nanoseconds
     guard total > 0 else { return 0 }
@@ -75,9 +78,9 @@ extension LaunchReport.Entry {
     }
   }
 
-  /// What there is to say about the step: how long it took or why it didn't run, and what it waited for.
+  /// The note beside the bar: how long the step took or why it didn't run, its groups, and what it waited for.
   ///
-  /// - Parameter total: How long everything took. A shorter wait for a turn than a hundredth of that isn't mentioned.
+  /// A wait for a slot of less than a hundredth of `total` isn't mentioned.
   fileprivate func note(of total: Duration) -> String {
     var parts: [String]
     switch outcome {
@@ -88,14 +91,14 @@ extension LaunchReport.Entry {
     }
     if let message { parts[0] += ": \(message.escaped)" }
     if attempts > 1 { parts[0] += ", \(attempts) attempts" }
-    var waits: [String] = []
+    var waits = groups.isEmpty ? [] : ["in \(groups.joined(separator: "/").escaped)"]
     if !waitedFor.isEmpty {
       let names = waitedFor.prefix(4).map(\.escaped).joined(separator: ", ")
       waits.append("after \(names)\(waitedFor.count > 4 ? " and \(waitedFor.count - 4) more" : "")")
     }
     if start - queued > total / 100 {
       waits.append(
-        "waited \((start - queued).text) for \(tookPlaceOf.map { "the place of \($0.escaped)" } ?? "its turn")")
+        "waited \((start - queued).text) for \(tookSlotOf.map { "the slot of \($0.escaped)" } ?? "a slot")")
     }
     if !waits.isEmpty { parts.append(waits.joined(separator: ", ")) }
     return parts.joined(separator: "  ")

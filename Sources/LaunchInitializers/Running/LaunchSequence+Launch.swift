@@ -1,24 +1,24 @@
 internal import Support
 internal import SpellRegistry
 
-// One launch for all calls, and the way back if it fails.
+// One launch for all calls, and the roll-back if it fails.
 
 extension LaunchSequence {
   /// Begins the launch, unless it has begun.
   ///
-  /// - Returns: The runner if it is to be started, and the caller's number among those that wait for it.
+  /// - Returns: The runner if the caller has to start it, and the caller's number.
   func begin() throws -> (runner: LaunchRunner?, caller: Int) {
     let inner = StepAttempt.step(of: self)
     let registry = InitializerRegistry.current
     let isNew = state.withLock { state in if case .new = state.phase { true } else { false } }
     if isNew, Task.isCancelled {
-      throw LaunchError(.cancelled, "was cancelled before it began; it can still be begun.")
+      throw LaunchError(.cancelled, "was cancelled before it began. Call launch() again to begin it.")
     }
-    // Outside the lock, since it asks the clock; of several callers one's is used.
+    // Outside the lock because it reads the clock; of several callers' runners, one is used.
     let new =
       isNew
-      ? LaunchRunner(self, plan, .launch, in: registry, settled: plan.deferred.map { $0 ? .notRun : nil }) { [self] in
-        launchEnded($0.machine, $0.services())
+      ? LaunchRunner(self, plan, .launch, in: registry, settled: plan.isDeferred.map { $0 ? .notRun : nil }) { [self] in
+        launchEnded($0.machine, $0.services)
       } : nil
     return try state.withLock { state in
       switch (state.phase, new) {
@@ -34,9 +34,9 @@ extension LaunchSequence {
     }
   }
 
-  /// The number of things that have happened in the launch under way; 0 if there is none.
+  /// The number of inputs to the launch under way; 0 if there is none.
   ///
-  /// For a test that moves a clock: not everything that it causes shows elsewhere.
+  /// For a test that moves a clock: the end of a pause may show in nothing else.
   package var inputCount: Int {
     let runner = state.withLock { state -> LaunchRunner? in
       if case .launching(let runner) = state.phase { runner } else { nil }
@@ -58,7 +58,7 @@ extension LaunchSequence {
           }
         }
         if let outcome { continuation.resume(with: outcome) }
-        // The handler may have come before the continuation.
+        // The handler may have run before there was a continuation.
         if Task.isCancelled { stopWaiting(caller) }
       }
     } onCancel: {
@@ -66,7 +66,7 @@ extension LaunchSequence {
     }
   }
 
-  /// A caller was cancelled: it stops waiting or, if it is the last, ends the launch.
+  /// Ends the wait of a caller that was cancelled; the last one cancels the launch.
   private func stopWaiting(_ caller: Int) {
     let (waiter, runner) = state.withLock { state -> (CheckedContinuation<LaunchReport, any Error>?, LaunchRunner?) in
       guard state.waiters[caller] != nil, case .launching(let runner) = state.phase else { return (nil, nil) }
@@ -74,7 +74,8 @@ extension LaunchSequence {
       state.callers.remove(caller)
       return (state.waiters.removeValue(forKey: caller), nil)
     }
-    waiter?.resume(throwing: LaunchError(.cancelled, "goes on for others; the task that waited was cancelled."))
+    waiter?.resume(
+      throwing: LaunchError(.cancelled, "goes on for other callers; the task of this caller was cancelled."))
     runner?.stop(.cancelled)
   }
 
@@ -92,7 +93,11 @@ extension LaunchSequence {
 
   private func launchEnded(_ machine: LaunchStateMachine, _ services: [Int: StepAttempt]) {
     let report = LaunchReport(machine)
-    state.withLock { $0.outcomes = machine.steps.map(\.outcome) }
+    let hasOffers = state.withLock { state in
+      state.outcomes = machine.steps.map { $0.outcome }
+      for step in state.lazy.completed { state.outcomes[step] = .completed }
+      return !state.lazy.offers.isEmpty
+    }
     keep(services)
     guard let stop = machine.stop else {
       let deferred = prepareDeferred()
@@ -100,14 +105,18 @@ extension LaunchSequence {
       deferred?.start()
       return
     }
-    if machine.completed.isEmpty { return settle(.failed(LaunchError(stop, report, .empty)), rollback: .empty) }
+    if machine.completed.isEmpty, !hasOffers {
+      return settle(.failed(LaunchError(stop, report, .empty)), rollback: .empty)
+    }
     Task {
+      await lazyStepsAreOver()
       let rollback = await shutDownCompleted() ?? .empty
       settle(.failed(LaunchError(stop, report, rollback)), rollback: rollback)
     }
   }
 
-  /// Remembers what to withdraw when the steps are shut down, and withdraws what was made again.
+  /// Keeps the attempts whose services are withdrawn when their steps are shut down, and withdraws former ones of the same
+  /// steps.
   func keep(_ services: [Int: StepAttempt]) {
     if services.isEmpty { return }
     let replaced = state.withLock { state in
@@ -146,7 +155,7 @@ extension LaunchError {
       self.init(
         .cancelled, report: report, rollback: rollback, "was cancelled, and the completed steps were shut down.")
     case .shutDown, .limit:
-      self.init(.shutDown, report: report, rollback: rollback, "was shut down before it was done.")
+      self.init(.shutDown, report: report, rollback: rollback, "was shut down before it had completed.")
     }
   }
 }

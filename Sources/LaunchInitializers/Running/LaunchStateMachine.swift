@@ -1,8 +1,8 @@
-/// The state of one run through the steps of a plan: at launch, at the foreground, after the launch, or at shut-down.
+/// The state of one run through the steps of a plan.
 ///
-/// It decides and does nothing itself. Each function leaves the state as true as its decision and returns the actions
+/// It decides and does nothing itself. Each function updates the state to match its decision, and returns the actions
 /// that follow, which ``LaunchRunner`` performs outside the lock. An input about an attempt that is over changes
-/// nothing, so that timers and tasks may come as late as they like.
+/// nothing, so timers and tasks may come late.
 struct LaunchStateMachine: Sendable {
   /// One attempt of a step.
   struct Attempt: Hashable, Sendable {
@@ -13,11 +13,11 @@ struct LaunchStateMachine: Sendable {
 
   /// What a timer is for.
   enum Timer: Sendable {
-    /// The end of the time that an attempt may take.
+    /// Ends the time that an attempt may take.
     case timeout
-    /// The end of the time that a cancelled attempt may go on for.
+    /// Ends the time that a cancelled attempt may go on for.
     case grace
-    /// The end of the pause after a failed attempt.
+    /// Ends the pause after a failed attempt.
     case pause
   }
 
@@ -26,8 +26,10 @@ struct LaunchStateMachine: Sendable {
     case completed
     /// The step had nothing to do, and isn't reported.
     case idle
+    /// The step's service can be resolved, which performs the step.
+    case offered
     case skipped(String)
-    /// The step threw an error; with its description, and whether the step's policy retries it.
+    /// The step threw an error, which has this description; whether the step's policy retries it.
     case failed(any Error, String, isRetryable: Bool)
   }
 
@@ -36,42 +38,46 @@ struct LaunchStateMachine: Sendable {
     case failed(Int, LaunchError.Code, any Error)
     case cancelled
     case shutDown
-    /// The time for shutting down is over.
+    /// The time limit of the shut-down is reached.
     case limit(Duration)
   }
 
   enum Action: Sendable {
-    /// Begin an attempt, which ends at that time at the latest.
+    /// Begin an attempt, which may take until the time given.
     case begin(Attempt, timeout: Duration?)
     case cancel(Attempt)
     /// Cancel the pause after an attempt.
     case cancelPause(Attempt)
-    /// Go on without an attempt, which may be at work still.
+    /// Go on without an attempt, which may still be at work.
     case abandon(Attempt)
     case schedule(Timer, Attempt, at: Duration)
-    /// Undo what an abandoned attempt did in the end: shut its step down, or only withdraw its services.
+    /// Undo what an abandoned attempt did after all: shut its step down, or only withdraw its services.
     case undo(Attempt, shutsDown: Bool)
     /// Report that a step settled, or that an attempt failed and is retried after a pause.
     case report(Int, retryAfter: Duration?)
     /// Note that the run has begun.
     case start
+    /// Note that no further step begins.
+    case stop
     /// End the run.
     case end
   }
 
-  /// What a run is for.
+  /// The purposes of a run.
   enum Purpose: Sendable {
-    /// A failing step aborts it.
+    /// Runs the steps; a failing one aborts the run.
     case launch
-    /// Steps that begin after the launch.
+    /// Runs the deferred steps, after the launch.
     case deferred
-    /// Steps that run again.
+    /// Runs one step because its service is resolved; if it fails, so does the run.
+    case lazy
+    /// Runs steps again when the app comes back to the foreground.
     case foreground
-    /// The plan backwards.
+    /// Runs the plan backwards and shuts the steps down.
     case shutDown
 
     /// Whether steps run for the first time.
-    var isFirstRun: Bool { self == .launch || self == .deferred }
+    var isFirstRun: Bool { self == .launch || self == .deferred || self == .lazy }
   }
 
   let plan: LaunchPlan
@@ -86,11 +92,14 @@ struct LaunchStateMachine: Sendable {
   private var ready = ReadyQueue()
   private var limit: ConcurrencyLimit
   private var pausing = 0
-  /// The latest time of an input: clocks are read outside the lock, and nothing happens before its cause.
+  /// The latest time of an input.
+  ///
+  /// Clocks are read outside the lock, so an input may have an earlier time than the one that caused it.
   private(set) var latest = Duration.zero
 
-  /// - Parameters:
-  ///   - settled: For each step, how it ended before this run; nil if it takes part. Empty if all take part.
+  /// Creates the state of a run that has not begun.
+  ///
+  /// `settled` says for each step how it ended before this run, or nil if it takes part; it is empty if all take part.
   init(
     _ plan: LaunchPlan, _ purpose: Purpose, maxConcurrentSteps: Int, grace: Duration,
     settled: [LaunchReport.Outcome?] = []
@@ -100,7 +109,7 @@ struct LaunchStateMachine: Sendable {
     self.grace = grace
     limit = ConcurrencyLimit(maxConcurrentSteps)
     steps = Array(repeating: StepState(), count: plan.steps.count)
-    open = plan.dependencies.map(\.count)
+    open = plan.dependencies.counts
     for (step, outcome) in settled.enumerated() {
       guard let outcome else { continue }
       steps[step].isSettledBefore = true
@@ -110,9 +119,7 @@ struct LaunchStateMachine: Sendable {
 
   // MARK: Beginning
 
-  /// Begins the run.
-  ///
-  /// - Parameter beginsSteps: Whether to begin steps; if not, ``beginNext(at:)`` does.
+  /// Begins the run, and the first steps unless ``beginNext(at:)`` does that.
   mutating func start(at time: Duration, beginsSteps: Bool = true) -> [Action] {
     var actions = [Action.start]
     let time = advance(to: time)
@@ -124,13 +131,13 @@ struct LaunchStateMachine: Sendable {
 
   /// Begins one step beyond the limit, if one is ready.
   ///
-  /// For steps that run right on the main actor: only when one has begun is it known whether it waits.
+  /// For steps that begin on the main actor: whether a step waits is known only when it has begun.
   mutating func beginNext(at time: Duration) -> [Action] {
     guard stop == nil, let step = ready.popFirst() else { return [] }
     return [begin(step, at: advance(to: time))]
   }
 
-  /// Begins the steps that are ready, as far as the limit allows.
+  /// Begins the ready steps for which there are slots.
   mutating func beginReady(at time: Duration) -> [Action] {
     _ = advance(to: time)
     var actions: [Action] = []
@@ -154,23 +161,21 @@ struct LaunchStateMachine: Sendable {
 
   // MARK: Ending
 
-  /// Notes the end of an attempt.
+  /// Notes the end of an attempt, and begins the steps that are now ready unless ``beginNext(at:)`` does that.
   ///
-  /// - Parameters:
-  ///   - random: A number from 0 to 1, for the pause before a retry.
-  ///   - beginsSteps: Whether to begin the steps that are now ready; if not, ``beginNext(at:)`` does.
+  /// `random` returns a number from 0 to 1 for the pause before a retry.
   mutating func attemptEnded(
     _ attempt: Attempt, _ result: Result, at time: Duration, random: () -> Double = { 0 }, beginsSteps: Bool = true
   ) -> [Action] {
     let step = attempt.step
     guard isUnderWay(attempt) else {
-      // What completed once is shut down with the rest; a late second run of it must not be, while the app runs.
+      // If the step completed before, it is shut down with the others later: not now, while the app runs.
       let shutsDown = if case .completed = result { purpose.isFirstRun } else { false }
       return [.undo(attempt, shutsDown: shutsDown)]
     }
     let time = advance(to: time)
     limit.leave(step, at: time)
-    // On a busy machine the timer may be late, or have had no chance at all.
+    // On a busy machine the timer may be late.
     let isLate =
       steps[step].hasTimedOut || plan.steps[step].timeout.map { time - steps[step].attemptStart > $0 } ?? false
     var actions: [Action] = []
@@ -178,6 +183,9 @@ struct LaunchStateMachine: Sendable {
     case .completed, .idle:
       if case .idle = result { steps[step].isUnmentioned = true } else { completed.append(step) }
       settle(step, .completed, at: time, isLate ? overrun(step) : nil, &actions)
+    case .offered:
+      steps[step].isOffered = true
+      settle(step, .notRun, at: time, "performed when its service is first resolved", &actions)
     case .skipped(let reason):
       settle(step, .skipped, at: time, isLate ? "\(reason); \(overrun(step))" : reason, &actions)
     case .failed(let error, let text, let isRetryable):
@@ -235,7 +243,7 @@ struct LaunchStateMachine: Sendable {
     return proceed(&actions)
   }
 
-  /// Goes on without an attempt that takes too long and doesn't even heed its cancellation.
+  /// Goes on without an attempt that takes too long and ignores its cancellation.
   private mutating func abandon(_ step: Int, at time: Duration, _ actions: inout [Action]) {
     limit.leave(step, at: time)
     actions.append(.abandon(current(step)))
@@ -252,7 +260,7 @@ struct LaunchStateMachine: Sendable {
     settle(step, .failed, at: time, message, stopping: cause, &actions)
   }
 
-  /// What to say of a step that took longer than its timeout.
+  /// The message about a step that took longer than its timeout.
   private func overrun(_ step: Int) -> String {
     let timeout = (plan.steps[step].timeout ?? .zero).text
     return steps[step].hasBegun
@@ -272,14 +280,15 @@ struct LaunchStateMachine: Sendable {
   private mutating func stop(_ cause: Stop, at time: Duration, _ actions: inout [Action]) {
     guard stop == nil, !hasEnded else { return }
     stop = cause
+    actions.append(.stop)
     ready.removeAll()
     // Those that have timed out are cancelled already.
     let running = underWay.filter { !steps[$0].hasTimedOut }
-    // All timers before the first cancellation: what is cancelled may take its time to hear of it.
+    // All timers before the first cancellation, whose handlers may take long.
     for step in running { actions.append(.schedule(.grace, current(step), at: time + grace)) }
     for step in running { actions.append(.cancel(current(step))) }
     if case .limit(let limit) = cause {
-      let message = "not shut down: the \(limit.text) for shutting down were over"
+      let message = "not shut down within \(limit.text)"
       for step in steps.indices where steps[step].phase == .waiting { steps[step].note(message) }
     }
     for step in steps.indices where steps[step].phase == .pausing || steps[step].isBetweenAttempts {
@@ -294,7 +303,7 @@ struct LaunchStateMachine: Sendable {
 
   // MARK: What follows
 
-  /// Begins what may begin, and ends the run when nothing is left: the last part of every input.
+  /// Begins the steps that may begin, and ends the run when none is left; the last part of every input.
   private mutating func proceed(_ actions: inout [Action], beginsSteps: Bool = true) -> [Action] {
     if beginsSteps, stop == nil {
       while !limit.isReached, let step = ready.popFirst() { actions.append(begin(step, at: latest)) }
@@ -308,25 +317,27 @@ struct LaunchStateMachine: Sendable {
 
   private mutating func begin(_ step: Int, at time: Duration) -> Action {
     let former = limit.take(since: steps[step].queued)
-    steps[step].begin(at: time, tookPlaceOf: former)
+    steps[step].begin(at: time, tookSlotOf: former)
     return .begin(current(step), timeout: plan.steps[step].timeout.map { time + $0 })
   }
 
-  /// Ends a step, and lets those go on that waited for it.
+  /// Ends a step, and makes the steps ready that waited for it.
   ///
-  /// - Parameter cause: What stops the launch instead, unless the step's policy is to go on. In other runs the app is
-  ///   running, or ends anyway, and one step's failure is no reason to stop.
+  /// `cause` is what stops the run instead: a launch unless the step's policy is to go on, and a lazy run. In other runs
+  /// the app is running, or ends anyway, and the failure of one step doesn't stop the others.
   private mutating func settle(
     _ step: Int, _ outcome: LaunchReport.Outcome, at time: Duration, _ message: String?, stopping cause: Stop? = nil,
     _ actions: inout [Action]
   ) {
     steps[step].finish(outcome, at: time, message)
     if !steps[step].isUnmentioned { actions.append(.report(step, retryAfter: nil)) }
-    if let cause, purpose == .launch, plan.steps[step].policy.skips != true { stop(cause, at: time, &actions) }
+    if let cause, purpose == .lazy || (purpose == .launch && plan.steps[step].policy.skips != true) {
+      stop(cause, at: time, &actions)
+    }
     if stop == nil { release(step, at: time, &actions) }
   }
 
-  /// Makes the steps ready that waited for a step, and for no other one any more.
+  /// Makes the steps ready that waited for a step and now wait for no other.
   private mutating func release(_ step: Int, at time: Duration, _ actions: inout [Action]) {
     var ended = [step]
     while let step = ended.popLast() {
@@ -337,7 +348,7 @@ struct LaunchStateMachine: Sendable {
     }
   }
 
-  /// Makes a step ready that waits for nothing; returns false if it doesn't run at all, and so has ended.
+  /// Makes a step ready that waits for nothing; returns false if it has ended because it doesn't run at all.
   private mutating func makeReady(_ step: Int, at time: Duration, _ actions: inout [Action]) -> Bool {
     if steps[step].isSettledBefore {
       steps[step].phase = .done
@@ -356,7 +367,7 @@ struct LaunchStateMachine: Sendable {
 
   private func unmetRequirement(of step: Int) -> String? {
     guard !plan.requirements.isEmpty,
-      let required = plan.requirements[step].first(where: { steps[$0].outcome != .completed })
+      let required = plan.requirements[step].first(where: { steps[$0].outcome != .completed && !steps[$0].isOffered })
     else { return nil }
     let what =
       switch steps[required].outcome {
@@ -364,7 +375,16 @@ struct LaunchStateMachine: Sendable {
       case .notRun: "was not run"
       case .completed, .failed: "failed"
       }
-    return "requires \(plan.steps[required].id), which \(what)"
+    let groups = plan.steps[required].groups
+    let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
+    return "requires \(plan.steps[required].id)\(group), which \(what)"
+  }
+
+  /// Takes over what a lazy run did to a step, for the report.
+  ///
+  /// `offset` is the time between the beginnings of the two runs.
+  mutating func adopt(_ state: StepState, of step: Int, at offset: Duration) {
+    if steps[step].isOffered, !hasEnded { steps[step].adopt(state, at: offset) }
   }
 
   private func current(_ step: Int) -> Attempt { Attempt(step: step, number: steps[step].attempt) }
@@ -377,10 +397,4 @@ struct LaunchStateMachine: Sendable {
     latest = max(latest, time)
     return latest
   }
-}
-
-/// The error of a step that took too long.
-struct TimeoutError: Error, CustomStringConvertible {
-  let message: String
-  var description: String { message }
 }

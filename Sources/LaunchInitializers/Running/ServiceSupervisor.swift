@@ -1,7 +1,7 @@
 internal import Support
 internal import SpellRegistry
 
-/// Keeps a ``RunningInitializer`` running, in a task that the step's shutting down cancels.
+/// Keeps a ``RunningInitializer`` running, in a task that the step's shut-down cancels.
 final class ServiceSupervisor: Sendable {
   private let step: LaunchPlan.Step
   private let service: any RunningInitializer
@@ -26,7 +26,7 @@ final class ServiceSupervisor: Sendable {
   /// Why the service doesn't run at the moment; nil if it does.
   var silence: String? { state.withLock(\.silence) }
 
-  /// Begins to run the service, in the current context.
+  /// Starts the service in a task with the current task-local values.
   func start(in registry: InitializerRegistry) {
     let attempt = StepAttempt(
       step.id, LaunchStateMachine.Attempt(step: step.index, number: 0), of: ObjectIdentifier(sequence), in: nil)
@@ -57,7 +57,7 @@ final class ServiceSupervisor: Sendable {
   }
 
   private func supervise() async {
-    var budget = RestartBudget(step.listed.exitPolicy)
+    var budget = RestartBudget(step.listed.declared.exitPolicy)
     var run = 1
     while !Task.isCancelled {
       send(.serviceBegan(run: run))
@@ -87,5 +87,36 @@ final class ServiceSupervisor: Sendable {
   private func send(_ kind: LaunchEvent.Kind, _ message: String? = nil) {
     guard sequence.hub.hasStreams else { return }
     sequence.hub.send(LaunchEvent(kind: kind, phase: .running, id: step.id, time: clock.now, message: message))
+  }
+}
+
+// MARK: Services
+
+extension LaunchSequence {
+  /// Starts the service of a step that has completed.
+  func startService(of step: LaunchPlan.Step, in registry: InitializerRegistry, _ clock: LaunchClock) {
+    guard let service = step.initializer as? any RunningInitializer else { return }
+    let supervisor = ServiceSupervisor(service, of: step, in: self, clock)
+    state.withLock { $0.supervisors[step.index] = supervisor }
+    supervisor.start(in: registry)
+  }
+
+  /// Stops the service of a step that is shut down.
+  func stopService(of step: LaunchPlan.Step) async {
+    await state.withLock { $0.supervisors.removeValue(forKey: step.index) }?.stop()
+  }
+
+  /// Shuts down because a service ended by itself.
+  func serviceEnded(_ step: LaunchPlan.Step, _ error: (any Error)?) {
+    let launch = state.withLock { state -> LaunchRunner? in
+      if let error, state.failure == nil, state.shutDown == nil {
+        state.failure = LaunchError(
+          .serviceFailed, id: step.id, underlying: error,
+          "ended while the program was running, so the sequence was shut down.")
+      }
+      return if case .launching(let runner) = state.phase { runner } else { nil }
+    }
+    if let launch, let error { return launch.stop(.failed(step.index, .serviceFailed, error)) }
+    beginShutDown()
   }
 }

@@ -1,10 +1,10 @@
 internal import Support
 internal import SpellRegistry
 
-/// An attempt of a step that is under way: its task, its timers, and the services that it registered.
+/// An attempt of a step: its task, its timers, and the services that it registered.
 ///
-/// Known to everything that the step calls, as the current one: so a launch finds out that it is called from itself,
-/// and a service which step it belongs to.
+/// It is task-local while the step runs, so a launch finds that one of its steps calls for it, and a service finds the
+/// step that it belongs to.
 final class StepAttempt: Sendable {
   @TaskLocal static var current: StepAttempt?
 
@@ -18,21 +18,21 @@ final class StepAttempt: Sendable {
     var isCancelled = false
     /// Whether the pause after the attempt is cancelled.
     var isPauseCancelled = false
-    /// Whether the call that started the task has not returned yet.
+    /// Whether the call that starts the task has not returned yet.
     var isStarting: Bool
     var task: Task<Void, Never>?
     var timers: [LaunchTimer] = []
     /// Whether the attempt may still register services.
     var registers = true
-    /// Each withdraws one service.
-    var withdrawals: [@Sendable () -> Void] = []
+    /// The services that the attempt registered, and what withdraws them.
+    var registered: [(service: any Sendable, withdraw: @Sendable () -> Void)] = []
   }
   private let state: Lock<State>
 
-  /// - Parameters:
-  ///   - outer: The step that called for the run; not the one that happens to begin this one, or a chain of steps would
-  ///     keep each other.
-  ///   - isStarting: Whether the first part of the step runs in the call that starts it.
+  /// Creates an attempt that has not begun.
+  ///
+  /// `outer` is the step that called for the run, not the one whose end begins this one: a chain of steps would keep each
+  /// other. `isStarting` says whether the first part of the step runs in the call that starts it.
   init(
     _ id: String, _ attempt: LaunchStateMachine.Attempt, of sequence: ObjectIdentifier, in outer: StepAttempt?,
     isStarting: Bool = false
@@ -44,7 +44,7 @@ final class StepAttempt: Sendable {
     state = Lock(State(isStarting: isStarting))
   }
 
-  /// The step of that sequence that the caller is inside of; nil if it is in none.
+  /// The step of a sequence from which the caller was called; nil if it is none.
   static func step(of sequence: LaunchSequence) -> StepAttempt? {
     let wanted = ObjectIdentifier(sequence)
     var attempt = current
@@ -59,22 +59,21 @@ final class StepAttempt: Sendable {
 // MARK: Running
 
 extension StepAttempt {
-  /// Whether the call that started the task has not returned yet.
+  /// Whether the call that starts the task has not returned yet.
   var isStarting: Bool { state.withLock(\.isStarting) }
 
-  /// Takes the task that runs the step, which is cancelled if the attempt is.
+  /// Sets the task that runs the step; cancelling the attempt cancels it.
   func start(_ task: Task<Void, Never>) {
     let isCancelled = state.withLock { state in
       state.isStarting = false
-      // A task that is over would keep the attempt, and the attempt the task.
+      // After the end, the task and the attempt would retain each other.
       if !state.isOver { state.task = task }
       return state.isCancelled
     }
     if isCancelled { task.cancel() }
   }
 
-  /// Takes a timer, which is cancelled when the attempt is over; one for the pause after it, when the pause is
-  /// cancelled.
+  /// Keeps a timer, which the end of the attempt cancels; if it is for the pause after the attempt, ``cancelPause()`` does.
   func add(_ timer: LaunchTimer, isPause: Bool) {
     let isWanted = state.withLock { state in
       let isWanted = isPause ? !state.isPauseCancelled : !state.isOver
@@ -92,7 +91,7 @@ extension StepAttempt {
     task?.cancel()
   }
 
-  /// Cancels the timer for the pause after the attempt, be it set already or not.
+  /// Cancels the timer for the pause after the attempt, even if it is set later.
   func cancelPause() {
     let timers = state.withLock { state in
       state.isPauseCancelled = true
@@ -101,38 +100,41 @@ extension StepAttempt {
     for timer in timers { timer.cancel() }
   }
 
-  /// Notes that the step has returned: what it left behind is no longer inside of it.
+  /// Notes that the step has returned: what it left running no longer counts as called from it.
   ///
-  /// - Returns: Whether the call that started the task has not returned yet.
-  func end() -> Bool {
-    let (timers, isStarting) = state.withLock { state in
+  /// - Returns: Whether the call that starts the task has not returned yet; and the task, if nothing cancels it any more
+  ///   and another attempt can go on in it.
+  func end() -> (isStarting: Bool, task: Task<Void, Never>?) {
+    let (timers, isStarting, task) = state.withLock { state in
       state.isOver = true
-      state.task = nil
-      defer { state.timers = [] }
-      return (state.timers, state.isStarting)
+      defer { (state.timers, state.task) = ([], nil) }
+      return (state.timers, state.isStarting, state.isCancelled ? nil : state.task)
     }
     for timer in timers { timer.cancel() }
-    return isStarting
+    return (isStarting, isStarting ? nil : task)
   }
 }
 
 // MARK: Services
 
 extension StepAttempt {
-  var hasServices: Bool { state.withLock { !$0.withdrawals.isEmpty } }
+  /// The services that the attempt registered, until they are withdrawn.
+  var services: [any Sendable] { state.withLock { $0.registered.map { $0.service } } }
 
-  /// Registers a service until it is withdrawn; not if the attempt was abandoned.
+  var hasServices: Bool { state.withLock { !$0.registered.isEmpty } }
+
+  /// Registers a service, unless the attempt was abandoned.
   func register<Service: Sendable>(_ service: Service) {
     guard state.withLock(\.registers) else { return }
     let registration = InitializerRegistry.current.substitute(instance: service)
     let isWanted = state.withLock { state in
-      if state.registers { state.withdrawals.append { registration.unregister() } }
+      if state.registers { state.registered.append((service, { registration.unregister() })) }
       return state.registers
     }
     if !isWanted { registration.unregister() }
   }
 
-  /// Lets the attempt register nothing from now on, and ends its timers.
+  /// Keeps the attempt from registering services, and cancels its timers.
   func abandon() {
     let timers = state.withLock { state in
       state.registers = false
@@ -142,12 +144,12 @@ extension StepAttempt {
     for timer in timers { timer.cancel() }
   }
 
-  /// Takes from the registry what the attempt registered, the last first.
+  /// Withdraws what the attempt registered from the registry, the last first.
   func withdrawServices() {
-    let withdrawals = state.withLock { state in
-      defer { state.withdrawals = [] }
-      return state.withdrawals
+    let registered = state.withLock { state in
+      defer { state.registered = [] }
+      return state.registered
     }
-    for withdraw in withdrawals.reversed() { withdraw() }
+    for service in registered.reversed() { service.withdraw() }
   }
 }

@@ -45,6 +45,15 @@ extension InitializerRegistry {
     add(.async(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
+  /// Registers an async closure in place of the registration with the same key, which comes back when this one is
+  /// withdrawn.
+  package func substituteAsync<Value: Sendable>(
+    _ type: Value.Type, scope: Scope<Value>, at place: SourcePlace,
+    _ initializer: @escaping @Sendable (Resolver) async throws -> Value
+  ) -> Registration<Value> {
+    add(.async(initializer), scope: scope, at: place, standsIn: true)
+  }
+
   /// Returns a value, and awaits it if its initializer is async or runs on the main actor.
   ///
   /// However many await a value that its scope shares, one run makes it. Its failure reaches all who await that run;

@@ -1,0 +1,244 @@
+import LaunchInitializers
+import SpellTesting
+import Testing
+
+@Suite("A group of steps", .timeLimit(.minutes(1))) struct GroupTests {
+  let journal = Journal()
+
+  private func sequence(
+    _ configuration: NoConfiguration = NoConfiguration(), @LaunchBuilder _ steps: () -> [LaunchStep]
+  ) throws -> LaunchSequence {
+    try LaunchSequence(configuration: configuration, steps)
+  }
+
+  private func mistake(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchPlanError {
+    try #require(throws: LaunchPlanError.self) { try sequence(NoConfiguration(), steps) }
+  }
+
+  private func step(_ name: String) -> LaunchStep { note(name, journal).id(name) }
+
+  /// For each step the steps that it waited for.
+  private func waits(@LaunchBuilder _ steps: () -> [LaunchStep]) async throws -> [String: [String]] {
+    let report = try await sequence(NoConfiguration(), steps).launch()
+    return Dictionary(uniqueKeysWithValues: report.entries.map { ($0.id, $0.waitedFor) })
+  }
+
+  @Test("takes its turn in the list as one step")
+  func line() async throws {
+    let waits = try await waits {
+      step("first")
+      LaunchGroup("storage") {
+        step("a").after()
+        step("b").after()
+        step("c").after("a")
+      }
+      step("last")
+    }
+    #expect(waits == ["first": [], "a": ["first"], "b": ["first"], "c": ["a"], "last": ["b", "c"]])
+  }
+
+  @Test("can be waited for, and can wait, as a whole")
+  func references() async throws {
+    let waits = try await waits {
+      LaunchGroup("storage") {
+        step("a")
+        step("b")
+      }.after("logging")
+      step("ui").after("storage")
+      step("early").before("storage")
+      step("logging").after()
+      step("beside").after(ifPresent: "nothing")
+      LaunchGroup("late") {
+        step("x").after()
+        step("y").after()
+      }.after("storage")
+    }
+    #expect(
+      waits == [
+        "a": ["early", "logging"], "b": ["a"], "ui": ["b"], "early": [], "logging": [], "beside": [], "x": ["b"],
+        "y": ["b"],
+      ])
+  }
+
+  @Test("is required as a whole: one failing step of it is enough to skip a step that requires it")
+  func requires() async throws {
+    let report = try await sequence {
+      LaunchGroup("storage") {
+        Do { _ in throw Broken() }.id("bad").onFailure(.skip)
+        step("good")
+      }
+      step("needs").requires("storage")
+      step("wants").after("storage")
+    }.launch()
+    #expect(journal.entries == ["good", "wants"])
+    #expect(report.entry("needs")?.message == "requires bad of storage, which failed")
+  }
+
+  @Test("that requires a step is skipped as a whole if that fails")
+  func requiring() async throws {
+    let report = try await sequence {
+      Do { _ in throw SkipInitializer("no key") }.id("key")
+      LaunchGroup("cloud") {
+        step("a")
+        step("b").after("a")
+      }.requires("key")
+    }.launch()
+    #expect(report.entries.map(\.outcome) == [.skipped, .skipped, .skipped])
+  }
+
+  @Test("gives its modifiers to its steps, whose own come first")
+  func modifiers() async throws {
+    let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["On": "yes"]]])
+    let attempts = Count()
+    let launch = try sequence(configuration) {
+      LaunchGroup("retried") {
+        Do { _ in if attempts.next() < 3 { throw Broken() } }.id("flaky")
+        Do { _ in throw Broken() }.id("bad").onFailure(.skip)
+      }.onFailure(.retry(2, after: .zero))
+      LaunchGroup("tests") {
+        step("everywhere").only(in: .test, .development)
+        step("elsewhere").only(in: .production)
+        step("off").when { $0.value(for: "A", key: "Off") != nil }
+        step("on").when { $0.value(for: "A", key: "On") != nil }
+      }.only(in: .test).when { $0.value(for: "A", key: "On") != nil }
+      LaunchGroup("later") { step("deferred") }.deferred()
+    }
+    let report = try await launch.launch()
+    #expect(report.entries.map(\.id) == ["flaky", "bad", "everywhere", "elsewhere", "off", "on"])
+    #expect(report.entries.map(\.outcome) == [.completed, .failed, .completed, .skipped, .skipped, .completed])
+    #expect(report.entries.prefix(2).map(\.attempts) == [3, 3])
+    #expect(await launch.deferredReport().entries.map(\.id) == ["deferred"])
+  }
+
+  @Test("limits the time of each of its steps")
+  func timeout() async throws {
+    let clock = TestClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      LaunchGroup("slow") {
+        take(.seconds(60), on: clock).id("a").after()
+        take(.seconds(60), on: clock).id("b").after().timeout(.seconds(4))
+      }.timeout(.seconds(2)).onFailure(.skip)
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleepers(4)
+    clock.advance(by: .seconds(2))
+    await clock.waitForSleeper(until: .seconds(4))
+    while clock.deadlines.count > 2 { await Task.yield() }
+    clock.advance(by: .seconds(2))
+    #expect(try await launched.value.entries.map(\.duration) == [.seconds(2), .seconds(4)])
+  }
+
+  @Test("can be in a group, and its steps say which groups they are in")
+  func nested() async throws {
+    let report = try await sequence {
+      LaunchGroup("app") {
+        step("first")
+        LaunchGroup("storage") {
+          step("a").after()
+          step("b").after()
+        }
+        step("last")
+      }
+      step("after all")
+    }.launch()
+    #expect(journal.entries.first == "first" && journal.entries.suffix(2) == ["last", "after all"])
+    #expect(report.entry("last")?.waitedFor == ["a", "b"])
+    #expect(report.entry("a")?.groups == ["app", "storage"])
+    #expect(report.entry("after all")?.groups == [])
+    #expect(report.timeline().contains("in app/storage, after first"))
+    #expect(report.json().contains(#""groups": ["app", "storage"]"#))
+    #expect(report.svg().contains("app/storage/a: completed"))
+  }
+
+  @Test("without steps is nothing to wait for")
+  func empty() async throws {
+    let waits = try await waits {
+      step("a")
+      LaunchGroup("none") { for _ in 0..<0 { step("never") } }
+      step("b")
+      step("c").requires("none")
+    }
+    #expect(waits == ["a": [], "b": ["a"], "c": []])
+  }
+
+  @Test("with deferred steps doesn't hold the launch up for them")
+  func deferredMembers() async throws {
+    let launch = try sequence {
+      LaunchGroup("mixed") {
+        step("now")
+        step("later").deferred()
+      }
+      step("next")
+      step("latest").deferred()
+    }
+    #expect(try await launch.launch().entries.map(\.id) == ["now", "next"])
+    #expect(await launch.deferredReport().entries.map(\.waitedFor) == [[], ["later"]])
+    let error = try mistake {
+      LaunchGroup("mixed") {
+        step("now")
+        step("later").deferred()
+      }
+      step("next").after("mixed")
+    }
+    #expect(error.code == .deferredDependency)
+  }
+
+  @Test("can't have an id of a step or of another group")
+  func duplicates() throws {
+    let both = try mistake {
+      LaunchGroup("same") { step("a") }
+      step("same")
+    }
+    #expect(both.code == .duplicateID)
+    #expect(both.description.contains("A group and a step have the id \"same\""))
+    let groups = try mistake {
+      LaunchGroup("same") { step("a") }
+      LaunchGroup("same") { step("b") }
+    }
+    #expect(groups.description.contains("Two groups have the id \"same\""))
+    #expect(groups.description.split(separator: "GroupTests.swift:").count == 3)
+  }
+
+  @Test("can't wait for its own steps, nor they for it", arguments: [false, true])
+  func itself(groupWaits: Bool) throws {
+    let error = try mistake {
+      let group = LaunchGroup("storage") {
+        if groupWaits { step("a") } else { step("a").after("storage") }
+        step("b")
+      }
+      if groupWaits { group.after("a") } else { group }
+    }
+    #expect(error.code == .cycle)
+    #expect(error.path == (groupWaits ? ["storage", "a", "storage"] : ["a", "storage", "a"]))
+    #expect(error.description.contains("Refer to steps of the group."))
+  }
+
+  @Test("is named in the error about a cycle through it, and as the closest match of an unknown id")
+  func messages() throws {
+    let cycle = try mistake {
+      LaunchGroup("storage") {
+        step("a")
+        step("b")
+      }.after("ui")
+      step("ui").after("b")
+    }
+    #expect(cycle.path == ["a", "ui", "b", "a"])
+    #expect(cycle.description.contains("b in storage is at"))
+    let unknown = try mistake {
+      LaunchGroup("storage") { step("a") }
+      step("ui").after("storge")
+    }
+    #expect(unknown.description.contains("Did you mean \"storage\"?"))
+  }
+
+  @Test("costs a plan of ten thousand steps in a hundred groups that wait for each other no more than its steps")
+  func many() throws {
+    let launch = try sequence {
+      for group in 0..<100 {
+        LaunchGroup("group \(group)") { for number in 0..<100 { step("\(group).\(number)").after() } }
+      }
+      step("last")
+    }
+    #expect(launch.description.hasSuffix("99.99, last)"))
+  }
+}
