@@ -1,6 +1,8 @@
 import Spellbook
 
-protocol Greeter: Sendable { func greeting(for name: String) -> String }
+protocol Greeter: Sendable {
+  func greeting(for name: String) -> String
+}
 struct EnglishGreeter: Greeter {
   func greeting(for name: String) -> String { "Hello, \(name)!" }
 }
@@ -19,9 +21,11 @@ final class Reception {
 
 @main struct Hello {
   static func main() {
-    InitializerRegistry.shared.register((any Greeter).self) { EnglishGreeter() }
+    let registry = InitializerRegistry.shared
+    registry.register((any Greeter).self) { EnglishGreeter() }
     let reception = Reception()
     print(reception.welcome("Ada"))
-    print("Visitors: \(reception.visitors), visits: \(reception.visits)")
+    print("Visitors: \(reception.visitors)")
+    print("Visits: \(reception.visits)")
   }
 }
