@@ -24,9 +24,9 @@ import Testing
       @Partial var header: Header?
       @Final var id: Int
       @Preference var token = ""
-      var heard: [String] = []
+      var owners: [String] = []
 
-      func progressInjected(_ progress: Progress) { heard.append(progress.owner) }
+      func progressInjected(_ progress: Progress) { owners.append(progress.owner) }
     }
     registry.register(Progress.self, in: Screen.self) { screen in Progress(owner: screen.title) }
     registry.register((any Client).self, scope: .singleton) { NetworkClient() }
@@ -34,7 +34,7 @@ import Testing
 
     let screen = Screen()
     #expect(screen.progress.owner == "Inbox")
-    #expect(screen.heard == ["Inbox"])
+    #expect(screen.owners == ["Inbox"])
     #expect(screen.header == nil)
     screen.id = 1
     #expect(throws: FinalError.self) { try screen.$id.assign(2) }
@@ -107,20 +107,56 @@ import Testing
   func swinject() throws {
     registry.register((any Client).self, scope: .graph) { NetworkClient() }
     registry.register(Checkout.self, scope: .singleton, autowire: Checkout.init)
-      .onInjection { checkout, point in _ = (checkout, point) }
     registry.register(Progress.self, named: "main") { Progress(owner: "main") }
 
-    #expect(try registry.resolve(Progress.self, named: "main").owner == "main")
+    let main = try registry.resolve(Progress.self, named: "main")
     let child = InitializerRegistry(parent: registry)
-    #expect(try child.resolve(Checkout.self) === registry.resolve(Checkout.self))
+    let checkout = try child.resolve(Checkout.self)
+
+    #expect(main.owner == "main")
+    #expect(try registry.resolve(Checkout.self) === checkout)
     #expect(throws: InjectionError.self) { try registry.resolve(Progress.self) }
+  }
+
+  @Test("Swinject's initCompleted")
+  func initCompleted() throws {
+    final class Parent: Sendable {
+      let child = Injected<Child?>(.weak)
+    }
+    final class Child: Sendable {
+      let parent = Injected<Parent?>(.weak)
+    }
+    registry.register(Parent.self, scope: .singleton) { Parent() }
+    registry.register(Child.self, scope: .singleton) { Child() }
+
+    let parent = try registry.resolve(Parent.self)
+    #expect(parent.child.value?.parent.value === parent)
+  }
+
+  final class FakeClient: Client {}
+
+  @Test("swift-dependencies")
+  func dependencies() {
+    final class Page { @Injected var client: any Client }
+
+    registry.register((any Client).self) { NetworkClient() }
+    let override = InitializerRegistry(parent: .current)
+    override.register((any Client).self) { FakeClient() }
+    override.run {
+      #expect(Page().client is FakeClient)
+    }
+
+    #expect(Page().client is NetworkClient)
   }
 
   @Test("Initializable")
   func initializable() async throws {
     struct AppConfiguration: Configurable {
       var serviceStorage: ServiceStorage = [
-        "Crash": [.development: ["ApiKey": "debug"], .production: ["ApiKey": "live"]]
+        "Crash": [
+          .development: ["ApiKey": "debug"],
+          .production: ["ApiKey": "live"],
+        ]
       ]
       func currentStage() -> ReleaseStage { .production }
       static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
@@ -128,12 +164,15 @@ import Testing
     @MainActor final class CrashInitializer: Initializable {
       var keys: [String] = []
       func perform(with configuration: any Configurable) async throws {
-        keys.append(try configuration.requiredValue(for: "Crash", key: "ApiKey"))
+        let key = try configuration.requiredValue(
+          for: "Crash", key: "ApiKey")
+        keys.append(key)
       }
       func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
     }
     let crash = CrashInitializer()
-    let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
+    let configuration = AppConfiguration.defaultConfiguration()
+    let launch = try LaunchSequence(configuration: configuration) {
       crash
     }
     try await launch.launch()
@@ -157,5 +196,18 @@ import Testing
     settings.$volume.reset()
     #expect(settings.volume == 5)
     #expect(!settings.$volume.isSet)
+  }
+
+  enum Settings {
+    static let volume = Preference("volume", default: 5)
+  }
+
+  @Test("Defaults")
+  func defaults() throws {
+    Settings.volume.value = 7
+    try Settings.volume.update { $0 += 1 }
+    Settings.volume.reset()
+
+    #expect(!Settings.volume.isSet)
   }
 }

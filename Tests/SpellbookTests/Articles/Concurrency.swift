@@ -7,7 +7,6 @@ import Testing
   let registry = InitializerRegistry.current
 
   final class Cache: Sendable {}
-  struct Theme: Codable, Sendable { var name: String }
 
   class Screen {
     @Lazy var cache = Cache()
@@ -35,30 +34,7 @@ import Testing
   }
 
   final class Service: Sendable {
-    // @Lazy var cache = Cache()      error: stored property '_cache' of 'Sendable'-conforming class is mutable
     let cache = LazyConstant { Cache() }
-    let clock = Injected<Int>()
-    let theme = Partial<Theme>()
-    let id = Final<Int>()
-  }
-  enum Settings {
-    static let launches = Preference("launches", default: 0)
-    static let cache = LazyConstant { Cache() }
-  }
-
-  @Test("in a Sendable class and as a static, each is a plain constant")
-  func constants() throws {
-    registry.register(Int.self) { 7 }
-    registry.register(Theme.self) { Theme(name: "dark") }
-    let service = Service()
-
-    #expect(service.cache.value === service.cache.value)
-    #expect(service.clock.value == 7)
-    #expect(try service.theme.load().name == "dark")
-    try service.id.assign(1)
-    #expect(service.id.value == 1)
-    Settings.launches.value += 1
-    #expect(Settings.launches.value == 1)
   }
 
   @Test("a first read by many threads makes one value")

@@ -25,7 +25,8 @@ enum GettingStarted {
     }
 
     @Test func countsItsVisits() {
-      InitializerRegistry.current.register((any Greeter).self) { FakeGreeter() }
+      let registry = InitializerRegistry.current
+      registry.register((any Greeter).self) { FakeGreeter() }
       let reception = Reception()
       #expect(reception.welcome("Ada") == "for Ada")
       #expect(reception.visits == 1)
@@ -64,7 +65,9 @@ enum GettingStarted {
       func print(_ error: InjectionError) { printed = error.description }
 
       let reception = Reception()
-      do throws(InjectionError) { _ = try reception.$greeter.resolve() } catch { print(error) }
+      do throws(InjectionError) {
+        _ = try reception.$greeter.resolve()
+      } catch { print(error) }
 
       #expect(printed.hasPrefix("No initializer is registered for any Greeter for Reception.greeter"))
       #expect(printed.contains("registry.register((any Greeter).self) { … }"))

@@ -32,30 +32,33 @@ import Testing
     #expect(screen.other.label == "Inbox 2")
   }
 
-  @Test("of a container: its observer")
+  @Test("of an object: its observer")
   func observer() {
     final class Page: InjectionObserver {
       @Injected var network: Network
       @Lazy var tags = ["new"]
-      var heard: [String] = []
+      var injected: [String] = []
 
-      func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+      func didInject(_ value: Any, intoProperty name: String) { injected.append(name) }
     }
     registry.register { Network() }
     let page = Page()
     _ = (page.tags, page.network, page.tags)
 
-    #expect(page.heard == ["tags", "network"])
+    #expect(page.injected == ["tags", "network"])
   }
 
   @Test("of a registration, and of a registry")
   func registration() throws {
     final class Page { @Injected var network: Network }
     registry.register { Network() }
-      .onInjection { network, point in network.label = point.propertyName ?? "resolved" }
+      .onInjection { network, point in
+        network.label = point.propertyName ?? "resolved"
+      }
 
     #expect(Page().network.label == "network")
-    #expect(try registry.resolve(Network.self).label == "resolved")
+    let resolved = try registry.resolve(Network.self)
+    #expect(resolved.label == "resolved")
   }
 
   final class Lines: Sendable {
@@ -72,14 +75,18 @@ import Testing
       var network: Network
       init(lines: Lines) { self.lines = lines }
 
-      func didInject(_ value: Any, intoProperty name: String) { lines.add("the container's") }
+      func didInject(_ value: Any, intoProperty name: String) { lines.add("the object's") }
     }
     let lines = Lines()
     registry.register { Network() }.onInjection { _, _ in lines.add("the registration's") }
     registry.onInjection { _, _ in lines.add("the registry's") }
     _ = Page(lines: lines).network
 
-    #expect(lines.all == ["the registration's", "the property's", "the container's", "the registry's"])
+    #expect(
+      lines.all == [
+        "the registration's", "the property's", "the object's",
+        "the registry's",
+      ])
   }
 
   @Test("inject(into:) ends with a call of postInject")

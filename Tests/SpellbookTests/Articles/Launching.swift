@@ -9,7 +9,10 @@ import Testing
   struct AppConfiguration: Configurable {
     var serviceStorage: ServiceStorage = [
       "Crash": [.production: ["ApiKey": "live-key"]],
-      "Database": [.test: ["Path": "/tmp/test.sqlite"], .production: ["Path": "/var/app.sqlite"]],
+      "Database": [
+        .test: ["Path": "/tmp/test.sqlite"],
+        .production: ["Path": "/var/app.sqlite"],
+      ],
     ]
     func currentStage() -> ReleaseStage { .test }
     static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
@@ -147,8 +150,11 @@ import Testing
         .environment(prefix: "APP", variables: ["APP_CRASH_API_KEY": "from-outside"]),
         .memory(["Crash": [.production: ["ApiKey": "live-key", "Limit": "7"]]]),
       ])
-    #expect(try configuration.requiredValue(for: "Crash", key: "ApiKey") == "from-outside")
-    #expect(try configuration.value(for: "Crash", key: "Limit", as: Int.self) == 7)
+    let key = try configuration.requiredValue(for: "Crash", key: "ApiKey")
+    let limit = try configuration.value(
+      for: "Crash", key: "Limit", as: Int.self)
+    #expect(key == "from-outside")
+    #expect(limit == 7)
 
     #expect(
       configuration.explanation(for: "Crash", key: "ApiKey") == """
@@ -209,7 +215,8 @@ import Testing
     let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
     #expect(error?.id == "broken")
     #expect(error?.underlying is Broken)
-    #expect(error?.report?.entries.map(\.outcome) == [.completed, .failed, .notRun])
+    let outcomes = error?.report?.entries.map(\.outcome)
+    #expect(outcomes == [.completed, .failed, .notRun])
   }
 
   @Test("The foreground")
@@ -231,7 +238,8 @@ import Testing
       DatabaseInitializer()
       Cache().id("warm-up").deferred()
     }
-    #expect(try await launch.launch().entries.map(\.id) == ["DatabaseInitializer"])
+    let launched = try await launch.launch().entries.map(\.id)
+    #expect(launched == ["DatabaseInitializer"])
     #expect(await launch.deferredReport().entries.map(\.id) == ["warm-up"])
   }
 

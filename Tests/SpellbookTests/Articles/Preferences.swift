@@ -20,6 +20,19 @@ import Testing
   struct Options { @Preference("options.verbose") var verbose = false }
   enum Shared { static let launches = Preference("launches", default: 0) }
 
+  @Test("two classes share the value of one key, and a given key is a value of its own")
+  func keys() {
+    final class Player { @Preference var volume = 5 }
+    final class Alarm { @Preference var volume = 8 }
+
+    Player().volume = 3
+    #expect(Alarm().volume == 3)
+
+    final class Timer { @Preference("timer.volume") var volume = 8 }
+
+    #expect(Timer().volume == 8)
+  }
+
   @Test("are declared as properties")
   func declaration() throws {
     try store.set(9, forKey: "loudness")

@@ -14,7 +14,8 @@ enum TestingArticle {
 
   @Suite(.registry) struct PageTests {
     @Test func usesTheTracker() {
-      InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
+      let registry = InitializerRegistry.current
+      registry.register((any Tracker).self) { FakeTracker(name: "fake") }
       #expect(Page().tracker.name == "fake")
     }
 
@@ -25,15 +26,21 @@ enum TestingArticle {
     }
   }
 
-  @Suite(.registry { $0.register((any Tracker).self) { FakeTracker(name: "of all tests") } })
+  @Suite(
+    .registry {
+      $0.register((any Tracker).self) { FakeTracker(name: "shared") }
+    })
   struct MorePageTests {
     @Test(arguments: 1...3) func hasATracker(_ number: Int) {
-      #expect(Page().tracker.name == "of all tests")
+      #expect(Page().tracker.name == "shared")
     }
 
-    @Test(.registry { $0.register((any Tracker).self) { FakeTracker(name: "of this test") } })
+    @Test(
+      .registry {
+        $0.register((any Tracker).self) { FakeTracker(name: "own") }
+      })
     func hasItsOwnTracker() {
-      #expect(Page().tracker.name == "of this test")
+      #expect(Page().tracker.name == "own")
     }
   }
 
@@ -54,7 +61,10 @@ enum TestingArticle {
       #expect(InitializerRegistry.current.validate().isEmpty)
     }
 
-    @Test(.registry { $0.register((any Tracker).self) { FakeTracker(name: "fake") } })
+    @Test(
+      .registry {
+        $0.register((any Tracker).self) { FakeTracker(name: "fake") }
+      })
     func theNetworkUsesTheTracker() throws {
       let network = try InitializerRegistry.current.resolve(Network.self)
       #expect(network.tracker.name == "fake")
@@ -78,19 +88,20 @@ enum TestingArticle {
   }
 
   @Suite(.registry(clock: TestClock()) { registerServices(in: $0) }) struct SessionTests {
+    let registry = InitializerRegistry.current
     let clock: TestClock
     init() throws { clock = try InitializerRegistry.current.resolve() }
 
     @Test func endsAfterAnHour() throws {
-      let session = try InitializerRegistry.current.resolve(Session.self)
+      let session = try registry.resolve(Session.self)
       clock.advance(by: .seconds(3599))
-      #expect(try InitializerRegistry.current.resolve(Session.self) === session)
+      #expect(try registry.resolve(Session.self) === session)
       clock.advance(by: .seconds(1))
-      #expect(try InitializerRegistry.current.resolve(Session.self) !== session)
+      #expect(try registry.resolve(Session.self) !== session)
     }
   }
 
-  @Suite("A store of one's own") struct DictionaryStoreTests {
+  @Suite("A custom preference store") struct DictionaryStoreTests {
     @Test(arguments: PreferenceStoreSuite.checks)
     func keepsTheContract(check: PreferenceStoreSuite.Check) async {
       await check.run { DictionaryStore() }
@@ -98,7 +109,7 @@ enum TestingArticle {
   }
 
   @Suite("Testing", .registry) struct Article {
-    @Test("what was injected is recorded")
+    @Test("a recorder records what was injected")
     func recording() {
       InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
 
@@ -107,23 +118,25 @@ enum TestingArticle {
       _ = (page.tracker, page.tracker)
 
       #expect(recorder.count(of: (any Tracker).self) == 1)
-      #expect(recorder.injections(into: Page.self, named: "tracker").count == 1)
+      let injections = recorder.injections(into: Page.self, named: "tracker")
+      #expect(injections.count == 1)
       #expect(recorder.description == "1. FakeTracker into Page.tracker: any Tracker")
     }
 
-    @Test("what is injected is heard by a hook")
+    @Test("a hook is called for an injection")
     func hook() async {
       InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
 
       await confirmation { injected in
         InitializerRegistry.current.onInjection { value, point in
-          if value is any Tracker && point.propertyName == "tracker" { injected() }
+          guard value is any Tracker else { return }
+          if point.propertyName == "tracker" { injected() }
         }
         _ = Page().tracker
       }
     }
 
-    @Test("a sleep ends when the test says so")
+    @Test("a sleep on a test clock ends when the test advances the clock")
     func time() async throws {
       let clock = TestClock()
       let reminder = Task {
@@ -136,13 +149,13 @@ enum TestingArticle {
       #expect(try await reminder.value == "tea")
     }
 
-    @Test("a missing registration is asserted through $")
+    @Test("the projected value throws for a missing registration")
     func missing() throws {
       let error = try #require(throws: InjectionError.self) { try Page().$tracker.resolve() }
       #expect(error.code == .notRegistered)
     }
 
-    @Test("an object made in a test keeps the test's registry on any thread")
+    @Test("an object that a test's task creates asks the test's registry")
     func threads() async {
       InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
       let name = await Task { Page().tracker.name }.value

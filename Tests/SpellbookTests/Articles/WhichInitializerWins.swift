@@ -24,27 +24,27 @@ import Testing
   }
 
   private func registerAll() {
-    registry.register(Service.self) { Service("anyone") }
+    registry.register(Service.self) { Service("any") }
     registry.register(Service.self, named: .containing("backup")) { Service("a name with backup in it") }
     registry.register(Service.self, named: "backup") { Service("the name backup") }
-    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("a page of any class") }
+    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("a subclass of Page") }
     registry.register(Service.self, in: Page.self) { _ in Service("a page") }
   }
 
-  @Test("the container, then the name, then anyone")
+  @Test("the class comes first, then the name, then any property")
   func order() {
     registerAll()
 
     #expect(Page().service.origin == "a page")
     #expect(Page().own.origin == "a page")
-    #expect(SubPage().service.origin == "a page of any class")
-    #expect(Note().service.origin == "anyone")
+    #expect(SubPage().service.origin == "a subclass of Page")
+    #expect(Note().service.origin == "any")
     #expect(Note().backup.origin == "the name backup")
     #expect(Note().secondBackup.origin == "a name with backup in it")
     #expect(Note().own.origin == "the expression")
   }
 
-  @Test("an initializer that is registered for a class gets the instance that asks")
+  @Test("an initializer that is registered for a class gets the enclosing object")
   func container() throws {
     final class Editor {
       let title = "untitled"
@@ -53,7 +53,8 @@ import Testing
     registry.register(Service.self, in: Editor.self) { editor in Service(editor.title) }
 
     #expect(Editor().service.origin == "untitled")
-    #expect(try registry.resolve(Service.self, in: Editor()).origin == "untitled")
+    let service = try registry.resolve(Service.self, in: Editor())
+    #expect(service.origin == "untitled")
   }
 
   protocol Tracker: Sendable {}
@@ -77,7 +78,31 @@ import Testing
     #expect(Holder().tracker as? FileTracker !== shared)
   }
 
-  @Test("an answer of a child registry comes before any of its parent")
+  protocol ImageSource: Sendable {}
+  protocol Purgeable: Sendable {}
+  final class DiskCache: ImageSource, Purgeable {}
+
+  @Test("protocols that are forwarded to a class share what its scope keeps")
+  func forwarding() throws {
+    registry.register(DiskCache.self, scope: .singleton) { DiskCache() }
+    registry.register((any ImageSource).self) {
+      try $0.resolve(DiskCache.self)
+    }
+    registry.register((any Purgeable).self) {
+      try $0.resolve(DiskCache.self)
+    }
+
+    let cache = try registry.resolve(DiskCache.self)
+    let source = try registry.resolve((any ImageSource).self)
+    #expect(source as? DiskCache === cache)
+    #expect(try registry.resolve((any Purgeable).self) as? DiskCache === cache)
+
+    let replacement = DiskCache()
+    registry.register(instance: replacement)
+    #expect(try registry.resolve((any ImageSource).self) as? DiskCache === replacement)
+  }
+
+  @Test("a child registry's registration wins over its parent's")
   func parents() throws {
     registry.register(Int.self, named: "port") { 80 }
     let child = InitializerRegistry(parent: registry)
@@ -86,7 +111,7 @@ import Testing
     #expect(try child.resolve(Int.self, named: "port") == 8080)
   }
 
-  @Test("an Optional is served by what makes its wrapped type, and is nil without")
+  @Test("an Optional gets what is registered for its wrapped type, or nil")
   func optionals() {
     final class Holder {
       @Injected var service: Service?
@@ -100,7 +125,7 @@ import Testing
     #expect(holder.service?.origin == "later")
   }
 
-  @Test("the check finds what can never win")
+  @Test("validation reports registrations that differ only in their age")
   func validation() {
     registry.register(Service.self, in: Page.self, named: .containing("serv")) { _ in Service("one") }
     registry.register(Service.self, in: Page.self, named: .containing("vice")) { _ in Service("other") }

@@ -1,0 +1,57 @@
+import SpellTesting
+import Spellbook
+import Testing
+
+protocol TimeSource: Sendable { var now: Int { get } }
+struct SystemTime: TimeSource { let now = 1 }
+struct FixedTime: TimeSource { let now: Int }
+struct Ticket: Sendable { let time: Int }
+
+extension InjectionKeys {
+  static let time = InjectionKey<any TimeSource>(scope: .singleton) {
+    SystemTime()
+  }
+  static let ticket = InjectionKey {
+    Ticket(time: try $0.resolve(.time).now)
+  }
+}
+
+extension InjectionKeys {
+  static let backend = InjectionKey { "live" }
+    .test { "test" }
+    .preview { "preview" }
+}
+
+/// The samples of the article of this name.
+@Suite("Declared keys", .registry) struct DeclaredKeys {
+  let registry = InitializerRegistry.current
+
+  final class Player {
+    @Injected(.time) var time
+    @Injected(.ticket) var ticket
+  }
+
+  @Test("a registration for a key takes the place of its initializer until it is withdrawn")
+  func registration() {
+    let registration = registry.register(.time) { FixedTime(now: 9) }
+    #expect(Player().ticket.time == 9)
+
+    registration.unregister()
+    #expect(Player().ticket.time == 1)
+    #expect(Player().time.now == 1)
+  }
+
+  @Test("a key in a Sendable class is a constant")
+  func constant() {
+    final class Service: Sendable { let time = Injected(.time) }
+    #expect(Service().time.value.now == 1)
+  }
+
+  @Test(.registry) func usesTheTestBackend() throws {
+    let registry = InitializerRegistry.current
+    #expect(try registry.resolve(.backend) == "test")
+
+    let preview = InitializerRegistry(context: .preview)
+    #expect(try preview.resolve(.backend) == "preview")
+  }
+}
