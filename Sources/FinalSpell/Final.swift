@@ -1,6 +1,6 @@
 public import SpellRegistry
 
-/// A property that is assigned once, whenever its value is known, and never changes after that.
+/// A property that is assigned once, and never changes after that.
 ///
 /// ```swift
 /// final class Document {
@@ -12,31 +12,32 @@ public import SpellRegistry
 /// try document.$id.assign(8)      // throws FinalError instead
 /// ```
 ///
-/// If it is read before it is assigned, the registration for it fills it, if there is one; an Optional property reads
-/// nil, and may still be assigned.
+/// A read before the assignment uses the registered initializer, if there is one. An Optional property then reads nil,
+/// and can still be assigned.
 ///
-/// *When*: declaring the property costs one allocation. An assignment takes one atomic exchange; a read costs one atomic
+/// *When*: Declaring the property takes one allocation. An assignment takes one atomic exchange, and a read one atomic
 /// load.
 ///
-/// *Threads*: any number may read and assign at once. One assignment wins, and every reader sees its value whole.
+/// *Threads*: Any number of threads may read and assign at once. One assignment succeeds, and every reader sees its
+/// value whole.
 ///
-/// *Traps*: a second assignment, and a read before the first with nothing registered, stop the program with the
-/// property's name. Through `$property` they throw ``FinalError`` or `InjectionError` instead.
+/// *Traps*: A second assignment stops the program, and so does a read before the first one if nothing is registered.
+/// The message has the property's name. Through `$property`, they throw ``FinalError`` and `InjectionError` instead.
 ///
-/// Copies of a struct are assigned apart with `=`. In a class that is checked `Sendable`, use it as a constant, which has
-/// the operations itself: `let id = Final<Int>()`, assigned with `try id.assign(7)`. A property of a struct whose `Codable`
-/// conformance is synthesized can't be one, as the wrapper isn't `Codable`.
+/// Copies of a struct are assigned independently with `=`. In a class that is checked `Sendable`, use a constant, which
+/// has the operations itself: `let id = Final<Int>()`, assigned with `try id.assign(7)`. The wrapper isn't `Codable`:
+/// leave the property out of the coding keys of a `Codable` type.
 @frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
-  /// Creates a property to be assigned later.
+  /// Creates a property that is assigned later.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// Creates a property whose value is known already.
+  /// Creates a property with its value.
   @inlinable public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -58,7 +59,7 @@ public import SpellRegistry
     set { container[keyPath: path].assignOrStop(newValue, in: container) }
   }
 
-  /// The value of a property of a struct, or of a local.
+  /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
@@ -81,7 +82,9 @@ public import SpellRegistry
   /// The value of a constant; the same as ``wrappedValue``, for reading.
   @inlinable public var value: Value { wrappedValue }
 
-  /// A read before the first assignment; never inlined, so that it costs the other reads nothing.
+  /// Reads before the first assignment.
+  ///
+  /// Never inlined, so that other reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
       if error.code != .notRegistered { error.stop(at: storage.declaration.place) }
@@ -93,7 +96,7 @@ public import SpellRegistry
     }
   }
 
-  /// Assigns, or stops the program if there is a value already.
+  /// Assigns the value, or stops the program if there is one already.
   @usableFromInline func assignOrStop(_ value: Value, in container: AnyObject?) {
     do throws(FinalError) { try assign(value, in: container) } catch {
       trap(error.description, at: storage.declaration.place)
@@ -108,21 +111,21 @@ public import SpellRegistry
     if !isAssigned { throw FinalError(.alreadyAssigned, property: name(in: container), of: Value.self) }
   }
 
-  /// Assigns a struct's property, apart from its copies.
+  /// Assigns a struct's property independently of the struct's copies.
   @usableFromInline mutating func assignApart(_ value: Value) {
     if storage.hasValue { return assignOrStop(value, in: nil) }
     storage = storage.replaced(with: value)
   }
 
-  /// `Container.property` as far as it is known.
+  /// `Container.property`, as far as it is known.
   private func name(in container: AnyObject?) -> String {
     storage.point(in: container).step(Value.self).property
       ?? "The @Final property declared at \(storage.identity.place)"
   }
 }
 
-// The one assignment is made by the thread that begins the storage's gate, an atomic, and the value is read after the gate
-// is loaded as ready with acquiring order. There is no expression and no hook.
+// The one assignment is made by the thread that begins the storage's gate, an atomic, and the value is read after the
+// gate is loaded as ready with acquiring order. There is no expression and no hook.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: NamedProperty {
@@ -144,7 +147,7 @@ extension Final {
   /// What `$property` offers.
   public struct Projection {
     fileprivate let final: Final
-    /// The object that holds the property, if one does.
+    /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
     /// Whether the property has its value.
@@ -152,12 +155,12 @@ extension Final {
 
     /// The value, or nil until there is one.
     ///
-    /// Asks no registration.
+    /// Doesn't use a registration.
     public var value: Value? { final.storage.value }
 
     /// Assigns the value.
     ///
-    /// In a struct this assigns for every copy that shares the storage; `=` assigns one copy apart.
+    /// In a struct, this assigns the value of every copy that shares the storage. `=` assigns one copy.
     ///
     /// - Throws: ``FinalError`` if there is a value already, which stays.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }

@@ -1,19 +1,19 @@
 internal import SpellRegistry
 
-/// Why a `@Final` property could not be assigned.
+/// An error that occurs when a `@Final` property can't be assigned.
 public struct FinalError: Error, Sendable, CustomStringConvertible {
-  /// What kind of fault it is.
+  /// A kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as it is spelled in source.
     public let description: String
 
-    /// The property has its value, which stays.
+    /// The property already has a value, which stays.
     public static let alreadyAssigned = Code(description: "alreadyAssigned")
     /// The property's registered initializer assigns it itself, instead of returning the value.
     public static let beingMade = Code(description: "beingMade")
   }
 
-  /// What kind of fault it is.
+  /// The kind of error.
   public let code: Code
   /// `Container.property`, or where the property is declared.
   public let property: String

@@ -1,11 +1,11 @@
 public import SpellRegistry
 
-/// A property that gets its value from the registry when it is first read.
+/// A property whose value the registry provides when it is first read.
 ///
 /// ```swift
 /// final class Page {
 ///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
-///   @Injected("backup") var second: any Tracker    // the one named "backup", else as above
+///   @Injected("backup") var second: any Tracker    // the one named "backup", otherwise as above
 ///   @Injected(.time) var time                      // the declared key `time`, with its type
 ///   @Injected var clock: Clock?                    // nil if nothing is registered; asks again next time
 ///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
@@ -13,21 +13,22 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// The registry is the one that was current when the object was made, whatever thread reads. The property's own name
-/// counts as its name, unless the declaration gives another.
+/// The registry is the one that was current when the object was created, whichever thread reads. Registrations match
+/// the property's own name, unless the declaration gives another.
 ///
-/// *When*: declaring the property costs one allocation. The first read asks the registry; each read after it costs two
-/// atomic loads, about as much as the language's own `lazy var`.
+/// *When*: Declaring the property takes one allocation. The first read asks the registry. Each later read takes two
+/// atomic loads, about as long as the language's own `lazy var`.
 ///
-/// *Threads*: any number may read at once, the first read included: one asks, with no lock held, and the others wait for
-/// it; with `.everyRead` each asks for itself. Assigning and resetting are writes: like a write to any stored property,
-/// they need the isolation that the enclosing object has. An assigned value wins over what is registered.
+/// *Threads*: Any number of threads may read at once, including the first read. One of them asks the registry, with no
+/// lock held, and the others wait for it. With `.everyRead`, each thread asks for itself. Assigning and resetting are
+/// writes: like a write to any stored property, they need the isolation of the enclosing object. An assigned value wins
+/// over what is registered.
 ///
-/// *Traps*: a read for which nothing is registered, or whose initializer throws or needs the property itself, stops the
-/// program with the property's name, the path, what is registered nearby and what to write.
-/// `try $property.resolve()` throws the same instead.
+/// *Traps*: A read stops the program if nothing is registered, or if the initializer throws or needs the property
+/// itself. The message has the property's name, the path, similar registrations and the line to write. `try
+/// $property.resolve()` throws instead.
 ///
-/// In a class that is checked `Sendable`, and as a static, use it as a constant, which has the operations of `$property`
+/// In a class that is checked `Sendable` and as a static, use a constant, which has the operations of `$property`
 /// itself: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
 @frozen @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
@@ -44,7 +45,7 @@ public import SpellRegistry
     self.policy = policy
   }
 
-  /// Creates a property that takes what is registered for it.
+  /// Creates a property that resolves its type with its own name.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
@@ -69,7 +70,7 @@ public import SpellRegistry
     }
   }
 
-  /// The value of a property of a struct, or of a local.
+  /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.slot.isCurrent { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
@@ -106,7 +107,9 @@ public import SpellRegistry
   /// The value of a constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
-  /// A read that finds no value that is current; never inlined, so that it costs the other reads nothing.
+  /// Reads when there is no current value.
+  ///
+  /// Never inlined, so that other reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch {
       error.stop(at: storage.declaration.place)
@@ -143,8 +146,9 @@ public import SpellRegistry
 }
 
 // A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
-// gate as ready; newer values are behind an atomic link and the readers' lock, a weak one behind the lock of `WeakValue`.
-// There is no expression, and a hook is `@Sendable` or runs only after a check that it is on the main actor.
+// gate as ready; newer values are behind an atomic link and the readers' lock, a weak one behind the lock of
+// `WeakValue`. There is no expression, and a hook is `@Sendable` or runs only after a check that it is on the main
+// actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty {
@@ -155,22 +159,24 @@ extension Injected: NamedProperty {
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether there is a value now: it was injected or assigned, and is still alive if it is held weakly.
+  /// Whether there is a value: it was injected or assigned, and is still alive if it is held weakly.
   public var isResolved: Bool {
     if case .weak(let weakValue) = policy { return weakValue.isAlive }
     return storage.hasValue
   }
 
-  /// The value, as a read gives it, but with an error for what would stop the program there.
+  /// Returns the value as a read does, but throws an error if a read would stop the program.
   ///
   /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
-  /// Forgets the value of a constant; the next read asks the registry.
+  /// Drops the value of a constant.
   ///
-  /// Safe while other threads read. The first two values are therefore kept, unseen, for as long as the constant is. For
-  /// a property use `$property.reset()`.
+  /// The next read asks the registry.
+  ///
+  /// Safe while other threads read. Therefore the first two values stay in memory as long as the constant does. For a
+  /// property, use `$property.reset()`.
   public func reset() {
     if case .weak(let weakValue) = policy { weakValue.reset() }
     storage.forget()
@@ -182,7 +188,7 @@ extension Injected {
   /// What `$property` offers.
   @frozen public struct Projection {
     @usableFromInline var injected: Injected
-    /// The object that holds the property, if one does.
+    /// The enclosing object; nil in a struct and for a local variable.
     @usableFromInline let container: AnyObject?
 
     @inlinable init(injected: Injected, container: AnyObject?) {
@@ -190,26 +196,28 @@ extension Injected {
       self.container = container
     }
 
-    /// Whether the property has a value now: it was injected or assigned, and is still alive if it is held weakly.
+    /// Whether the property has a value: it was injected or assigned, and is still alive if it is held weakly.
     public var isResolved: Bool { injected.isResolved }
 
-    /// The value, as a read of the property gives it, but with an error for what would stop the program there.
+    /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///
     /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 
-    /// Forgets the value, an assigned one too; the next read asks the registry.
+    /// Drops the value, even an assigned one.
     ///
-    /// Copies of a struct keep theirs. A value that is being made goes to those who wait for it.
+    /// The next read asks the registry.
+    ///
+    /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
     @inlinable public mutating func reset() {
       if case .weak = injected.policy { injected.policy = .weak(WeakValue()) }
       injected.storage = injected.storage.replacedWithNothing()
     }
 
-    /// The registry that the property asks: the one that was current when its object was made.
+    /// The registry that the property asks: the one that was current when the enclosing object was created.
     ///
-    /// An object makes another in its own registry with it: `$service.registry.run { Child() }`.
+    /// An object can use it to create another one in its own registry: `$service.registry.run { Child() }`.
     public var registry: InitializerRegistry { injected.registry }
   }
 }

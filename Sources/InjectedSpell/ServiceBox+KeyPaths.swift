@@ -1,14 +1,15 @@
 extension ServiceBox {
-  /// Gives an object's properties the services of these names, with no wrapper and no reflection.
+  /// Assigns the services with these names to an object's properties, without wrappers and reflection.
   ///
   /// ```swift
   /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
   /// ```
   ///
-  /// The compiler checks the properties, which may be of any kind that can be set. A property of an Optional type takes a
-  /// service of its wrapped type.
+  /// The compiler checks the key paths, which can refer to any settable property. A property of an Optional type takes
+  /// a service of its wrapped type.
   ///
-  /// - Returns: The names whose services were set, which the box does not have, and which are of another type.
+  /// - Returns: The names whose services were assigned, those without a service, and those whose service has another
+  ///   type.
   @discardableResult
   public func fill<Target: AnyObject, each Service>(
     _ target: Target, _ properties: repeat (String, ReferenceWritableKeyPath<Target, each Service>)

@@ -1,8 +1,7 @@
 internal import Support
 public import SpellRegistry
 
-/// A box of named services that fills an object's `@Injected` properties by name and type, and the services with each
-/// other.
+/// A box of named services that fills the `@Injected` properties of an object by name and type.
 ///
 /// ```swift
 /// ServiceBox.default.register(Analytics(), named: "analytics")
@@ -14,16 +13,16 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// A service fits a property that has its name and whose type is its class, a superclass, a protocol it conforms to, or
-/// an Optional of one of these. The services are instances in the box's registry, so whatever is made under that
-/// registry gets them too.
+/// A service fits a property that has its name, and whose type is its class, a superclass, a protocol that it conforms
+/// to, or an Optional of one of these. The box also fills the services with each other. They are instances in the box's
+/// registry, so objects that are created in that registry get them too.
 ///
 /// Safe to use from any thread; the objects it fills are touched only by the call that fills.
 public final class ServiceBox: Sendable {
   /// The box of the whole process.
   public static let `default` = ServiceBox()
 
-  /// Where the services are registered.
+  /// The registry that has the services.
   public let registry: InitializerRegistry
 
   private struct Entry: Sendable {
@@ -43,14 +42,14 @@ public final class ServiceBox: Sendable {
   /// Creates an empty box.
   public init(registry: InitializerRegistry = InitializerRegistry()) { self.registry = registry }
 
-  /// Puts a service into the box, in place of one with the same name.
+  /// Adds a service to the box, and replaces one with the same name.
   ///
-  /// Put a service that lives on the main actor into the box there: it is then filled on the main actor only.
+  /// Call this on the main actor for a service of the main actor. The box then fills it on the main actor only.
   public func register<Service: Sendable>(
     _ service: Service, named name: String, isolation: isolated (any Actor)? = #isolation
   ) {
-    // Both under the lock, so that box and registry agree on the last of a name. What they replace is released after it:
-    // a deinitializer may do anything.
+    // Both under the lock, so that box and registry agree on the last of a name. What they replace is released after
+    // it: a deinitializer may do anything.
     let replaced = entries.withLock { entries in
       let (registration, replaced) = registry.replace(with: service, as: .anySupertype, named: .equal(to: name))
       entries.age += 1
@@ -62,7 +61,9 @@ public final class ServiceBox: Sendable {
     withExtendedLifetime(replaced) {}
   }
 
-  /// Forgets the services; objects that were filled keep them, and the box itself stays in the box.
+  /// Removes the services.
+  ///
+  /// Objects that were filled keep them.
   public func clear() {
     let dropped = entries.withLock { entries in
       defer { entries.byName = [:] }
@@ -71,16 +72,15 @@ public final class ServiceBox: Sendable {
     for entry in dropped.values { entry.registration() }
   }
 
-  /// Gives an object's `@Injected` properties the services that have their names, and the services each other.
+  /// Injects the services with matching names into an object's `@Injected` properties, and into each other's.
   ///
-  /// A property that has another value gets the service in its place, with hooks and all; one that has the service
-  /// already is left alone. Finds the properties by reflection, which reads every stored property of the object: the
-  /// object must be the caller's own. A main-actor object is filled on the main actor, and an actor by itself; both have
-  /// a form of this method that the compiler chooses. Of the services, those that were put into the box on the main actor
-  /// are filled by calls on the main actor only, and actors fill themselves.
+  /// A property that has another value gets the service instead, and its hooks are called. A property that already has
+  /// the service stays as it is. The properties are found by reflection, which reads every stored property of the
+  /// object, so no other thread may be using the object. A main-actor object is filled on the main actor, and an actor
+  /// on itself; the compiler chooses the overload. Services that were added on the main actor are filled by calls on
+  /// the main actor only, and actors fill themselves.
   ///
-  /// - Returns: Which properties were filled, which have no service of their name, and which have one that is of
-  ///   another type.
+  /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult
   public func fill<Target: AnyObject>(_ target: Target) -> FillReport { fillUnchecked(target, isOnMainActor: false) }
 
@@ -134,15 +134,17 @@ public final class ServiceBox: Sendable {
   }
 }
 
-/// What a ``ServiceBox`` did to an object's properties, by name.
+/// The result of filling an object from a ``ServiceBox``, as property names.
 public struct FillReport: Sendable, Equatable {
-  /// The properties that have the service of their name now.
+  /// The properties that have their service.
   public var filled: [String] = []
-  /// The properties for which the box has no service.
+  /// The properties without a service in the box.
   public var missing: [String] = []
-  /// The properties whose service is of another type.
+  /// The properties whose service has another type.
   public var mismatched: [String] = []
-  /// Why nothing was filled, where reflection shows no property to fill; it is printed, too, once for each class.
+  /// The reason that nothing was filled, if reflection shows no property to fill.
+  ///
+  /// It is also printed, once for each class.
   public var note: String?
 }
 

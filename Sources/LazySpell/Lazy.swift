@@ -1,6 +1,6 @@
 public import SpellRegistry
 
-/// A property whose value is made when it is first read, once, whichever thread reads it.
+/// A property whose value is created when it is first read, once, on whichever thread.
 ///
 /// ```swift
 /// final class Screen {
@@ -12,32 +12,33 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// What makes the value is the registration for the enclosing object's class, else the expression, else the registration
-/// for the type, else the type's empty initializer. The registry is the one that was current when the object was made.
+/// The registration for the enclosing object's class creates the value. If there is none, the expression does, then the
+/// registration for the type, and then the type's empty initializer. The registry is the one that was current when the
+/// object was created.
 ///
-/// *When*: declaring the property costs one allocation. The first read makes the value; each read after it costs one
-/// atomic load, as much as the language's own `lazy var`.
+/// *When*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
+/// atomic load, about as long as the language's own `lazy var`.
 ///
-/// *Threads*: any number may read at once, the first read included: one makes the value, with no lock held, and the
-/// others wait for it. Assigning and resetting are writes: like a write to any stored property, they need the isolation
-/// that the enclosing object has. The expression runs where the property is first read, so a `Lazy` is not `Sendable`;
-/// for a constant that is, use ``LazyConstant``.
+/// *Threads*: Any number of threads may read at once, including the first read. One of them creates the value, with no
+/// lock held, and the others wait for it. Assigning and resetting are writes: like a write to any stored property, they
+/// need the isolation of the enclosing object. The expression runs where the property is first read, so a `Lazy` isn't
+/// `Sendable`. For a `Sendable` constant, use ``LazyConstant``.
 ///
-/// *Traps*: a read for which there is no initializer, or whose initializer throws or needs the property itself, stops
-/// the program with the property's name, the path and what to do. `try $property.resolve()` throws the same instead.
+/// *Traps*: A read stops the program if there is no initializer, or if the initializer throws or needs the property
+/// itself. The message has the property's name, the path and what to do. `try $property.resolve()` throws instead.
 ///
-/// Copies of a struct share the value until one of them is assigned or reset; the others keep it.
+/// Copies of a struct share the value until one of them is assigned or reset. The others keep it.
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
 
-  /// Creates a property that takes what is registered for it, or its type's empty value.
+  /// Creates a property that uses the registered initializer, or the type's empty value.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// Creates a property with an expression, which runs at the first read.
+  /// Creates a property with an expression that runs at the first read.
   @inlinable public init(
     wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
@@ -46,13 +47,13 @@ public import SpellRegistry
     self.init(PropertyDeclaration(place: place, expression: expression))
   }
 
-  /// Creates a property that takes what is registered for it, then calls a closure.
+  /// Creates a property that uses the registered initializer, and calls a closure after each injection.
   ///
-  /// A closure that names wrapped properties of the enclosing class is a "circular reference" to the compiler: give such
-  /// a hook as a method.
+  /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
+  /// circular reference. Pass a method instead.
   ///
   /// - Parameters:
-  ///   - onInjection: Called once for each value made, with the enclosing object and the value, after it is stored.
+  ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -64,11 +65,11 @@ public import SpellRegistry
     self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)))
   }
 
-  /// Creates a property with an expression that calls a closure with its value.
+  /// Creates a property with an expression, and calls a closure after its value is created.
   ///
   /// - Parameters:
   ///   - expression: Runs at the first read.
-  ///   - onInjection: Called once for each value made, with the enclosing object and the value, after it is stored.
+  ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -82,10 +83,10 @@ public import SpellRegistry
       PropertyDeclaration(place: place, expression: expression, hook: PropertyDeclaration.hook(at: place, onInjection)))
   }
 
-  /// Creates a property that takes what is registered for it, then calls a method of the enclosing object.
+  /// Creates a property that uses the registered initializer, and calls a method of the enclosing object.
   ///
   /// - Parameters:
-  ///   - onInjection: A method such as `Screen.didMake`; called once for each value made, after it is stored.
+  ///   - onInjection: A method such as `Screen.didMake`, called once for each value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -96,11 +97,11 @@ public import SpellRegistry
     self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property with an expression that calls a method of the enclosing object with its value.
+  /// Creates a property with an expression, and calls a method of the enclosing object with its value.
   ///
   /// - Parameters:
   ///   - expression: Runs at the first read.
-  ///   - onInjection: A method such as `Screen.didMake`; called once for each value made, after it is stored.
+  ///   - onInjection: A method such as `Screen.didMake`, called once for each value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -132,7 +133,7 @@ public import SpellRegistry
     }
   }
 
-  /// The value of a property of a struct, or of a local.
+  /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
@@ -165,7 +166,9 @@ public import SpellRegistry
     }
   }
 
-  /// The first read; never inlined, so that it costs the later ones nothing.
+  /// Creates the value at the first read.
+  ///
+  /// Never inlined, so that later reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     if storage.makeFromExpression(in: container) { return storage.slot.unsafeValue }
     return resolveOrStop(in: container)
@@ -193,7 +196,7 @@ extension Lazy {
   /// What `$property` offers.
   @frozen public struct Projection {
     @usableFromInline var lazy: Lazy
-    /// The object that holds the property, if one does.
+    /// The enclosing object; nil in a struct and for a local variable.
     @usableFromInline let container: AnyObject?
 
     @inlinable init(lazy: Lazy, container: AnyObject?) {
@@ -201,20 +204,22 @@ extension Lazy {
       self.container = container
     }
 
-    /// Whether the value has been made or assigned.
+    /// Whether the value has been created or assigned.
     ///
-    /// Never makes it.
+    /// Doesn't create it.
     public var isInitialized: Bool { lazy.storage.hasValue }
 
-    /// The value, as a read of the property gives it, but with an error for what would stop the program there.
+    /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///
     /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
-    /// Forgets the value; the next read makes another.
+    /// Drops the value.
     ///
-    /// Copies of a struct keep theirs. A value that is being made goes to those who wait for it.
+    /// The next read creates another one.
+    ///
+    /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
     @inlinable public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
@@ -224,6 +229,6 @@ extension Lazy: NamedProperty {
   public var identity: PropertyIdentity { storage.identity }
 }
 
-// Its expression runs wherever it is read; see ``LazyConstant``.
+// The expression runs on the thread that reads first. See ``LazyConstant``.
 @available(*, unavailable)
 extension Lazy: Sendable {}

@@ -1,8 +1,8 @@
 public import SpellRegistry
 
-/// A constant whose value is made when it is first read, once, whichever thread reads it.
+/// A constant whose value is created when it is first read, once, on whichever thread.
 ///
-/// For a class that is checked `Sendable`, and for statics, which can't have wrapped properties:
+/// Use it in a class that is checked `Sendable` and as a static, where the language allows no wrapped property:
 ///
 /// ```swift
 /// final class Service: Sendable {
@@ -11,19 +11,20 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// *When*: declaring it costs one allocation. The first read makes the value; each read after it costs one atomic load.
-/// After a ``reset()`` a read costs up to five times that.
+/// *When*: Declaring it takes one allocation. The first read creates the value. Each later read takes one atomic load,
+/// and after a ``reset()`` up to five times as long.
 ///
-/// *Threads*: any number may read and reset at once; one makes the value, with no lock held, and the others wait for it.
+/// *Threads*: Any number of threads may read and reset at once. One of them creates the value, with no lock held, and
+/// the others wait for it.
 ///
-/// *Traps*: a closure that reads its own constant, directly or through others, stops the program with the path.
+/// *Traps*: A closure that reads its own constant, directly or through others, stops the program with the path.
 @frozen public struct LazyConstant<Value> {
   @usableFromInline let storage: PropertyStorage<Value>
 
   /// Creates a constant.
   ///
   /// - Parameters:
-  ///   - initializer: Makes the value, on the thread that reads it first, with no lock held.
+  ///   - initializer: Creates the value, on the thread that reads it first, with no lock held.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, for messages.
@@ -41,7 +42,9 @@ public import SpellRegistry
     return otherValue()
   }
 
-  /// A read that finds no first value; never inlined, so that it costs the other reads nothing.
+  /// Finds or creates the value if the first one isn't there.
+  ///
+  /// Never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
     if let newer = storage.slot.newerValue(inEpoch: false) { return newer }
     if storage.makeFromExpression(in: nil) { return storage.slot.unsafeValue }
@@ -54,15 +57,17 @@ public import SpellRegistry
     }
   }
 
-  /// Whether the value has been made.
+  /// Whether the value has been created.
   ///
-  /// Never makes it.
+  /// Doesn't create it.
   public var isInitialized: Bool { storage.hasValue }
 
-  /// Forgets the value; the next read makes another.
+  /// Drops the value.
   ///
-  /// A value that is being made goes to the thread that makes it; those that wait make the next. Other threads may be
-  /// reading the old value, so the first two values are kept, unseen, for as long as the constant is.
+  /// The next read creates another one.
+  ///
+  /// A value that is being created goes to the thread that creates it, and the threads that wait create the next one.
+  /// Other threads may be reading the old value, so the first two values stay in memory as long as the constant does.
   public func reset() { storage.forget() }
 }
 

@@ -1,6 +1,6 @@
 public import SpellRegistry
 
-/// A property whose value is loaded from a resource when it is first read, once, whichever thread reads it.
+/// A property whose value is loaded from a resource when it is first read, once, on whichever thread.
 ///
 /// ```swift
 /// final class Menu {
@@ -13,23 +13,25 @@ public import SpellRegistry
 /// InitializerRegistry.current.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
 /// ```
 ///
-/// The registered initializer of the type itself comes first, if there is one. Else a ``PartialLoader`` loads the
-/// value: the one that is registered, for the enclosing object's class and the property's name, in the registry that was
-/// current when the object was made. The resource is named after the type, without its module and with the brackets of
-/// an Optional left out, unless the declaration gives a name.
+/// If an initializer is registered for the type itself, it creates the value. Otherwise a ``PartialLoader`` loads it:
+/// the one that is registered for the enclosing object's class and the property's name, in the registry that was
+/// current when the object was created. The resource has the name of the type, without its module and without Optional,
+/// unless the declaration gives another name.
 ///
-/// *When*: declaring the property costs one allocation. The first read loads the value; each read after it costs one
+/// *When*: Declaring the property takes one allocation. The first read loads the value. Each later read takes one
 /// atomic load.
 ///
-/// *Threads*: any number may read at once, the first read included: one loads, with no lock held, and the others wait for
-/// it. Resetting is a write: like a write to any stored property, it needs the isolation that the enclosing object has.
+/// *Threads*: Any number of threads may read at once, including the first read. One of them loads the value, with no
+/// lock held, and the others wait for it. Resetting is a write: like a write to any stored property, it needs the
+/// isolation of the enclosing object.
 ///
-/// *Traps*: a read whose value can't be loaded stops the program with the property's name, its type, the resource and
-/// the places that were searched. `try $property.load()` throws ``PartialError`` instead. Nothing is kept of a failure.
+/// *Traps*: A read stops the program if the value can't be loaded. The message has the property's name, its type, the
+/// resource and the places that were searched. `try $property.load()` throws a ``PartialError`` instead. The next read
+/// tries again.
 ///
-/// Copies of a struct share the value until one of them is reset. In a class that is checked `Sendable`, and as a static,
-/// use it as a constant, which has the operations of `$property` itself: `let theme = Partial<Theme>()`, `theme.value`,
-/// `theme.reset()`.
+/// Copies of a struct share the value until one of them is reset. In a class that is checked `Sendable` and as a
+/// static, use a constant, which has the operations of `$property` itself: `let theme = Partial<Theme>()`,
+/// `theme.value`, `theme.reset()`.
 @frozen @propertyWrapper public struct Partial<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   /// The name that the declaration gives.
@@ -40,25 +42,25 @@ public import SpellRegistry
     givenName = resource
   }
 
-  /// Creates a property that is loaded from the resource that is named after its type.
+  /// Creates a property that is loaded from the resource with the name of its type.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
   }
 
-  /// Creates a property that is loaded from the resource of this name.
+  /// Creates a property that is loaded from the resource with this name.
   public init(_ resource: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(PropertyDeclaration(place: place), resource: resource)
   }
 
-  /// Creates a property that is loaded, then calls a closure.
+  /// Creates a property that calls a closure after its value is loaded.
   ///
-  /// A closure that names wrapped properties of the enclosing class is a "circular reference" to the compiler, and one in
-  /// a main-actor class can't be `@Sendable`: give such hooks as methods.
+  /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
+  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead.
   ///
   /// - Parameters:
-  ///   - resource: The resource's name; the type's if it is left out.
-  ///   - onInjection: Called once for each value loaded, with the enclosing object and the value, after it is stored.
+  ///   - resource: The resource's name. The default is the name of the type.
+  ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -71,11 +73,11 @@ public import SpellRegistry
       PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)), resource: resource)
   }
 
-  /// Creates a property that is loaded, then calls a method of the enclosing object.
+  /// Creates a property that calls a method of the enclosing object after its value is loaded.
   ///
   /// - Parameters:
-  ///   - resource: The resource's name; the type's if it is left out.
-  ///   - onInjection: A method such as `Menu.didLoad`; called once for each value loaded, after it is stored.
+  ///   - resource: The resource's name. The default is the name of the type.
+  ///   - onInjection: A method such as `Menu.didLoad`, called once for each value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -86,11 +88,11 @@ public import SpellRegistry
     self.init(resource, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
-  /// Creates a property of a main-actor class that is loaded, then calls a method of the enclosing object.
+  /// Creates a property of a main-actor class that calls a method of the enclosing object after its value is loaded.
   ///
   /// - Parameters:
-  ///   - resource: The resource's name; the type's if it is left out.
-  ///   - onInjection: A method such as `Menu.didLoad`; called once for each value loaded, after it is stored.
+  ///   - resource: The resource's name. The default is the name of the type.
+  ///   - onInjection: A method such as `Menu.didLoad`, called once for each value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -117,7 +119,7 @@ public import SpellRegistry
     }
   }
 
-  /// The value of a property of a struct, or of a local.
+  /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
     return makeValue(in: nil)
@@ -190,7 +192,7 @@ extension Partial {
     }
   }
 
-  /// The resource's name: the one given, else the type's.
+  /// The resource's name: the one that the declaration gives, otherwise the type's.
   private var resource: String {
     if let givenName { return givenName }
     let type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
@@ -198,7 +200,9 @@ extension Partial {
     return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
   }
 
-  /// What the registered loader makes of the resource; nil for an Optional whose resource does not exist.
+  /// Loads the value with the registered loader.
+  ///
+  /// Returns nil for an Optional whose resource doesn't exist.
   private func load(at point: InjectionPoint) throws(PartialError) -> Value? {
     let loader: any PartialLoader
     do throws(InjectionError) {
@@ -242,25 +246,27 @@ extension Optional: OptionalPartial {
 extension Partial {
   /// Whether the value has been loaded.
   ///
-  /// Never loads it.
+  /// Doesn't load it.
   public var isLoaded: Bool { storage.hasValue }
 
-  /// The value, as a read gives it, but with an error for what would stop the program there.
+  /// Returns the value as a read does, but throws an error if a read would stop the program.
   ///
-  /// - Throws: ``PartialError``; nothing is stored then, and the next read tries again.
+  /// - Throws: A ``PartialError`` if the value can't be loaded. The next read tries again.
   @discardableResult
   public func load() throws(PartialError) -> Value { try load(in: nil) }
 
-  /// Forgets the value of a constant; the next read loads it again.
+  /// Drops the value of a constant.
   ///
-  /// Safe while other threads read. The first two values are therefore kept, unseen, for as long as the constant is. For
-  /// a property use `$property.reset()`.
+  /// The next read loads it again.
+  ///
+  /// Safe while other threads read. Therefore the first two values stay in memory as long as the constant does. For a
+  /// property, use `$property.reset()`.
   public func reset() { storage.forget() }
 
   /// What `$property` offers.
   @frozen public struct Projection {
     @usableFromInline var partial: Partial
-    /// The object that holds the property, if one does.
+    /// The enclosing object; nil in a struct and for a local variable.
     @usableFromInline let container: AnyObject?
 
     @inlinable init(partial: Partial, container: AnyObject?) {
@@ -270,18 +276,20 @@ extension Partial {
 
     /// Whether the value has been loaded.
     ///
-    /// Never loads it.
+    /// Doesn't load it.
     public var isLoaded: Bool { partial.isLoaded }
 
-    /// The value, as a read of the property gives it, but with an error for what would stop the program there.
+    /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///
-    /// - Throws: ``PartialError``; nothing is stored then, and the next read tries again.
+    /// - Throws: A ``PartialError`` if the value can't be loaded. The next read tries again.
     @discardableResult
     public func load() throws(PartialError) -> Value { try partial.load(in: container) }
 
-    /// Forgets the value; the next read loads it again.
+    /// Drops the value.
     ///
-    /// Copies of a struct keep theirs. A value that is being loaded goes to those who wait for it.
+    /// The next read loads it again.
+    ///
+    /// Copies of a struct keep theirs. Readers that wait for a value that is being loaded get that value.
     @inlinable public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

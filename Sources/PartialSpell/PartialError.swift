@@ -1,55 +1,60 @@
 internal import SpellRegistry
 
-/// Why a `@Partial` property's value could not be loaded: the type, the resource and the places that were searched.
+/// An error that occurs when a `@Partial` property's value can't be loaded.
 ///
-/// A ``PartialLoader`` throws it where it finds nothing; the property adds its own name and where it is declared.
+/// A ``PartialLoader`` throws it with the resource and the places that it searched. The property adds its own name and
+/// its declaration.
 public struct PartialError: Error, Sendable {
-  /// What kind of fault it is.
+  /// A kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as it is spelled in source.
     public let description: String
 
     /// No ``PartialLoader`` is registered for the property.
     public static let noLoader = Code(description: "noLoader")
-    /// There is no such resource in ``PartialError/places``; an Optional property reads nil instead.
+    /// The resource isn't in any of the ``PartialError/places``.
+    ///
+    /// An Optional property reads nil instead.
     public static let notFound = Code(description: "notFound")
-    /// The resource is there and can't be read.
+    /// The resource exists but can't be read.
     public static let unreadable = Code(description: "unreadable")
-    /// The resource was read and can't be made into the type.
+    /// The resource was read but can't be decoded as the type.
     public static let undecodable = Code(description: "undecodable")
-    /// The loader does not make values of the type.
+    /// The loader doesn't load values of the type.
     public static let unsupportedType = Code(description: "unsupportedType")
-    /// The loader runs on the main actor, and was asked for from elsewhere.
+    /// The loader runs on the main actor, and the read wasn't on the main actor.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The loader could not be made, or threw an error of its own, which is ``PartialError/underlying``.
+    /// The loader couldn't be created, or threw an error of its own, which is ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
-    /// What is registered for the type failed, or loading needs its own result; ``PartialError/underlying`` says which.
+    /// The initializer that is registered for the type failed, or loading needs its own result.
+    ///
+    /// See ``PartialError/underlying``.
     public static let notMade = Code(description: "notMade")
   }
 
-  /// What kind of fault it is.
+  /// The kind of error.
   public let code: Code
-  /// The name of the type that was to be loaded.
+  /// The name of the type.
   public let typeName: String
   /// The resource's name.
   public let resource: String
-  /// Where it was searched for, in order.
+  /// The places that were searched, in order.
   public let places: [String]
-  /// What the loader, or the file system, threw.
+  /// The error of the loader or the file system.
   public let underlying: (any Error)?
-  /// `Container.property`, where the error came from a property of a class or an actor.
+  /// `Container.property`, if the error comes from a property of a class or an actor.
   public private(set) var property: String?
-  /// Where the property is declared, as `Module/File.swift:line`.
+  /// The location of the declaration, as `Module/File.swift:line`.
   public private(set) var declaration: String?
 
-  /// An error for a loader to throw.
+  /// Creates an error for a loader to throw.
   ///
   /// - Parameters:
-  ///   - code: What kind of fault it is.
-  ///   - type: The type that was to be loaded.
+  ///   - code: The kind of error.
+  ///   - type: The type to load.
   ///   - resource: The resource's name.
-  ///   - places: Where it was searched for, or the one place where it is.
-  ///   - underlying: What was thrown below the loader.
+  ///   - places: The places that were searched, or the place of the resource.
+  ///   - underlying: The error that the loader caught.
   public init(
     _ code: Code, of type: any Any.Type, resource: String, places: [String] = [], underlying: (any Error)? = nil
   ) {
@@ -60,7 +65,7 @@ public struct PartialError: Error, Sendable {
     self.underlying = underlying
   }
 
-  /// The same error with the property that asked.
+  /// Returns the same error with the property that was read.
   func located(at point: InjectionPoint) -> PartialError {
     let step = point.step(point.propertyType)
     var error = self

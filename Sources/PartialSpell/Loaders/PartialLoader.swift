@@ -1,4 +1,4 @@
-/// Makes the values of `@Partial` properties from resources.
+/// A type that loads the values of `@Partial` properties from resources.
 ///
 /// Register one for all properties, for those of one class, or for those of one name:
 ///
@@ -8,14 +8,14 @@
 /// registry.register((any PartialLoader).self, named: "theme") { ThemeLoader() }
 /// ```
 ///
-/// The loader is asked for at the first read of each property; give the registration scope `.singleton` to keep one.
+/// Each property resolves its loader at its first read. Use the scope `.singleton` to keep one loader.
 public protocol PartialLoader: Sendable {
-  /// Loads a value from the resource of this name.
+  /// Returns the value of the resource with this name.
   ///
-  /// Called on the thread that reads the property, with no lock held. Where the property is an Optional, the type is
-  /// what it wraps.
+  /// Called on the thread that reads the property, with no lock held. If the property is an Optional, the type is the
+  /// one that it wraps.
   ///
-  /// - Throws: ``PartialError``, with the places searched, or an error of the loader's own, which the property wraps in
-  ///   one. An Optional property reads nil where the code is `.notFound`.
+  /// - Throws: A ``PartialError`` with the places that were searched, or another error, which the property wraps in
+  ///   one. If the code is `.notFound`, an Optional property reads nil.
   func load<Value>(_ type: Value.Type, named resource: String) throws -> Value
 }

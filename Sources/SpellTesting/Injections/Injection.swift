@@ -1,31 +1,31 @@
 internal import SpellRegistry
 
-/// One injection that an ``InjectionRecorder`` has heard of: what went where.
+/// An injection that an ``InjectionRecorder`` has recorded.
 public struct Injection: Sendable {
-  /// Its place among those that were recorded, from 1.
+  /// The position among the recorded injections, from 1.
   public let order: Int
-  /// The type of the value that was given: `FakeTracker`.
+  /// The type of the value, such as `FakeTracker`.
   public let valueType: any Any.Type
-  /// The type that was asked for: the property's declared one, or what `resolve` was called with.
+  /// The type that was asked for: the property's, or the argument of `resolve`.
   public let propertyType: any Any.Type
-  /// The class of the object that the value went into; nil for a struct, a local, and a call of `resolve`.
+  /// The class of the enclosing object; nil for a struct, a local variable, and a call of `resolve`.
   public let containerType: (any AnyObject.Type)?
-  /// The name that was asked with: the property's, as far as it is known.
+  /// The property's name, if it is known.
   public let propertyName: String?
 
-  /// Whether it was asked for as this type, or gave a value of this type or a subclass of it.
+  /// Returns whether this type was asked for, or whether the value is of this type or of a subclass.
   ///
   /// `(any Tracker).self` is the type of a property; `FakeTracker.self` is the type of what it got.
   public func isOf<Value>(_ type: Value.Type) -> Bool {
     propertyType == type || propertyType == Value?.self || valueType is Value.Type
   }
 
-  /// Whether the value went into an object of this class or a subclass of it.
+  /// Returns whether the enclosing object is of this class or of a subclass.
   public func isInto<Container: AnyObject>(_ type: Container.Type) -> Bool { containerType is Container.Type }
 }
 
 extension Injection: CustomStringConvertible {
-  /// What went where, as a person would say it: `FakeTracker into Page.tracker: any Tracker`.
+  /// The injection as text: `FakeTracker into Page.tracker: any Tracker`.
   public var description: String {
     let (value, property) = (TypeName.of(valueType), TypeName.of(propertyType))
     let asked = value == property ? "" : ": \(property)"

@@ -2,7 +2,7 @@ internal import Support
 public import SpellRegistry
 public import Testing
 
-/// Records what a registry is asked for, to assert it.
+/// Records the injections of a registry, so that a test can assert on them.
 ///
 /// ```swift
 /// let recorder = InjectionRecorder()
@@ -10,36 +10,35 @@ public import Testing
 /// #expect(recorder.count(of: (any Tracker).self) == 1)
 /// ```
 ///
-/// It hears of each injection once: of each property's first read (of each read, where nothing is kept) and of each
-/// call of `resolve`, in whatever thread, after the value is there and before the reader has it. What one value needs
-/// in turn is an injection of its own, and comes first.
+/// It records each injection once: the first read of each property (or each read, if nothing is kept) and each call of
+/// `resolve`, on any thread, after the value exists and before the reader has it. What a value needs in turn is another
+/// injection, and comes first.
 ///
-/// It hears of what its registry is asked for, also where a parent has the registration. What a parent keeps for
-/// everybody, such as a singleton, asks the parent for its own dependencies: of those only a recorder hears that
-/// includes parents. It hears nothing of what a child is asked for, nor of a read that found its value there already.
+/// It records what its registry is asked for, even if a parent has the registration. A value that a parent keeps, such
+/// as a singleton, asks the parent for its own dependencies, and only a recorder that includes parents records those.
+/// It doesn't record what a child is asked for, nor a read of a value that is already there.
 ///
-/// It records types and names, and keeps neither values nor containers alive. Recording ends with the recorder. Safe to
-/// use from any thread.
+/// It records types and names, and keeps no value and no enclosing object alive. Recording ends with the recorder. Safe
+/// to use from any thread.
 public final class InjectionRecorder: Sendable {
   private struct Recorded: Sendable {
     var injections: [Injection] = []
     var values: [KeptValue] = []
   }
 
-  /// `@unchecked Sendable`: it leaves the recorder only as a `Sendable` type, and is used for nothing else.
+  /// `@unchecked Sendable`: the value leaves the recorder only as a `Sendable` type, and isn't used otherwise.
   private struct KeptValue: @unchecked Sendable { let value: Any }
 
   private let recorded = Lock(Recorded())
   private let keepsValues: Bool
 
-  /// Records what is injected through a registry from now on.
+  /// Creates a recorder of what a registry injects from now on.
   ///
   /// - Parameters:
-  ///   - registry: The registry to listen to; the test's own, where left out.
-  ///   - includingParents: Whether to listen to its parents too. What one of them is asked for by somebody else is then
-  ///     recorded as well.
-  ///   - keepingValues: Whether to keep the values, for ``values(of:sourceLocation:)``, until ``reset()`` or the
-  ///     recorder's end; with them lives whatever they hold, which may be their container.
+  ///   - registry: The registry to record. The default is the test's own.
+  ///   - includingParents: Whether to record its parents too, including what other registries ask them for.
+  ///   - keepingValues: Whether to keep the values for ``values(of:sourceLocation:)``, until ``reset()`` or the end of
+  ///     the recorder. They keep what they hold alive, which may be their enclosing object.
   public init(
     _ registry: InitializerRegistry = .current, includingParents: Bool = false, keepingValues: Bool = false
   ) {
@@ -49,30 +48,30 @@ public final class InjectionRecorder: Sendable {
     }
   }
 
-  /// Everything that was injected, in order.
+  /// The injections, in order.
   public var injections: [Injection] { recorded.withLock(\.injections) }
 
-  /// How many injections there were.
+  /// The number of injections.
   public var count: Int { recorded.withLock(\.injections.count) }
 
-  /// The injections that were asked for as this type, or whose value is of it.
+  /// Returns the injections for which this type was asked for, or whose value is of this type.
   public func injections<Value>(of type: Value.Type) -> [Injection] { injections.filter { $0.isOf(type) } }
 
-  /// The injections into objects of this class and its subclasses, by property name where one is given.
+  /// Returns the injections into objects of this class and its subclasses, optionally into properties of one name.
   public func injections<Container: AnyObject>(into type: Container.Type, named name: String? = nil) -> [Injection] {
     injections.filter { $0.isInto(type) && (name == nil || $0.propertyName == name) }
   }
 
-  /// How many injections were asked for as this type, or gave a value of it.
+  /// Returns the number of injections for which this type was asked for, or whose value is of this type.
   public func count<Value>(of type: Value.Type) -> Int { injections(of: type).count }
 
-  /// The values of this type that were injected, in order, where the recorder keeps them.
+  /// Returns the values of this type that were injected, in order.
   ///
-  /// A recorder that doesn't fails the test.
+  /// If the recorder doesn't keep values, this fails the test.
   ///
   /// - Parameters:
   ///   - type: A type, or a protocol that the values conform to.
-  ///   - sourceLocation: Where to show the failure.
+  ///   - sourceLocation: The source location of the failure.
   public func values<Value: Sendable>(
     of type: Value.Type, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [Value] {
@@ -85,7 +84,7 @@ public final class InjectionRecorder: Sendable {
     return recorded.withLock(\.values).compactMap { $0.value as? Value }
   }
 
-  /// Forgets what was recorded, and goes on recording.
+  /// Drops what was recorded, and continues recording.
   public func reset() {
     // What was kept may do anything in its deinitializer, so it goes after the lock.
     let dropped = recorded.withLock { recorded in
@@ -108,7 +107,7 @@ public final class InjectionRecorder: Sendable {
     }
   }
 
-  /// The type of the value or, of an Optional, of what is in it.
+  /// Returns the type of the value or, for an Optional, of the value in it.
   private func contentType(of value: Any) -> any Any.Type {
     guard let optional = value as? any OptionalValue, let content = optional.content else {
       return type(of: value)
@@ -118,7 +117,7 @@ public final class InjectionRecorder: Sendable {
 }
 
 extension InjectionRecorder: CustomStringConvertible, CustomTestStringConvertible {
-  /// Every injection in a line of its own.
+  /// The injections, one on each line.
   public var description: String {
     let injections = injections
     if injections.isEmpty { return "no injections" }

@@ -1,7 +1,7 @@
 public import PreferenceStorage
 public import Testing
 
-/// What every preference store has to do, as checks that any store can be run through.
+/// Checks of the requirements of a preference store.
 ///
 /// ```swift
 /// @Test(arguments: PreferenceStoreSuite.checks)
@@ -10,7 +10,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// A store that outlives its process is run through ``lastingChecks`` too, with a way to open it again:
+/// Run a store that outlives its process through ``lastingChecks`` too, with a way to open it again:
 ///
 /// ```swift
 /// @Test(arguments: PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks)
@@ -26,7 +26,7 @@ public enum PreferenceStoreSuite {
   /// The checks for stores that keep their values for the next time the program runs.
   public static let lastingChecks = reopeningChecks
 
-  /// One thing that a store has to do.
+  /// A requirement of a store.
   public struct Check: Sendable, Identifiable, CustomTestStringConvertible {
     /// What the store does: `keeps strings byte for byte`.
     public let name: String
@@ -42,16 +42,16 @@ public enum PreferenceStoreSuite {
       self.body = body
     }
 
-    /// Runs the check, and reports what the store does otherwise as failures of the running test.
+    /// Runs the check, and reports deviations as failures of the running test.
     ///
-    /// A store that deadlocks makes the check hang: give the test a time limit.
+    /// A store that deadlocks makes the check hang, so give the test a time limit.
     ///
     /// - Parameters:
-    ///   - reopen: Opens anew what the store that was made has kept, as the program's next run would. Only the
+    ///   - reopen: Opens the store again, as the program's next run would. Only the
     ///     ``PreferenceStoreSuite/lastingChecks`` call it, and they fail without it.
-    ///   - patience: How long to wait for a notice before it is taken for lost. It costs time only where one is.
-    ///   - sourceLocation: Where to show the failures.
-    ///   - makeStore: Makes an empty store. Called once.
+    ///   - patience: How long to wait for a notification. It takes time only if one is missing.
+    ///   - sourceLocation: The source location of the failures.
+    ///   - makeStore: Creates an empty store. Called once.
     public func run(
       reopening reopen: (@Sendable () async throws -> any PreferenceStore)? = nil, patience: Duration = .seconds(10),
       sourceLocation: SourceLocation = #_sourceLocation,

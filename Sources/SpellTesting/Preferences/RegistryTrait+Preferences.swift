@@ -3,30 +3,30 @@ internal import SpellRegistry
 public import Testing
 
 extension Trait where Self == RegistryTrait {
-  /// A preference store made for each test, in a current registry of the test's own.
+  /// A new preference store for each test, in the test's own current registry.
   ///
   /// ```swift
   /// @Test(.preferences(try FilePreferenceStore(url: newFile()))) func keepsTheVolume() { … }
   /// ```
   ///
-  /// With or without `.registry`, before or after it: the store is registered in the registry that all of a test's
-  /// traits share. Of several stores the innermost trait's, or the last one's on the same test, is taken.
+  /// The store is registered in the registry that all traits of a test share, with or without `.registry`, before or
+  /// after it. If there are several stores, the innermost trait's is used, or the last one of a test.
   ///
-  /// - Parameter store: Evaluated for each test, and each case of a parameterised one, so that no two share one. If it
-  ///   throws the test fails and isn't run.
+  /// - Parameter store: Evaluated for each test, and for each case of a parameterized test, so that they don't share
+  ///   it. If it throws, the test fails without running.
   public static func preferences(
     _ store: @autoclosure @escaping @Sendable () throws -> any PreferenceStore
   ) -> RegistryTrait {
     RegistryTrait { $0.register(instance: try store()) }
   }
 
-  /// A preference store in memory for each test, which has these values to begin with.
+  /// A new preference store in memory for each test, with initial values.
   ///
   /// ```swift
   /// @Suite(.preferences(["volume": 7, "nickname": "Ada"])) struct SettingsTests { … }
   /// ```
   ///
-  /// - Parameter values: What the store has, by key, in the order of writing. A value that can't be encoded fails the
+  /// - Parameter values: The initial values by key, in the order of writing. A value that can't be encoded fails the
   ///   test.
   public static func preferences(
     _ values: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable>

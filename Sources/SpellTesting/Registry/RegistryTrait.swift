@@ -2,7 +2,7 @@ internal import PreferenceStorage
 public import SpellRegistry
 public import Testing
 
-/// Gives each test a current registry of its own.
+/// A trait that gives each test its own current registry.
 ///
 /// ```swift
 /// @Suite(.registry) struct PageTests {
@@ -13,11 +13,11 @@ public import Testing
 /// }
 /// ```
 ///
-/// All traits that a test has, its own and its suites', configure one registry, the outermost first, as if their
-/// registrations were written one after the other: what a suite registers holds unless a suite within it, or the test,
-/// registers something else for the same type, container and name. An override so reaches singletons, too.
+/// All traits of a test and of its suites configure one registry, the outermost first, as if their registrations were
+/// written one after the other. What a suite registers holds unless an inner suite or the test registers something else
+/// for the same type, class and name. So an override also reaches singletons.
 ///
-/// An exit test's body runs in a process of its own, which no trait reaches. Make a registry current there:
+/// The body of an exit test runs in another process, without traits. Make a registry current there:
 ///
 /// ```swift
 /// await #expect(processExitsWith: .failure) {
@@ -25,14 +25,14 @@ public import Testing
 /// }
 /// ```
 ///
-/// On a suite it reaches every test in it, suites within it included; on a parameterised test, every case. The registry
-/// is empty but for a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`, and
-/// a property that can't be injected records an issue with the whole message before it stops the program.
+/// On a suite, it applies to every test, including those of inner suites. On a parameterized test, it applies to every
+/// case. The registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`,
+/// and a property that can't be injected records an issue with the whole message before it stops the program.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void
 
-  /// The registry that a trait further out has made for the running test.
+  /// The registry that an outer trait has created for the running test.
   @TaskLocal private static var registry: InitializerRegistry?
 
   init(
@@ -43,12 +43,12 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     self.configure = configure
   }
 
-  /// True: a suite's trait is each of its tests'.
+  /// True, so that a suite's trait applies to each of its tests.
   public var isRecursive: Bool { true }
 
-  /// Runs one test, or one case of it, with a registry made for it.
+  /// Runs a test, or one case of it, with its own registry.
   ///
-  /// - Throws: What the test throws, or what could not be made for it.
+  /// - Throws: The error of the test, or of a trait.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
@@ -63,10 +63,9 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     try await Self.$registry.withValue(registry) { try await registry.run(function) }
   }
 
-  /// A registry for the test alone, with the clock that its innermost trait names.
+  /// Creates a registry for one test, with the clock of its innermost trait.
   ///
-  /// The registry that another library's trait has made current is left as it is, and looked at for what the new one
-  /// doesn't have.
+  /// A registry that another library's trait has made current becomes the parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
@@ -79,7 +78,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension InitializerRegistry {
-  /// Registers a clock as what it is, for the test, and as any clock, for what is tested.
+  /// Registers a clock as its own type, for the test, and as any clock, for the code under test.
   fileprivate func register(clock: some Clock<Duration>) {
     register(instance: clock)
     register(instance: clock as any Clock<Duration>)
@@ -88,31 +87,32 @@ extension InitializerRegistry {
 
 /// How a test's registry treats declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
-  /// The test fails, with an issue that names the key and the property that asked, and goes on with the live initializer.
+  /// The test fails, with an issue that names the key and the property that asked, and goes on with the live
+  /// initializer.
   ///
   /// One issue for each key and test, unless something is registered for the key.
   case strict
 }
 
 extension Trait where Self == RegistryTrait {
-  /// A fresh current registry for each test, and for each case of a parameterised one.
+  /// A new current registry for each test, and for each case of a parameterized test.
   public static var registry: RegistryTrait { RegistryTrait { _ in } }
 
-  /// A fresh current registry for each test, with registrations that all of them need.
+  /// A new current registry for each test, with registrations that all tests need.
   ///
   /// ```swift
   /// @Suite(.registry { $0.register(instance: RecordingConsole(), as: .anySupertype) })
   /// ```
   ///
-  /// - Parameter configure: Runs once for each test, and each case of a parameterised one, so what it makes is that
-  ///   test's own. If it throws the test fails and isn't run.
+  /// - Parameter configure: Runs once for each test, and for each case of a parameterized test, so tests don't share
+  ///   what it creates. If it throws, the test fails without running.
   public static func registry(
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void
   ) -> RegistryTrait {
     RegistryTrait(configure)
   }
 
-  /// A fresh current registry for each test, strict about declared keys, with registrations that all tests need.
+  /// A new current registry for each test that is strict about declared keys, with registrations that all tests need.
   ///
   /// ```swift
   /// @Suite(.registry(.strict)) struct CheckoutTests { … }
@@ -120,8 +120,8 @@ extension Trait where Self == RegistryTrait {
   ///
   /// - Parameters:
   ///   - strictness: What happens if a test reaches a key's live initializer.
-  ///   - configure: Runs once for each test, and each case of a parameterized one. If it throws the test fails and isn't
-  ///     run.
+  ///   - configure: Runs once for each test, and for each case of a parameterized test. If it throws, the test fails
+  ///     without running.
   public static func registry(
     _ strictness: RegistryStrictness,
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
@@ -132,7 +132,7 @@ extension Trait where Self == RegistryTrait {
     }
   }
 
-  /// A fresh current registry for each test, whose expiring values grow old by a clock of the test's own.
+  /// A new current registry for each test, with a clock for its expiring values.
   ///
   /// ```swift
   /// @Suite(.registry(clock: TestClock()) { registerServices(in: $0) }) struct SessionTests {
@@ -143,12 +143,12 @@ extension Trait where Self == RegistryTrait {
   /// }
   /// ```
   ///
-  /// The clock is registered as its own type and as `any Clock<Duration>`. Whatever trait of the test it stands in, it
-  /// is there before anything is registered; where several traits name one, the innermost's is taken.
+  /// The clock is registered as its own type and as `any Clock<Duration>`, before the traits register anything. If
+  /// several traits have a clock, the innermost trait's is used.
   ///
   /// - Parameters:
-  ///   - clock: Evaluated for each test, and each case of a parameterised one.
-  ///   - configure: Runs once for each test and each case, too. If it throws the test fails and isn't run.
+  ///   - clock: Evaluated for each test, and for each case of a parameterized test.
+  ///   - configure: Runs once for each test and each case. If it throws, the test fails without running.
   public static func registry<TimeSource: Clock<Duration>>(
     clock: @autoclosure @escaping @Sendable () -> TimeSource,
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
