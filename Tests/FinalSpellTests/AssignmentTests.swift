@@ -27,7 +27,8 @@ private class Box<Content> {
 private final class IntBox: Box<Int> {}
 
 @Suite("An assignment", .registry) struct AssignmentTests {
-  @Test func givesTheValueThatStays() {
+  @Test("an assigned value stays")
+  func givesTheValueThatStays() {
     let document = Document()
     #expect(!document.$id.isAssigned)
     #expect(document.$id.value == nil)
@@ -37,7 +38,8 @@ private final class IntBox: Box<Int> {}
     #expect(document.id == 1)
   }
 
-  @Test func inTheDeclarationIsTheOneAssignment() {
+  @Test("a value in the declaration is the one assignment")
+  func inTheDeclarationIsTheOneAssignment() {
     let document = Document()
     #expect(document.kind == "draft")
     #expect(document.$kind.isAssigned)
@@ -45,7 +47,8 @@ private final class IntBox: Box<Int> {}
     #expect(document.kind == "draft")
   }
 
-  @Test func aSecondTimeThrowsThroughTheProjection() throws {
+  @Test("a second assignment throws through the projection")
+  func aSecondTimeThrowsThroughTheProjection() throws {
     let document = Document()
     try document.$id.assign(1)
     let error = try #require(throws: FinalError.self) { try document.$id.assign(2) }
@@ -55,7 +58,8 @@ private final class IntBox: Box<Int> {}
     #expect(document.id == 1)
   }
 
-  @Test func aSecondTimeStopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
+  @Test("a second assignment stops the program with the name, the type and what to do")
+  func aSecondTimeStopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let document = Document()
       document.id = 1
@@ -67,14 +71,16 @@ private final class IntBox: Box<Int> {}
     #expect(message.contains("AssignmentTests.swift:"))
   }
 
-  @Test func ofADeclaredValueStopsTheProgram() async throws {
+  @Test("an assignment of a property with a declared value stops the program")
+  func ofADeclaredValueStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Document().kind = "letter"
     }
     #expect(text(result.standardErrorContent).contains("Document.kind, of type String, is assigned already"))
   }
 
-  @Test func ofNilIsAnAssignment() {
+  @Test("nil is an assignment")
+  func ofNilIsAnAssignment() {
     let document = Document()
     #expect(document.title == nil)
     #expect(!document.$title.isAssigned)
@@ -83,14 +89,16 @@ private final class IntBox: Box<Int> {}
     #expect(throws: FinalError.self) { try document.$title.assign("late") }
   }
 
-  @Test func afterAnOptionalWasReadAsNilIsAllowed() {
+  @Test("an Optional that was read as nil can be assigned")
+  func afterAnOptionalWasReadAsNilIsAllowed() {
     let document = Document()
     #expect(document.title == nil)
     document.title = "assigned"
     #expect(document.title == "assigned")
   }
 
-  @Test func inAHierarchyReachesThePropertyOfItsClass() {
+  @Test("an assignment in a hierarchy reaches the property of its class")
+  func inAHierarchyReachesThePropertyOfItsClass() {
     let letter = Letter()
     letter.hidden = "document's"
     letter.inner = "letter's"
@@ -101,7 +109,8 @@ private final class IntBox: Box<Int> {}
     #expect(error?.property == "Letter.address")
   }
 
-  @Test func inAGenericClassAndItsSubclassWorks() throws {
+  @Test("an assignment in a generic class and its subclass works")
+  func inAGenericClassAndItsSubclassWorks() throws {
     let box = IntBox()
     box.content = 4
     #expect(box.content == 4)
@@ -109,7 +118,8 @@ private final class IntBox: Box<Int> {}
     #expect(error.property == "IntBox.content")
   }
 
-  @Test func inAnActorWorks() async {
+  @Test("an assignment in an actor works")
+  func inAnActorWorks() async {
     actor Worker {
       @Final var id: Int
       func assign(_ id: Int) throws { try $id.assign(id) }
@@ -120,14 +130,16 @@ private final class IntBox: Box<Int> {}
     #expect(await worker.id == 1)
   }
 
-  @Test @MainActor func inAMainActorClassWorks() {
+  @Test("an assignment in a main-actor class works")
+  @MainActor func inAMainActorClassWorks() {
     @MainActor final class Window { @Final var number: Int }
     let window = Window()
     window.number = 3
     #expect(window.number == 3)
   }
 
-  @Test func ofAPlainConstantGoesThroughItsProjection() throws {
+  @Test("a constant is assigned through its projection")
+  func ofAPlainConstantGoesThroughItsProjection() throws {
     final class Shared: Sendable {
       let id = Final<Int>()
       static let global = Final(wrappedValue: "known")
@@ -141,7 +153,8 @@ private final class IntBox: Box<Int> {}
     #expect(Shared.global.value == "known")
   }
 
-  @Test func inALocalWorks() {
+  @Test("an assignment works for a local variable")
+  func inALocalWorks() {
     @Final var number: Int
     number = 2
     #expect(number == 2)
@@ -152,7 +165,8 @@ private final class IntBox: Box<Int> {}
 @Suite("A copy of a struct", .registry) struct StructCopyTests {
   private struct Value { @Final var id: Int }
 
-  @Test func isAssignedApart() {
+  @Test("a copy of a struct is assigned independently")
+  func isAssignedApart() {
     let template = Value()
     var (first, second) = (template, template)
     first.id = 1
@@ -162,7 +176,8 @@ private final class IntBox: Box<Int> {}
     #expect(!template.$id.isAssigned)
   }
 
-  @Test func keepsTheValueThatItWasCopiedWith() {
+  @Test("a copy of a struct keeps the value that it was copied with")
+  func keepsTheValueThatItWasCopiedWith() {
     var first = Value()
     first.id = 1
     let second = first
@@ -170,7 +185,8 @@ private final class IntBox: Box<Int> {}
     #expect(throws: FinalError.self) { try second.$id.assign(2) }
   }
 
-  @Test func cannotBeAssignedOnceItWasCopiedWithAValue() async throws {
+  @Test("a copy of a struct can't be assigned if it was copied with a value")
+  func cannotBeAssignedOnceItWasCopiedWithAValue() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var first = Value()
       first.id = 1

@@ -16,7 +16,8 @@ private final class Letter: Document {}
 @Suite("A read before the assignment", .registry) struct ReadTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func stopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
+  @Test("a read before the assignment stops the program with the name, the type and what to do")
+  func stopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Document().id
     }
@@ -26,7 +27,8 @@ private final class Letter: Document {}
     #expect(message.contains("ReadTests.swift:"))
   }
 
-  @Test func inAStructNamesThePlace() async throws {
+  @Test("a read before the assignment in a struct names the place")
+  func inAStructNamesThePlace() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       struct Value { @Final var id: Int }
       _ = Value().id
@@ -35,7 +37,8 @@ private final class Letter: Document {}
       text(result.standardErrorContent).contains("The @Final property declared at FinalSpellTests/ReadTests.swift"))
   }
 
-  @Test func takesWhatIsRegisteredAsTheOneAssignment() {
+  @Test("a read before the assignment uses the registered value as the one assignment")
+  func takesWhatIsRegisteredAsTheOneAssignment() {
     registry.register(Int.self, in: Document.self) { _ in 99 }
     let document = Document()
     #expect(document.id == 99)
@@ -43,7 +46,8 @@ private final class Letter: Document {}
     #expect(throws: FinalError.self) { try document.$id.assign(1) }
   }
 
-  @Test func asksTheMostSpecificRegistrationOfTheRegistryOfItsMaking() {
+  @Test("a read before the assignment uses the most specific registration of the object's registry")
+  func asksTheMostSpecificRegistrationOfTheRegistryOfItsMaking() {
     let parent = InitializerRegistry()
     parent.register(Service.self, in: Document.self, subclasses: true) { _ in Service("parent") }
     let child = InitializerRegistry(parent: parent)
@@ -54,7 +58,8 @@ private final class Letter: Document {}
     #expect(letter.service.label == "parent")
   }
 
-  @Test func ofAnOptionalAsksAgain() {
+  @Test("a read of an Optional before the assignment asks again")
+  func ofAnOptionalAsksAgain() {
     let document = Document()
     #expect(document.optional == nil)
     registry.register { Service("later") }
@@ -62,7 +67,8 @@ private final class Letter: Document {}
     #expect(document.$optional.isAssigned)
   }
 
-  @Test func doesNotHappenThroughTheProjection() {
+  @Test("the projection's value doesn't ask the registry")
+  func doesNotHappenThroughTheProjection() {
     let asked = Counter()
     registry.register(Int.self) { asked.increment() }
     let document = Document()
@@ -71,14 +77,16 @@ private final class Letter: Document {}
     #expect(asked.value == 0)
   }
 
-  @Test func ofADeclaredValueAsksNobody() {
+  @Test("a read of a declared value doesn't ask the registry")
+  func ofADeclaredValueAsksNobody() {
     registry.register(String.self, in: Document.self) { _ in "registered" }
     let document = Document()
     #expect(document.kind == "draft")
     #expect(document.heard == [])
   }
 
-  @Test func thatFailsStopsTheProgramWithTheReason() async throws {
+  @Test("a read whose initializer fails stops the program with the reason")
+  func thatFailsStopsTheProgramWithTheReason() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       struct Refusal: Error {}
       InitializerRegistry.shared.register(Int.self) { throw Refusal() }
@@ -89,7 +97,8 @@ private final class Letter: Document {}
     #expect(message.contains("threw Refusal()"))
   }
 
-  @Test func whoseInitializerAssignsThePropertyThrowsThere() {
+  @Test("an initializer that assigns its own property gets an error")
+  func whoseInitializerAssignsThePropertyThrowsThere() {
     registry.register(Int.self, in: Document.self) { document in
       let error = #expect(throws: FinalError.self) { try document.$id.assign(1) }
       #expect(error?.code == .beingMade)
@@ -100,7 +109,8 @@ private final class Letter: Document {}
     #expect(document.id == 2)
   }
 
-  @Test func whoseInitializerAssignsThePropertyByNameStopsTheProgram() async throws {
+  @Test("an initializer that assigns its own property by name stops the program")
+  func whoseInitializerAssignsThePropertyByNameStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry.shared.register(Int.self, in: Document.self) { document in
         document.id = 1
@@ -113,7 +123,8 @@ private final class Letter: Document {}
     #expect(message.contains("Return the value"))
   }
 
-  @Test func isNotTouchedByReinjection() {
+  @Test("re-injection leaves the value of a final property")
+  func isNotTouchedByReinjection() {
     registry.register { Service("old") }
     let document = Document()
     #expect(document.service.label == "old")
@@ -124,7 +135,8 @@ private final class Letter: Document {}
 }
 
 @Suite("Lifetime", .registry) struct LifetimeTests {
-  @Test func thePropertyNeverRetainsItsOwnerAndTheValueGoesWithIt() {
+  @Test("a property never retains its enclosing object, and its value is released with it")
+  func thePropertyNeverRetainsItsOwnerAndTheValueGoesWithIt() {
     InitializerRegistry.current.register(Service.self, in: Document.self) { _ in Service() }
     var document: Document? = Document()
     weak let gone = document
@@ -136,7 +148,8 @@ private final class Letter: Document {}
     #expect(service == nil)
   }
 
-  @Test func theLosersOfAnAssignmentAreReleased() {
+  @Test("the values of failed assignments are released")
+  func theLosersOfAnAssignmentAreReleased() {
     let document = Document()
     document.service = Service("winner")
     weak var loser: Service?
@@ -156,7 +169,8 @@ private final class Letter: Document {}
   }
   private var registry: InitializerRegistry { .current }
 
-  @Test func ofAThousandAssignmentsOneWins() async {
+  @Test("of a thousand assignments one succeeds")
+  func ofAThousandAssignmentsOneWins() async {
     let shared = Shared()
     let wins = await race(1_000) { number in
       (try? shared.$number.assign(number)) == nil ? nil : number
@@ -164,7 +178,8 @@ private final class Letter: Document {}
     #expect(wins.compactMap(\.self) == [shared.number])
   }
 
-  @Test func readersSeeNothingOrTheWinnerWhole() async {
+  @Test("readers see no value or the whole assigned value")
+  func readersSeeNothingOrTheWinnerWhole() async {
     let shared = Shared()
     let seen = await race(1_000) { index in
       if index % 2 == 0 { try? shared.$winner.assign(Service("\(index)")) }
@@ -173,7 +188,8 @@ private final class Letter: Document {}
     #expect(Set(seen.compactMap(\.self)) == [shared.winner.label])
   }
 
-  @Test func anAssignmentOrTheRegistrationWinsNotBoth() async {
+  @Test("either the assignment or the registration provides the value")
+  func anAssignmentOrTheRegistrationWinsNotBoth() async {
     let made = Counter()
     registry.register(Service.self, in: Shared.self) { _ in Service("made \(made.increment())") }
     let all = (0..<100).map { _ in Shared() }
@@ -187,7 +203,8 @@ private final class Letter: Document {}
     }
   }
 
-  @Test func aConstantIsAssignedOnce() async {
+  @Test("a constant is assigned once")
+  func aConstantIsAssignedOnce() async {
     let constant = Final<Int>()
     let wins = await race(1_000) { number in (try? constant.assign(number)) != nil }
     #expect(wins.count { $0 } == 1)

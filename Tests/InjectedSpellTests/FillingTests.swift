@@ -35,7 +35,8 @@ private final class Related {
     registry.register { Clock() }
   }
 
-  @Test func makesEveryValueThenTellsTheObject() throws {
+  @Test("filling creates every value and then calls the object")
+  func makesEveryValueThenTellsTheObject() throws {
     registerAll()
     let page = SubPage()
     try registry.inject(into: page)
@@ -45,7 +46,8 @@ private final class Related {
     #expect(!page.$always.isResolved && !page.$weakly.isResolved)
   }
 
-  @Test func changesNothingWhereOneValueIsMissing() throws {
+  @Test("filling changes nothing if one value is missing")
+  func changesNothingWhereOneValueIsMissing() throws {
     registry.register((any Tracker).self) { FileTracker() }
     registry.register { BaseTracker() }
     let page = SubPage()
@@ -56,7 +58,8 @@ private final class Related {
     #expect(!page.$tracker.isResolved)
   }
 
-  @Test func changesNothingWhereAnInitializerThrows() throws {
+  @Test("filling changes nothing if an initializer throws")
+  func changesNothingWhereAnInitializerThrows() throws {
     struct Refusal: Error {}
     registerAll()
     registry.register(Clock.self, in: SubPage.self, named: "last") { _ in throw Refusal() }
@@ -67,7 +70,8 @@ private final class Related {
     #expect(!page.$tracker.isResolved)
   }
 
-  @Test func leavesValuesThatAreThereAndOptionalsThatNobodyMakes() throws {
+  @Test("filling leaves existing values and Optionals that are not registered")
+  func leavesValuesThatAreThereAndOptionalsThatNobodyMakes() throws {
     registry.register((any Tracker).self) { FileTracker("registered") }
     registry.register { BaseTracker("registered") }
     let page = Page()
@@ -79,7 +83,8 @@ private final class Related {
     #expect(page.log == ["hidden", "post"])
   }
 
-  @Test func asksTheRegistryThatFillsNotTheObjectsOwn() throws {
+  @Test("filling asks the registry that fills, not the object's own")
+  func asksTheRegistryThatFillsNotTheObjectsOwn() throws {
     registerAll()
     let other = InitializerRegistry(parent: registry)
     other.register { BaseTracker("other") }
@@ -88,7 +93,8 @@ private final class Related {
     #expect(page.inner.label == "other")
   }
 
-  @Test func givesAnInitializerTheObject() throws {
+  @Test("filling passes the object to an initializer")
+  func givesAnInitializerTheObject() throws {
     registerAll()
     registry.register(BaseTracker.self, in: Page.self) { BaseTracker("for \(type(of: $0))") }
     let page = Page()
@@ -96,7 +102,8 @@ private final class Related {
     #expect(page.inner.label == "for Page")
   }
 
-  @Test func callsHooksWhenEveryPropertyHasItsValue() throws {
+  @Test("filling calls hooks when every property has its value")
+  func callsHooksWhenEveryPropertyHasItsValue() throws {
     registry.register { BaseTracker() }
     registry.register { FileTracker() }
     let related = Related()
@@ -104,7 +111,8 @@ private final class Related {
     #expect(related.seen == [true, true])
   }
 
-  @Test func worksOnAnActorFromWithin() async throws {
+  @Test("filling works on an actor from within")
+  func worksOnAnActorFromWithin() async throws {
     actor Worker {
       @Injected var clock: Clock
       func fill(from registry: InitializerRegistry) throws -> Bool {
@@ -116,7 +124,8 @@ private final class Related {
     #expect(try await Worker().fill(from: registry))
   }
 
-  @Test func ofAnObjectWithoutInjectedPropertiesThrows() throws {
+  @Test("filling an object without injected properties throws")
+  func ofAnObjectWithoutInjectedPropertiesThrows() throws {
     final class Plain { var number = 1 }
     let error = try #require(throws: InjectionError.self) { try registry.inject(into: Plain()) }
     #expect(error.code == .noInjectableProperties)
@@ -124,7 +133,8 @@ private final class Related {
     #expect(error.description.contains("custom mirror"))
   }
 
-  @Test func thatNeedsItselfThrows() throws {
+  @Test("filling an object that needs itself throws")
+  func thatNeedsItselfThrows() throws {
     registerAll()
     registry.register(BaseTracker.self, in: Page.self) { page in
       try InitializerRegistry.current.inject(into: page)
@@ -134,7 +144,8 @@ private final class Related {
     #expect(error.code == .cycle)
   }
 
-  @Test func keepsTheObjectNoLonger() throws {
+  @Test("filling keeps the object no longer than it takes")
+  func keepsTheObjectNoLonger() throws {
     registerAll()
     var page: Page? = Page()
     weak let gone = page
@@ -164,7 +175,8 @@ private final class Related {
   }
   private var registry: InitializerRegistry { .current }
 
-  @Test func areCalledInOrderOnceForEachInjection() {
+  @Test("hooks are called in order once for each injection")
+  func areCalledInOrderOnceForEachInjection() {
     registry.register((any Tracker).self) { FileTracker("file") }
       .onInjection { _, point in (point.container as? Screen)?.log.append("registration") }
     let screen = SubScreen()
@@ -177,21 +189,24 @@ private final class Related {
       ])
   }
 
-  @Test func areNotCalledForAnAssignment() {
+  @Test("hooks are not called for an assignment")
+  func areNotCalledForAnAssignment() {
     let screen = SubScreen()
     screen.closure = FileTracker()
     _ = screen.closure
     #expect(screen.log == [])
   }
 
-  @Test func ofAnActorAreCalledOnIt() async {
+  @Test("hooks of an actor are called on the actor")
+  func ofAnActorAreCalledOnIt() async {
     registry.register { Clock() }
     let worker = Worker()
     _ = await worker.clock
     #expect(await worker.heard == ["clock"])
   }
 
-  @Test func forAnotherClassStopTheProgramWithASentence() async throws {
+  @Test("a hook for another class stops the program with a message")
+  func forAnotherClassStopTheProgramWithASentence() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Stranger {
         @Injected(onInjection: { (_: Clock, _) in }) var tracker: BaseTracker
@@ -205,7 +220,8 @@ private final class Related {
     #expect(message.contains("Write the hook for the class that declares the property"))
   }
 
-  @Test func areCalledOnceUnderARace() async {
+  @Test("hooks are called once under a race")
+  func areCalledOnceUnderARace() async {
     final class Shared: @unchecked Sendable, InjectionObserver {
       let heard = Counter()
       @Injected var clock: Clock

@@ -32,21 +32,24 @@ private actor Worker: InjectionObserver {
     registry.register { BaseTracker() }
   }
 
-  @Test func aMainActorObjectIsFilledFromElsewhere() async throws {
+  @Test("a main-actor object is filled from elsewhere")
+  func aMainActorObjectIsFilledFromElsewhere() async throws {
     registerAll()
     let window = Window()
     try await registry.inject(into: window)
     #expect(await window.log == ["clock", "hook", "tracker", "post"])
   }
 
-  @Test func anActorIsFilledFromElsewhere() async throws {
+  @Test("an actor is filled from elsewhere")
+  func anActorIsFilledFromElsewhere() async throws {
     registerAll()
     let worker = Worker()
     try await registry.inject(into: worker)
     #expect(await worker.log == ["clock"])
   }
 
-  @Test func aBoxFillsAMainActorObjectAndAnActorFromElsewhere() async {
+  @Test("a box fills a main-actor object and an actor from elsewhere")
+  func aBoxFillsAMainActorObjectAndAnActorFromElsewhere() async {
     let box = ServiceBox()
     let clock = Clock()
     box.register(clock, named: "clock")
@@ -57,7 +60,8 @@ private actor Worker: InjectionObserver {
     #expect(await worker.clock === clock)
   }
 
-  @Test func aServiceThatWasPutIntoABoxOnTheMainActorIsFilledThereOnly() async {
+  @Test("a service that was added to a box on the main actor is filled there only")
+  func aServiceThatWasPutIntoABoxOnTheMainActorIsFilledThereOnly() async {
     let box = ServiceBox()
     let window = Window()
     await MainActor.run { box.register(window, named: "window") }
@@ -72,14 +76,16 @@ private actor Worker: InjectionObserver {
     #expect(await window.log == ["clock"])
   }
 
-  @Test func aHookOfTheMainActorIsCalledThere() async {
+  @Test("a hook of the main actor is called on the main actor")
+  func aHookOfTheMainActorIsCalledThere() async {
     registerAll()
     let window = Window()
     await MainActor.run { _ = window.tracker }
     #expect(await window.log == ["hook", "tracker"])
   }
 
-  @Test func aHookOfTheMainActorForAPropertyThatIsReadElsewhereStopsTheProgram() async throws {
+  @Test("a hook of the main actor for a property that is read elsewhere stops the program")
+  func aHookOfTheMainActorForAPropertyThatIsReadElsewhereStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Shared: @unchecked Sendable {
         @Injected(onInjection: Shared.hear) var clock: Clock
@@ -95,7 +101,8 @@ private actor Worker: InjectionObserver {
     #expect(message.contains("IsolationTests.swift:"))
   }
 
-  @Test func copiesOfAWrapperAreReadByOtherTasksWhileThePropertyIsResetAndAssigned() async {
+  @Test("other tasks read copies of a wrapper while the property is reset and assigned")
+  func copiesOfAWrapperAreReadByOtherTasksWhileThePropertyIsResetAndAssigned() async {
     final class Holder {
       @Injected var tracker: BaseTracker
       var copy: Injected<BaseTracker> { _tracker }
@@ -117,7 +124,8 @@ private actor Worker: InjectionObserver {
     }
   }
 
-  @Test func aConstantIsResetWhileOthersReadIt() async {
+  @Test("a constant is reset while other tasks read it")
+  func aConstantIsResetWhileOthersReadIt() async {
     registry.register { BaseTracker("long enough to lie on the heap") }
     let tracker = Injected<BaseTracker>()
     let seen = await race(2_000) { index in
@@ -127,7 +135,8 @@ private actor Worker: InjectionObserver {
     #expect(Set(seen) == ["long enough to lie on the heap"])
   }
 
-  @Test func copiesOfAStructAreAssignedApartFromManyTasks() async {
+  @Test("copies of a struct are assigned independently from many tasks")
+  func copiesOfAStructAreAssignedApartFromManyTasks() async {
     struct Model: Sendable { @Injected var number: Int }
     registry.register { 1 }
     let model = Model()

@@ -17,7 +17,8 @@ private final class Owner: InjectionObserver {
 @Suite("Lifetime", .registry) struct LifetimeTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func thePropertyNeverRetainsItsOwner() {
+  @Test("a property never retains its enclosing object")
+  func thePropertyNeverRetainsItsOwner() {
     registry.register((any Tracker).self, in: Owner.self) { _ in FileTracker() }
     var owner: Owner? = Owner()
     weak let gone = owner
@@ -33,7 +34,8 @@ private final class Owner: InjectionObserver {
     #expect(gone == nil)
   }
 
-  @Test func theValueGoesWithItsOwnerOrAtAnAssignmentOrAReset() {
+  @Test("the value is released with the enclosing object, by an assignment and by a reset")
+  func theValueGoesWithItsOwnerOrAtAnAssignmentOrAReset() {
     registry.register((any Tracker).self) { FileTracker() }
     var owner: Owner? = Owner()
     weak let first = owner?.tracker
@@ -49,7 +51,8 @@ private final class Owner: InjectionObserver {
     #expect(third == nil)
   }
 
-  @Test func aValueWhoseDeinitializerReadsThePropertyIsReleasedSafely() {
+  @Test("a value whose deinitializer reads the property is released safely")
+  func aValueWhoseDeinitializerReadsThePropertyIsReleasedSafely() {
     final class Farewell: Sendable {
       let atEnd: @Sendable () -> Void
       init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = atEnd }
@@ -68,7 +71,8 @@ private final class Owner: InjectionObserver {
     #expect(host.read.value == 1)
   }
 
-  @Test func theRegistryLivesAsLongAsAnObjectMayAskIt() {
+  @Test("a registry lives as long as an object may ask it")
+  func theRegistryLivesAsLongAsAnObjectMayAskIt() {
     var registry: InitializerRegistry? = InitializerRegistry()
     weak let gone = registry
     registry?.register((any Tracker).self) { FileTracker("made") }
@@ -94,7 +98,8 @@ private final class Owner: InjectionObserver {
     } catch { return (error as? InjectionError)?.code == .cycle }
   }
 
-  @Test func throughAnotherPropertyThrowsThePath() throws {
+  @Test("a property that needs itself through another property throws the path")
+  func throughAnotherPropertyThrowsThePath() throws {
     registry.register(BaseTracker.self, in: Pair.self) { BaseTracker(try $0.$right.resolve().label) }
     registry.register(FileTracker.self, in: Pair.self) { FileTracker(try $0.$left.resolve().label) }
     let error = try #require(throws: InjectionError.self) { try Pair().$left.resolve() }
@@ -102,7 +107,8 @@ private final class Owner: InjectionObserver {
     #expect(error.path == ["BaseTracker", "FileTracker", "BaseTracker"])
   }
 
-  @Test(arguments: 1...20) func acrossTwoThreadsThrowsOnBoth(round: Int) async {
+  @Test("a cycle across two threads throws on both", arguments: 1...20)
+  func acrossTwoThreadsThrowsOnBoth(round: Int) async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
     registry.register(BaseTracker.self, in: Pair.self) { pair in
       leftBegan.open()
@@ -123,13 +129,15 @@ private final class Owner: InjectionObserver {
     #expect(!pair.$left.isResolved && !pair.$right.isResolved)
   }
 
-  @Test func atEveryReadThrowsToo() throws {
+  @Test("a property that needs itself at every read throws too")
+  func atEveryReadThrowsToo() throws {
     final class Endless { @Injected(.everyRead) var tracker: BaseTracker }
     registry.register(BaseTracker.self, in: Endless.self) { try $0.$tracker.resolve() }
     #expect(isCycle { try Endless().$tracker.resolve() })
   }
 
-  @Test func stopsTheProgramWithTheName() async throws {
+  @Test("a property that needs itself stops the program with the name")
+  func stopsTheProgramWithTheName() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry.shared.register(BaseTracker.self, in: Pair.self) { $0.left }
       _ = Pair().left

@@ -24,14 +24,16 @@ private final class Service: @unchecked Sendable {
     return registry
   }
 
-  @Test func isTheOneThatMadeItsObjectWithNoRun() throws {
+  @Test("a property asks the registry that created its object, without run")
+  func isTheOneThatMadeItsObjectWithNoRun() throws {
     let custom = registry("custom")
     custom.register([Int].self) { [Page().tracker.label.count] }
     #expect(try custom.resolve(Service.self).tracker.label == "custom")
     #expect(try custom.resolve([Int].self) == [6])
   }
 
-  @Test func isToldByTheProjectionSoThatAnObjectMakesOthersInItsOwn() {
+  @Test("the projection has the registry, so that an object can create others in it")
+  func isToldByTheProjectionSoThatAnObjectMakesOthersInItsOwn() {
     let custom = registry("custom")
     let page = custom.run { Page() }
     #expect(page.$tracker.registry === custom)
@@ -40,7 +42,8 @@ private final class Service: @unchecked Sendable {
     #expect(child.$tracker.registry === custom)
   }
 
-  @Test func isTheParentsForWhatTheParentKeeps() throws {
+  @Test("an object that a parent keeps asks the parent")
+  func isTheParentsForWhatTheParentKeeps() throws {
     let parent = registry("parent")
     parent.register(Service.self, scope: .singleton) { Service() }
     let child = InitializerRegistry(parent: parent)
@@ -50,14 +53,16 @@ private final class Service: @unchecked Sendable {
     #expect(service.$tracker.registry === parent)
   }
 
-  @Test func atEveryReadIsTheRequests() {
+  @Test("a property that asks at every read asks the request's registry")
+  func atEveryReadIsTheRequests() {
     let (program, request) = (registry("program"), registry("request"))
     let page = program.run { Page() }
     #expect(request.run { page.latest.label } == "request")
     #expect(request.run { page.tracker.label } == "program")
   }
 
-  @Test func atEveryReadWithNoRegistryCurrentIsTheOneOfItsMaking() async {
+  @Test("a property that asks at every read asks its object's registry if no registry is current")
+  func atEveryReadWithNoRegistryCurrentIsTheOneOfItsMaking() async {
     let program = registry("program")
     let service = program.run { Service() }
     #expect(await Task.detached { service.latest.label }.value == "program")

@@ -15,14 +15,16 @@ private final class Holder: InjectionObserver {
 @Suite("A policy", .registry) struct PolicyTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func onceKeepsTheValue() {
+  @Test("the policy once keeps the value")
+  func onceKeepsTheValue() {
     registry.register((any Tracker).self) { FileTracker() }
     let holder = Holder()
     #expect(holder.once === holder.once)
     #expect(holder.heard == ["once"])
   }
 
-  @Test func everyReadAsksAndTellsAtEachRead() throws {
+  @Test("the policy everyRead asks and calls hooks at each read")
+  func everyReadAsksAndTellsAtEachRead() throws {
     registry.register((any Tracker).self) { FileTracker() }
     let holder = Holder()
     #expect(holder.always !== holder.always)
@@ -31,7 +33,8 @@ private final class Holder: InjectionObserver {
     #expect(holder.heard == ["always", "always", "always"])
   }
 
-  @Test func everyReadSeesANewRegistrationAtOnce() {
+  @Test("the policy everyRead uses a new registration at once")
+  func everyReadSeesANewRegistrationAtOnce() {
     registry.register(instance: FileTracker("old") as any Tracker)
     let holder = Holder()
     #expect(holder.always.label == "old")
@@ -39,7 +42,8 @@ private final class Holder: InjectionObserver {
     #expect(holder.always.label == "new")
   }
 
-  @Test func weakHandsTheValueToItsReaderAndKeepsNothingAlive() {
+  @Test("the policy weak returns the value to its reader and keeps nothing alive")
+  func weakHandsTheValueToItsReaderAndKeepsNothingAlive() {
     registry.register((any Tracker).self) { FileTracker() }
     registry.register { Clock() }
     let holder = Holder()
@@ -55,7 +59,8 @@ private final class Holder: InjectionObserver {
     #expect(holder.heard == ["weakly", "weakClock"])
   }
 
-  @Test func weakAsksOnceThenReadsNilUntilItIsResetOrAssigned() {
+  @Test("the policy weak asks once, then reads nil until the property is reset or assigned")
+  func weakAsksOnceThenReadsNilUntilItIsResetOrAssigned() {
     let asked = Counter()
     registry.register((any Tracker).self) { FileTracker("\(asked.increment())") }
     let holder = Holder()
@@ -71,7 +76,8 @@ private final class Holder: InjectionObserver {
     #expect(asked.value == 2)
   }
 
-  @Test func weakSharesWhatOthersHold() {
+  @Test("the policy weak shares a value that others hold")
+  func weakSharesWhatOthersHold() {
     registry.register((any Tracker).self, scope: .weak) { FileTracker() }
     let holder = Holder()
     var tracker: (any Tracker)? = holder.once
@@ -88,7 +94,8 @@ private final class Holder: InjectionObserver {
     #expect(holder.weakly === next)
   }
 
-  @Test func weakOfAConstantIsResetToo() {
+  @Test("a weak constant can be reset")
+  func weakOfAConstantIsResetToo() {
     let asked = Counter()
     registry.register(Clock.self) {
       asked.increment()
@@ -104,7 +111,8 @@ private final class Holder: InjectionObserver {
     #expect(asked.value == 2)
   }
 
-  @Test(arguments: 1...20) func weakReadByManyAtOnceAsksOnce(round: Int) async {
+  @Test("a weak property that many threads read at once asks once", arguments: 1...20)
+  func weakReadByManyAtOnceAsksOnce(round: Int) async {
     final class Shared: @unchecked Sendable { @Injected(.weak) var clock: Clock? }
     let (asked, kept) = (Counter(), Clock())
     registry.register(Clock.self) {
@@ -117,14 +125,16 @@ private final class Holder: InjectionObserver {
     #expect(asked.value == 1)
   }
 
-  @Test func weakWithNothingRegisteredReadsNil() throws {
+  @Test("a weak property with nothing registered reads nil")
+  func weakWithNothingRegisteredReadsNil() throws {
     let holder = Holder()
     #expect(holder.weakly == nil)
     #expect(try holder.$weakly.resolve() == nil)
     #expect(holder.heard == [])
   }
 
-  @Test func weakOfAValueThatIsNotAnObjectStopsTheProgram() async throws {
+  @Test("a weak property whose value isn't an object stops the program")
+  func weakOfAValueThatIsNotAnObjectStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Odd { @Injected(.weak) var number: Int? }
       let odd = Odd()
@@ -135,7 +145,8 @@ private final class Holder: InjectionObserver {
     #expect(message.contains("Keep it in another way"))
   }
 
-  @Test func anAssignmentByHandWinsUnderEachUntilAReset() {
+  @Test("an assignment wins under each policy until a reset")
+  func anAssignmentByHandWinsUnderEachUntilAReset() {
     registry.register(instance: FileTracker("registered") as any Tracker)
     let holder = Holder()
     let mine = FileTracker("mine")
@@ -154,7 +165,8 @@ private final class Holder: InjectionObserver {
     #expect(holder.heard == ["once", "always", "weakly"])
   }
 
-  @Test func aWeakPropertyHoldsAnAssignedValueWeaklyToo() {
+  @Test("a weak property holds an assigned value weakly too")
+  func aWeakPropertyHoldsAnAssignedValueWeaklyToo() {
     let holder = Holder()
     var mine: FileTracker? = FileTracker("mine")
     holder.weakly = mine
@@ -163,7 +175,8 @@ private final class Holder: InjectionObserver {
     #expect(holder.weakly == nil)
   }
 
-  @Test func aWeakPropertyOfAStructIsAssignedApart() {
+  @Test("a weak property of a struct is assigned independently")
+  func aWeakPropertyOfAStructIsAssignedApart() {
     struct Model { @Injected(.weak) var clock: Clock? }
     let (one, other) = (Clock(), Clock())
     var first = Model()
@@ -174,7 +187,8 @@ private final class Holder: InjectionObserver {
     #expect(second.clock === other)
   }
 
-  @Test func aCopyOfAStructIsAssignedApart() {
+  @Test("a copy of a struct is assigned independently")
+  func aCopyOfAStructIsAssignedApart() {
     struct Model {
       @Injected var once: any Tracker
       @Injected(.everyRead) var always: any Tracker

@@ -18,7 +18,8 @@ private class Page: InjectionObserver {
     registry.register(instance: FileTracker(label) as any Tracker)
   }
 
-  @Test func reachesALivePropertyAtItsNextReadOnceWithHooks() {
+  @Test("re-injection reaches a live property at its next read, once, with hooks")
+  func reachesALivePropertyAtItsNextReadOnceWithHooks() {
     register("old")
     let page = Page()
     #expect(page.tracker.label == "old")
@@ -31,7 +32,8 @@ private class Page: InjectionObserver {
     #expect(page.heard == ["tracker", "tracker"])
   }
 
-  @Test func canBeRepeated() {
+  @Test("re-injection can be repeated")
+  func canBeRepeated() {
     let page = Page()
     for round in 1...10 {
       register("\(round)")
@@ -41,7 +43,8 @@ private class Page: InjectionObserver {
     #expect(page.heard.count == 10)
   }
 
-  @Test func reachesAnOptionalProperty() {
+  @Test("re-injection reaches an Optional property")
+  func reachesAnOptionalProperty() {
     register("old")
     let page = Page()
     #expect(page.optional?.label == "old")
@@ -50,7 +53,8 @@ private class Page: InjectionObserver {
     #expect(page.optional?.label == "new")
   }
 
-  @Test func ofTheTypeThatIsRegisteredReachesWhatItServesAsASupertype() {
+  @Test("re-injection of a registered type reaches the properties that it serves as a supertype")
+  func ofTheTypeThatIsRegisteredReachesWhatItServesAsASupertype() {
     final class Wide {
       @Injected var base: BaseTracker
       @Injected var tracker: any Tracker
@@ -64,7 +68,8 @@ private class Page: InjectionObserver {
     #expect([wide.base.label, wide.tracker.label, wide.optional?.label] == ["new", "new", "new"])
   }
 
-  @Test func leavesAssignedValuesUntilTheyAreReset() {
+  @Test("re-injection leaves assigned values until they are reset")
+  func leavesAssignedValuesUntilTheyAreReset() {
     register("old")
     let page = Page()
     let mine = FileTracker("mine")
@@ -77,7 +82,8 @@ private class Page: InjectionObserver {
     #expect(page.tracker.label == "old")
   }
 
-  @Test func leavesOtherTypesWithTheValueTheyHave() {
+  @Test("re-injection leaves the values of other types")
+  func leavesOtherTypesWithTheValueTheyHave() {
     registry.register { Clock() }
     register("old")
     let page = Page()
@@ -90,7 +96,8 @@ private class Page: InjectionObserver {
     #expect(page.heard == ["clock", "clock"])
   }
 
-  @Test func givesAPropertyThatIsFirstReadAfterItItsValueOnce() {
+  @Test("a property that is first read after a re-injection gets its value once")
+  func givesAPropertyThatIsFirstReadAfterItItsValueOnce() {
     registry.reinject((any Tracker).self)
     register("first")
     let page = Page()
@@ -99,7 +106,8 @@ private class Page: InjectionObserver {
     #expect(page.heard == ["tracker"])
   }
 
-  @Test func keepsTheOldValueWhereNothingIsRegisteredAnyMore() {
+  @Test("re-injection keeps the old value if nothing is registered any more")
+  func keepsTheOldValueWhereNothingIsRegisteredAnyMore() {
     let registration = registry.register((any Tracker).self) { FileTracker("old") }
     let page = Page()
     let tracker = page.tracker
@@ -110,7 +118,8 @@ private class Page: InjectionObserver {
     #expect(page.heard == ["tracker"])
   }
 
-  @Test func reachesObjectsOfChildRegistries() {
+  @Test("re-injection reaches objects of child registries")
+  func reachesObjectsOfChildRegistries() {
     let child = InitializerRegistry(parent: InitializerRegistry(parent: registry))
     register("old")
     let page = child.run { Page() }
@@ -123,7 +132,8 @@ private class Page: InjectionObserver {
     #expect(page.tracker.label == "child's")
   }
 
-  @Test func leavesObjectsOfOtherRegistries() {
+  @Test("re-injection leaves objects of other registries")
+  func leavesObjectsOfOtherRegistries() {
     let other = InitializerRegistry()
     other.register((any Tracker).self) { FileTracker() }
     let page = other.run { Page() }
@@ -132,7 +142,8 @@ private class Page: InjectionObserver {
     #expect(page.tracker === tracker)
   }
 
-  @Test func reachesTheValueThatFillingGave() throws {
+  @Test("re-injection reaches a value that filling injected")
+  func reachesTheValueThatFillingGave() throws {
     registry.register { Clock() }
     register("old")
     let page = Page()
@@ -142,7 +153,8 @@ private class Page: InjectionObserver {
     #expect(page.tracker.label == "new")
   }
 
-  @Test func keepsNoObjectAliveAndReleasesTheOldServiceWithItsObject() {
+  @Test("re-injection keeps no object alive and releases the old service with its object")
+  func keepsNoObjectAliveAndReleasesTheOldServiceWithItsObject() {
     weak var old: FileTracker?
     weak var gone: Page?
     do {
@@ -162,7 +174,8 @@ private class Page: InjectionObserver {
     #expect(old == nil)
   }
 
-  @Test func anAssignmentAfterItReleasesTheValuesBefore() {
+  @Test("an assignment after a re-injection releases the previous values")
+  func anAssignmentAfterItReleasesTheValuesBefore() {
     weak var old: FileTracker?
     weak var new: FileTracker?
     let page = Page()
@@ -182,7 +195,8 @@ private class Page: InjectionObserver {
     #expect(page.tracker.label == "mine")
   }
 
-  @Test func whoseInitializerFailsKeepsTheOldValueForTheNextTry() throws {
+  @Test("re-injection keeps the old value if the initializer fails, and tries again")
+  func whoseInitializerFailsKeepsTheOldValueForTheNextTry() throws {
     struct Refusal: Error {}
     let attempts = Counter()
     register("old")
@@ -199,7 +213,8 @@ private class Page: InjectionObserver {
     #expect(page.tracker.label == "new")
   }
 
-  @Test func reachesAnActorAndAConstant() async {
+  @Test("re-injection reaches an actor and a constant")
+  func reachesAnActorAndAConstant() async {
     actor Worker { @Injected var tracker: any Tracker }
     final class Constant: Sendable { let tracker = Injected<any Tracker>() }
     register("old")
@@ -212,7 +227,8 @@ private class Page: InjectionObserver {
     #expect(constant.tracker.value.label == "new")
   }
 
-  @Test func whileOthersReadGivesEachAWholeValueAndEndsWithTheLast() async {
+  @Test("readers during a re-injection get whole values, and finally the last one")
+  func whileOthersReadGivesEachAWholeValueAndEndsWithTheLast() async {
     final class Shared: @unchecked Sendable { @Injected var tracker: any Tracker }
     let registry = registry
     register("0")
@@ -230,7 +246,8 @@ private class Page: InjectionObserver {
     #expect(Set(all.map(\.tracker.label)) == ["last"])
   }
 
-  @Test func costsAReReadLittleAfterIt() {
+  @Test("a re-read after a re-injection costs little")
+  func costsAReReadLittleAfterIt() {
     final class Holder { @Injected var clock: Clock }
     registry.register { Clock() }
     let after = Holder()

@@ -27,7 +27,8 @@ private final class BookShelf: Shelf<String> {}
 
   private func label(_ label: String) -> @Sendable () -> any Tracker { { FileTracker(label) } }
 
-  @Test func asksAtTheFirstReadAndKeepsTheValue() {
+  @Test("an injected property asks at the first read and keeps the value")
+  func asksAtTheFirstReadAndKeepsTheValue() {
     let asked = Counter()
     registry.register((any Tracker).self) { FileTracker("\(asked.increment())") }
     let page = Page()
@@ -39,14 +40,16 @@ private final class BookShelf: Shelf<String> {}
     #expect(asked.value == 1)
   }
 
-  @Test func resolvedThroughItsProjectionHasTheSameValue() throws {
+  @Test("an injected property resolved through its projection has the same value")
+  func resolvedThroughItsProjectionHasTheSameValue() throws {
     registry.register((any Tracker).self, label("one"))
     let page = Page()
     let tracker = try page.$tracker.resolve()
     #expect(page.tracker === tracker)
   }
 
-  @Test func ofAnOptionalTypeReadsNilAndAsksAgain() throws {
+  @Test("an injected property of an Optional type reads nil and asks again")
+  func ofAnOptionalTypeReadsNilAndAsksAgain() throws {
     let page = Page()
     #expect(page.clock == nil)
     #expect(try page.$clock.resolve() == nil)
@@ -57,14 +60,16 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.heard == ["clock"])
   }
 
-  @Test func asksWithItsOwnName() {
+  @Test("an injected property asks with its own name")
+  func asksWithItsOwnName() {
     registry.register((any Tracker).self, label("any"))
     registry.register((any Tracker).self, named: "tracker", label("own name"))
     #expect(Page().tracker.label == "own name")
     #expect(SubPage().tracker.label == "own name")
   }
 
-  @Test func tellsItsInitializerWhichPropertyAsks() {
+  @Test("an initializer knows which injected property asks")
+  func tellsItsInitializerWhichPropertyAsks() {
     final class Named: Sendable {
       let name: String
       init(_ name: String) { self.name = name }
@@ -87,7 +92,8 @@ private final class BookShelf: Shelf<String> {}
     #expect((try? registry.resolve(Named.self, named: "by hand", in: holder))?.name == "SubHolder.by hand")
   }
 
-  @Test func hasItsOwnNameThoughOneFunctionMakesItsWrapperAndOthers() {
+  @Test("an injected property has its own name even if one function creates several wrappers")
+  func hasItsOwnNameThoughOneFunctionMakesItsWrapperAndOthers() {
     func service() -> Injected<any Tracker> { Injected() }
     final class Holder: InjectionObserver {
       @Injected var first: any Tracker
@@ -106,7 +112,8 @@ private final class BookShelf: Shelf<String> {}
     }
   }
 
-  @Test func asksWithItsAliasInsteadOfItsName() {
+  @Test("an injected property asks with its alias instead of its name")
+  func asksWithItsAliasInsteadOfItsName() {
     registry.register((any Tracker).self, named: "second", label("own name"))
     registry.register((any Tracker).self, named: "backup", label("alias"))
     let page = Page()
@@ -114,17 +121,20 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.heard == ["second"])
   }
 
-  @Test func withAnAliasThatNothingHasTakesWhatIsForAnyName() {
+  @Test("an injected property with an alias that nothing is registered for uses the registration for any name")
+  func withAnAliasThatNothingHasTakesWhatIsForAnyName() {
     registry.register((any Tracker).self, label("any"))
     #expect(Page().second.label == "any")
   }
 
-  @Test func withAnAliasIsFoundByAPartOfIt() {
+  @Test("an injected property with an alias is found by a part of it")
+  func withAnAliasIsFoundByAPartOfIt() {
     registry.register((any Tracker).self, named: .containing("BACK"), label("part"))
     #expect(Page().second.label == "part")
   }
 
-  @Test func thatIsPrivateAndHasANamesakeIsItsOwn() {
+  @Test("a private injected property is independent of another class's property with its name")
+  func thatIsPrivateAndHasANamesakeIsItsOwn() {
     registry.register((any Tracker).self, named: "hidden") { FileTracker("\($0.point.propertyName ?? "")") }
     let page = SubPage()
     #expect(page.inner.label == "hidden")
@@ -132,7 +142,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.inner !== page.outer)
   }
 
-  @Test func ofAGenericClassAndItsSubclassIsFoundByItsContainer() {
+  @Test("a registration for a generic class serves the injected properties of it and its subclass")
+  func ofAGenericClassAndItsSubclassIsFoundByItsContainer() {
     registry.register([String].self, in: BookShelf.self) { _ in ["book"] }
     registry.register([Int].self, in: Shelf<Int>.self) { _ in [1] }
     #expect(BookShelf().items == ["book"])
@@ -140,7 +151,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(throws: InjectionError.self) { try Shelf<String>().$items.resolve() }
   }
 
-  @Test func prefersContainerThenNameThenKindThenTheNewest() {
+  @Test("an injected property prefers the class, then the name, then the kind, then the newest registration")
+  func prefersContainerThenNameThenKindThenTheNewest() {
     registry.register(instance: FileTracker("instance"), as: .anySupertype)
     #expect(Page().tracker.label == "instance")
     registry.register((any Tracker).self, label("exact"))
@@ -156,7 +168,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(Page().tracker.label == "superclass")
   }
 
-  @Test func takesAnInstanceForEverySupertypeItHas() {
+  @Test("an instance for any supertype serves every supertype that it has")
+  func takesAnInstanceForEverySupertypeItHas() {
     final class Wide {
       @Injected var base: BaseTracker
       @Injected var tracker: any Tracker
@@ -172,7 +185,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(wide.optional === tracker)
   }
 
-  @Test func asksTheChildRegistryBeforeItsParent() {
+  @Test("an injected property asks the child registry before its parent")
+  func asksTheChildRegistryBeforeItsParent() {
     let child = InitializerRegistry(parent: registry)
     registry.register((any Tracker).self, in: Page.self) { _ in FileTracker("parent's, for the container") }
     registry.register(instance: Clock())
@@ -183,7 +197,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(Page().tracker.label == "parent's, for the container")
   }
 
-  @Test func asksTheRegistryOfItsMakingWhereverItIsRead() async {
+  @Test("an injected property asks its object's registry wherever it is read")
+  func asksTheRegistryOfItsMakingWhereverItIsRead() async {
     final class Shared: @unchecked Sendable { @Injected var tracker: any Tracker }
     let mine = InitializerRegistry()
     mine.register((any Tracker).self, label("mine"))
@@ -194,7 +209,8 @@ private final class BookShelf: Shelf<String> {}
     await onThreads { #expect(made[2].tracker.label == "mine") }
   }
 
-  @Test func worksInAnActorAMainActorClassAStructALocalAndAConstant() async {
+  @Test("an injected property works in an actor, a main-actor class, a struct, a local scope and as a constant")
+  func worksInAnActorAMainActorClassAStructALocalAndAConstant() async {
     actor Worker { @Injected var clock: Clock }
     struct Model { @Injected var clock: Clock }
     final class Constant: Sendable { let clock = Injected<Clock>() }
@@ -211,7 +227,8 @@ private final class BookShelf: Shelf<String> {}
     }
   }
 
-  @Test func initializedOnTheMainActorIsMadeThere() async {
+  @Test("a value that is registered on the main actor is created there")
+  func initializedOnTheMainActorIsMadeThere() async {
     @MainActor final class View {}
     @MainActor final class Window { @Injected var view: View }
     registry.registerOnMainActor { _ in View() }
@@ -225,7 +242,8 @@ private final class BookShelf: Shelf<String> {}
 @Suite("A read that fails", .registry) struct FailureTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func withNothingRegisteredNamesThePropertyAndWhatComesNear() throws {
+  @Test("a read with nothing registered names the property and similar registrations")
+  func withNothingRegisteredNamesThePropertyAndWhatComesNear() throws {
     registry.register(FileTracker.self) { FileTracker() }
     let error = try #require(throws: InjectionError.self) { try Page().$tracker.resolve() }
     #expect(error.code == .notRegistered)
@@ -234,7 +252,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(error.description.contains("registry.register((any Tracker).self) { … }"))
   }
 
-  @Test func withNothingRegisteredStopsTheProgram() async throws {
+  @Test("a read that fails with nothing registered stops the program")
+  func withNothingRegisteredStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = SubPage().exact
     }
@@ -244,7 +263,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(message.contains("ResolutionTests.swift"))
   }
 
-  @Test func byAnErrorTriesAgainAtTheNextRead() throws {
+  @Test("a read after an error tries again")
+  func byAnErrorTriesAgainAtTheNextRead() throws {
     struct Refusal: Error {}
     let attempts = Counter()
     registry.register((any Tracker).self) {
@@ -261,7 +281,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(page.heard == ["tracker"])
   }
 
-  @Test func byAnErrorNamesThePropertyWhereItIsDeclaredAndTheRegistration() throws {
+  @Test("a read that fails names the property, its declaration and the registration")
+  func byAnErrorNamesThePropertyWhereItIsDeclaredAndTheRegistration() throws {
     struct Refusal: Error {}
     final class Holder { @Injected var clock: Clock }
     let line = #line - 1
@@ -273,7 +294,8 @@ private final class BookShelf: Shelf<String> {}
     #expect(error.description.contains("threw Refusal()"))
   }
 
-  @Test func byNeedingItselfThrowsThePath() throws {
+  @Test("a read that needs itself throws the path")
+  func byNeedingItselfThrowsThePath() throws {
     registry.register((any Tracker).self, in: Page.self) { FileTracker(try $0.$tracker.resolve().label) }
     let error = try #require(throws: InjectionError.self) { try Page().$tracker.resolve() }
     #expect(error.code == .cycle)

@@ -11,7 +11,8 @@ private final class Ping: @unchecked Sendable { @Injected var pong: Pong }
 private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
 
 @Suite("A service box under a race", .timeLimit(.minutes(1))) struct ServiceBoxRaceTests {
-  @Test func registersFillsAndClearsFromManyTasks() async {
+  @Test("a service box registers, fills and clears from many tasks at once")
+  func registersFillsAndClearsFromManyTasks() async {
     let box = ServiceBox()
     let isRight = await race(1_000) { index in
       switch index % 4 {
@@ -30,14 +31,16 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     #expect(!isRight.contains(false))
   }
 
-  @Test func losesNoServiceThatTwoThreadsRegisterUnderOneName() async {
+  @Test("a service box keeps one of two services that threads register under one name at once")
+  func losesNoServiceThatTwoThreadsRegisterUnderOneName() async {
     let boxes = (0..<10_000).map { _ in ServiceBox() }
     let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), named: "clock") } }
     await onThreads(register, register, register, register)
     #expect(boxes.count { (try? $0.registry.resolve(Clock.self, named: "clock")) == nil } == 0)
   }
 
-  @Test func fillsTheSameServicesFromManyTasks() async {
+  @Test("a service box fills the same services from many tasks at once")
+  func fillsTheSameServicesFromManyTasks() async {
     let box = ServiceBox()
     let (ping, pong) = (Ping(), Pong())
     box.register(ping, named: "ping")

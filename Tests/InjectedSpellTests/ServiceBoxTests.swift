@@ -27,7 +27,8 @@ private final class Pong: @unchecked Sendable {
 }
 
 @Suite("A service box") struct ServiceBoxTests {
-  @Test func fillsByNameAndClassSuperclassProtocolOrOptional() {
+  @Test("a service box fills by name and by class, superclass, protocol or Optional")
+  func fillsByNameAndClassSuperclassProtocolOrOptional() {
     let box = ServiceBox()
     let tracker = FileTracker("one")
     for name in ["tracker", "base", "file"] { box.register(tracker, named: name) }
@@ -43,7 +44,8 @@ private final class Pong: @unchecked Sendable {
     #expect(controller.heard == report.filled)
   }
 
-  @Test func fillsPrivateAndInheritedPropertiesOfOneName() {
+  @Test("a service box fills private and inherited properties of one name")
+  func fillsPrivateAndInheritedPropertiesOfOneName() {
     let box = ServiceBox()
     let clock = Clock()
     box.register(clock, named: "hidden")
@@ -53,7 +55,8 @@ private final class Pong: @unchecked Sendable {
     #expect(controller.outer === clock)
   }
 
-  @Test func saysWhatHasAnotherTypeAndWhatIsMissing() {
+  @Test("a service box reports which services are of another type or missing")
+  func saysWhatHasAnotherTypeAndWhatIsMissing() {
     let box = ServiceBox()
     box.register(Clock(), named: "tracker")
     box.register(BaseTracker(), named: "file")
@@ -64,7 +67,8 @@ private final class Pong: @unchecked Sendable {
     #expect(report.filled == ["serviceBox"])
   }
 
-  @Test func leavesAPropertyThatItDoesNotFillAsItWas() {
+  @Test("a service box leaves properties that it doesn't fill")
+  func leavesAPropertyThatItDoesNotFillAsItWas() {
     let box = ServiceBox()
     box.register(Clock(), named: "tracker")
     let controller = Controller()
@@ -75,7 +79,8 @@ private final class Pong: @unchecked Sendable {
     #expect(!controller.$base.isResolved)
   }
 
-  @Test func fillsValuesThatAreNoObjects() {
+  @Test("a service box fills values that aren't objects")
+  func fillsValuesThatAreNoObjects() {
     final class Settings {
       @Injected var port: Int
       @Injected var names: [String]?
@@ -89,7 +94,8 @@ private final class Pong: @unchecked Sendable {
     #expect(settings.names == ["a", "b"])
   }
 
-  @Test func replacesAServiceOfTheSameNameAlsoOfAnotherType() {
+  @Test("a service box replaces a service of the same name, even of another type")
+  func replacesAServiceOfTheSameNameAlsoOfAnotherType() {
     let box = ServiceBox()
     let controller = Controller()
     box.register(Clock(), named: "base")
@@ -103,7 +109,8 @@ private final class Pong: @unchecked Sendable {
     #expect(controller.heard == ["base", "serviceBox", "base"])
   }
 
-  @Test func refillingWithTheSameServiceCallsNoHook() {
+  @Test("refilling with the same service calls no hook")
+  func refillingWithTheSameServiceCallsNoHook() {
     let box = ServiceBox()
     let tracker = FileTracker()
     box.register(tracker, named: "tracker")
@@ -114,14 +121,16 @@ private final class Pong: @unchecked Sendable {
     #expect(controller.heard == ["tracker", "file", "serviceBox"])
   }
 
-  @Test func letsAnObjectFillItselfInItsInitializer() {
+  @Test("a service box lets an object fill itself in its initializer")
+  func letsAnObjectFillItselfInItsInitializer() {
     let box = ServiceBox()
     let clock = Clock()
     box.register(clock, named: "clock")
     #expect(Client(box).clock === clock)
   }
 
-  @Test func fillsTheServicesWithEachOtherThoseThatComeLaterToo() {
+  @Test("a service box fills the services with each other, including later ones")
+  func fillsTheServicesWithEachOtherThoseThatComeLaterToo() {
     let box = ServiceBox()
     let (ping, pong, clock) = (Ping(), Pong(), Clock())
     box.register(ping, named: "ping")
@@ -136,7 +145,8 @@ private final class Pong: @unchecked Sendable {
     ping.$pong.reset()
   }
 
-  @Test func fillsAnActorFromWithin() async {
+  @Test("a service box fills an actor from within")
+  func fillsAnActorFromWithin() async {
     actor Worker: ServiceBoxClient {
       @Injected var clock: Clock
       var isFilled: Bool { $clock.isResolved }
@@ -153,7 +163,8 @@ private final class Pong: @unchecked Sendable {
     #expect(await worker.clock === clock)
   }
 
-  @Test func fillsAWeakPropertyAndKeepsNothingAliveThere() {
+  @Test("a service box fills a weak property and keeps nothing alive there")
+  func fillsAWeakPropertyAndKeepsNothingAliveThere() {
     final class Holder { @Injected(.weak) var clock: Clock? }
     let box = ServiceBox()
     let holder = Holder()
@@ -167,7 +178,8 @@ private final class Pong: @unchecked Sendable {
     #expect(holder.clock == nil)
   }
 
-  @Test func clearedForgetsItsServicesButNotItself() {
+  @Test("a cleared service box drops its services but not itself")
+  func clearedForgetsItsServicesButNotItself() {
     let box = ServiceBox()
     weak var gone: Clock?
     do {
@@ -183,7 +195,8 @@ private final class Pong: @unchecked Sendable {
     #expect(report.missing == ["tracker", "base", "file", "hidden"])
   }
 
-  @Test func leavesFilledObjectsTheirServicesWhenItIsCleared() {
+  @Test("objects keep the services that a cleared box filled in")
+  func leavesFilledObjectsTheirServicesWhenItIsCleared() {
     let box = ServiceBox()
     box.register(FileTracker("kept"), named: "tracker")
     let controller = Controller()
@@ -192,7 +205,8 @@ private final class Pong: @unchecked Sendable {
     #expect(controller.tracker.label == "kept")
   }
 
-  @Test func servesObjectsMadeUnderItsRegistry() {
+  @Test("a service box serves objects that are created in its registry")
+  func servesObjectsMadeUnderItsRegistry() {
     final class Page { @Injected var clock: Clock }
     let box = ServiceBox()
     let clock = Clock()
@@ -202,7 +216,8 @@ private final class Pong: @unchecked Sendable {
     #expect(throws: InjectionError.self) { try box.registry.run { Page() }.$clock.resolve() }
   }
 
-  @Test func retainsNoObjectThatItFills() {
+  @Test("a service box retains no object that it fills")
+  func retainsNoObjectThatItFills() {
     let box = ServiceBox()
     box.register(Clock(), named: "hidden")
     var controller: Controller? = Controller()
@@ -212,7 +227,8 @@ private final class Pong: @unchecked Sendable {
     #expect(gone == nil)
   }
 
-  @Test func holdsNoLockWhileAServiceThatItReplacesOrForgetsGoes() {
+  @Test("a service box releases the services that it replaces or drops with no lock held")
+  func holdsNoLockWhileAServiceThatItReplacesOrForgetsGoes() {
     final class Leaving: Sendable {
       let body: @Sendable () -> Void
       init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -232,7 +248,8 @@ private final class Pong: @unchecked Sendable {
     box.clear()
   }
 
-  @Test func ofTheWholeProcessIsTheDefault() async {
+  @Test("the default service box is that of the whole process")
+  func ofTheWholeProcessIsTheDefault() async {
     await #expect(processExitsWith: .success) {
       final class Page: ServiceBoxClient { @Injected var clock: Clock }
       let clock = Clock()

@@ -10,7 +10,7 @@ import Testing
     @Lazy var title = "page"
   }
 
-  @Test("a change makes the value first where there is none, and a reset another after that")
+  @Test("a change creates the value first if there is none, and a reset lets the next read create another")
   func change() {
     let page = Page()
     page.title += "!"
@@ -19,7 +19,7 @@ import Testing
     #expect(page.title == "page")
   }
 
-  @Test("two containers that were given one wrapper share its value until one assigns it")
+  @Test("two objects that were given one wrapper share its value until one of them assigns it")
   func shared() {
     final class Holder {
       @Lazy var tags: [Int]
@@ -35,7 +35,7 @@ import Testing
     #expect(one.tags == [1, 2])
   }
 
-  @Test("objects whose expressions make one another without end use the stack up, which is an error")
+  @Test("objects whose expressions create one another without end get an error before the stack overflows")
   func endless() throws {
     final class Node {
       @Lazy var next = Node()

@@ -36,7 +36,8 @@ private final class Observed {
 @Suite("A property lives in", .registry) struct ContainerTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func anActor() async {
+  @Test("a property lives in an actor")
+  func anActor() async {
     actor Worker {
       @Lazy var count = 1
       func count(up step: Int) -> Int {
@@ -52,7 +53,8 @@ private final class Observed {
     #expect(await worker.count == 1)
   }
 
-  @Test @MainActor func aMainActorClass() {
+  @Test("a property lives in a main-actor class")
+  @MainActor func aMainActorClass() {
     @MainActor final class Window {
       var title = "main"
       @Lazy var service = Service("expression")
@@ -66,7 +68,8 @@ private final class Observed {
     #expect(window.registered.label == "main")
   }
 
-  @Test func aHierarchyWithPrivatePropertiesOfOneName() {
+  @Test("a property lives in a class hierarchy with private properties of one name")
+  func aHierarchyWithPrivatePropertiesOfOneName() {
     let child = Child()
     #expect(child.grandparentSecret == "grandparent")
     #expect(child.parentSecret == "parent")
@@ -75,7 +78,8 @@ private final class Observed {
     #expect(child.own.label == "child")
   }
 
-  @Test func aGenericClassWithStorageForEachSpecialization() {
+  @Test("a property lives in a generic class, with storage for each specialization")
+  func aGenericClassWithStorageForEachSpecialization() {
     let numbers = Box<Int>()
     let words = Box<String>()
     numbers.contents.append(1)
@@ -85,7 +89,8 @@ private final class Observed {
     #expect(words.name == "String")
   }
 
-  @Test func aSubclassOfAGenericClass() {
+  @Test("a property lives in a subclass of a generic class")
+  func aSubclassOfAGenericClass() {
     registry.register(String.self, in: IntBox.self) { _ in "box of ints" }
     let box = IntBox()
     #expect(box.sum == 6)
@@ -93,11 +98,13 @@ private final class Observed {
     #expect(Box<Int>().name == "Int")
   }
 
-  @Test func anotherFile() {
+  @Test("a property lives in a class of another file")
+  func anotherFile() {
     #expect(OtherFile().doubled == 42)
   }
 
-  @Test func aStructThatIsAConstant() {
+  @Test("a property lives in a struct that is a constant")
+  func aStructThatIsAConstant() {
     struct Point { @Lazy var distance = 5 }
     let point = Point()
     #expect(!point.$distance.isInitialized)
@@ -105,7 +112,8 @@ private final class Observed {
     #expect(point.$distance.isInitialized)
   }
 
-  @Test func aLocal() {
+  @Test("a property lives in a local scope")
+  func aLocal() {
     let made = Counter()
     @Lazy var number = made.increment()
     #expect(made.value == 0)
@@ -115,7 +123,8 @@ private final class Observed {
     #expect(number == 7)
   }
 
-  @Test func aPlainConstantOfASendableClass() async {
+  @Test("a constant lives in a Sendable class")
+  func aPlainConstantOfASendableClass() async {
     final class Shared: Sendable {
       static let global = LazyConstant { Service("static") }
       let number = LazyConstant { 9 }
@@ -126,7 +135,8 @@ private final class Observed {
     #expect(Shared.global.value === Shared.global.value)
   }
 
-  @Test func aPropertyWithAnObserverWhichHearsOfAssignmentsOnly() {
+  @Test("a property observer is called for assignments only")
+  func aPropertyWithAnObserverWhichHearsOfAssignmentsOnly() {
     let observed = Observed()
     #expect(observed.number == 1)
     #expect(observed.changes == [])
@@ -143,7 +153,8 @@ private final class Observed {
     @Lazy var service = Service()
   }
 
-  @Test func madeBeforeTheFirstReadIsAssignedApart() {
+  @Test("a copy of a struct created before the first read is assigned independently")
+  func madeBeforeTheFirstReadIsAssignedApart() {
     let first = Model()
     var second = first
     second.number = 2
@@ -151,7 +162,8 @@ private final class Observed {
     #expect(second.number == 2)
   }
 
-  @Test func madeAfterTheFirstReadIsAssignedApart() {
+  @Test("a copy of a struct created after the first read is assigned independently")
+  func madeAfterTheFirstReadIsAssignedApart() {
     var first = Model()
     #expect(first.number == 1)
     let second = first
@@ -160,7 +172,8 @@ private final class Observed {
     #expect(second.number == 1)
   }
 
-  @Test func isMutatedInPlaceApart() {
+  @Test("a copy of a struct is mutated in place independently")
+  func isMutatedInPlaceApart() {
     var first = Model()
     var second = first
     first.list.append(2)
@@ -172,7 +185,8 @@ private final class Observed {
     #expect(third.list == [1, 3])
   }
 
-  @Test func sharesTheValueUntilItIsAssigned() {
+  @Test("a copy of a struct shares the value until it is assigned")
+  func sharesTheValueUntilItIsAssigned() {
     let first = Model()
     var second = first
     #expect(first.service === second.service)
@@ -180,7 +194,8 @@ private final class Observed {
     #expect(first.service !== second.service)
   }
 
-  @Test func ofAModelMadeMemberwiseHasTheValueThatWasGiven() {
+  @Test("a struct that is created memberwise has the value that was given")
+  func ofAModelMadeMemberwiseHasTheValueThatWasGiven() {
     struct Point {
       @Lazy var x = 1
       @Lazy var y = 2
@@ -190,7 +205,8 @@ private final class Observed {
     #expect(point.y == 2)
   }
 
-  @Test func inAClassIsAssignedApart() {
+  @Test("a copy of a struct in a class is assigned independently")
+  func inAClassIsAssignedApart() {
     final class Holder { var model = Model() }
     let holder = Holder()
     let copy = holder.model
@@ -202,13 +218,15 @@ private final class Observed {
     #expect(copy.list == [1])
   }
 
-  @Test func inAnArrayIsAssignedApart() {
+  @Test("a copy of a struct in an array is assigned independently")
+  func inAnArrayIsAssignedApart() {
     var models = Array(repeating: Model(), count: 3)
     models[1].number = 5
     #expect(models.map(\.number) == [1, 5, 1])
   }
 
-  @Test func asksTheRegistryThatWasCurrentWhenTheFirstWasMade() {
+  @Test("a copy of a struct asks the registry that was current when the first one was created")
+  func asksTheRegistryThatWasCurrentWhenTheFirstWasMade() {
     struct Page { @Lazy var service: Service }
     let mine = InitializerRegistry()
     mine.register { Service("mine") }

@@ -17,7 +17,8 @@ private final class Hidden: CustomReflectable {
 @Suite("A read that fails", .registry) struct FailureTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func withNothingRegisteredThrowsThroughResolve() throws {
+  @Test("a read with nothing registered throws through resolve")
+  func withNothingRegisteredThrowsThroughResolve() throws {
     let form = Form()
     let error = try #require(throws: InjectionError.self) { try form.$service.resolve() }
     #expect(error.code == .notRegistered)
@@ -27,7 +28,8 @@ private final class Hidden: CustomReflectable {
     #expect(!form.$service.isInitialized)
   }
 
-  @Test func withNothingRegisteredStopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
+  @Test("a read with nothing registered stops the program with the name, the type and what to do")
+  func withNothingRegisteredStopsTheProgramWithTheNameTheTypeAndWhatToDo() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Form().service
     }
@@ -37,7 +39,8 @@ private final class Hidden: CustomReflectable {
     #expect(message.contains("FailureTests.swift"))
   }
 
-  @Test func inAStructStopsTheProgramWithThePlace() async throws {
+  @Test("a read in a struct stops the program with the place")
+  func inAStructStopsTheProgramWithThePlace() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       struct Plain { @Lazy var service: Service }
       _ = Plain().service
@@ -47,7 +50,8 @@ private final class Hidden: CustomReflectable {
     #expect(message.contains("FailureTests.swift:"))
   }
 
-  @Test func throwsWhatTheInitializerThrewAndTriesAgainAtTheNextRead() throws {
+  @Test("a read throws the initializer's error, and the next read tries again")
+  func throwsWhatTheInitializerThrewAndTriesAgainAtTheNextRead() throws {
     let attempts = Counter()
     registry.register(Service.self) {
       if attempts.increment() < 3 { throw Refusal() }
@@ -64,7 +68,8 @@ private final class Hidden: CustomReflectable {
     #expect(attempts.value == 3)
   }
 
-  @Test func withAThrowingInitializerStopsTheProgramWithTheErrorAndBothPlaces() async throws {
+  @Test("a read with a throwing initializer stops the program with the error and both places")
+  func withAThrowingInitializerStopsTheProgramWithTheErrorAndBothPlaces() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry.shared.register(Service.self) { throw Refusal() }
       _ = Form().service
@@ -76,7 +81,8 @@ private final class Hidden: CustomReflectable {
     #expect(message.contains("try $property.resolve()"))
   }
 
-  @Test func tellsTheWholePathToTheTypeThatIsMissing() throws {
+  @Test("a read reports the whole path to the missing type")
+  func tellsTheWholePathToTheTypeThatIsMissing() throws {
     struct Clock {}
     registry.register(Service.self) { Service("\(try $0.resolve(Clock.self))") }
     let error = try #require(throws: InjectionError.self) { try Form().$service.resolve() }
@@ -84,7 +90,8 @@ private final class Hidden: CustomReflectable {
     #expect(error.path == ["Service", "Clock"])
   }
 
-  @Test func needsNoHookAndNoObserver() {
+  @Test("a value without a hook and an observer is created without notifying")
+  func needsNoHookAndNoObserver() {
     final class Watching: InjectionObserver {
       var heard = 0
       @Lazy var service: Service
@@ -96,12 +103,14 @@ private final class Hidden: CustomReflectable {
     #expect(watching.heard == 0)
   }
 
-  @Test func saysSoWhereReflectionShowsNoName() throws {
+  @Test("a read names no property if reflection shows none")
+  func saysSoWhereReflectionShowsNoName() throws {
     let error = try #require(throws: InjectionError.self) { try Hidden().$service.resolve() }
     #expect(error.description.contains("Hidden.(unnamed"))
   }
 
-  @Test func onTheWrongActorThrows() async throws {
+  @Test("a read on the wrong actor throws")
+  func onTheWrongActorThrows() async throws {
     registry.registerOnMainActor(Service.self) { _ in Service() }
     let error = try #require(throws: InjectionError.self) { try Form().$service.resolve() }
     #expect(error.code == .wrongIsolation)

@@ -21,7 +21,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
 @Suite("A first read", .registry) struct FirstReadTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func nothingIsMadeBeforeTheFirstRead() {
+  @Test("nothing is created before the first read")
+  func nothingIsMadeBeforeTheFirstRead() {
     let made = Counter()
     let screen = Screen(made)
     #expect(made.value == 0)
@@ -29,7 +30,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(made.value == 0)
   }
 
-  @Test func makesTheValueOnce() {
+  @Test("the first read creates the value once")
+  func makesTheValueOnce() {
     let made = Counter()
     let screen = Screen(made)
     let service = screen.service
@@ -38,7 +40,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(made.value == 1)
   }
 
-  @Test func anAssignmentBeforeItSparesTheExpression() {
+  @Test("an assignment before the first read keeps the expression from running")
+  func anAssignmentBeforeItSparesTheExpression() {
     let made = Counter()
     let screen = Screen(made)
     let mine = Service("mine")
@@ -48,7 +51,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(made.value == 0)
   }
 
-  @Test func aResetMakesTheNextReadMakeAnother() {
+  @Test("after a reset, the next read creates another value")
+  func aResetMakesTheNextReadMakeAnother() {
     let made = Counter()
     let screen = Screen(made)
     let first = screen.service
@@ -58,14 +62,16 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(made.value == 2)
   }
 
-  @Test func aResetForgetsAnAssignedValueToo() {
+  @Test("a reset drops an assigned value too")
+  func aResetForgetsAnAssignedValueToo() {
     let screen = Screen()
     screen.service = Service("mine")
     screen.$service.reset()
     #expect(screen.service.label == "1")
   }
 
-  @Test func resettingWhatIsNotMadeDoesNothing() {
+  @Test("resetting a value that was not created does nothing")
+  func resettingWhatIsNotMadeDoesNothing() {
     let made = Counter()
     let screen = Screen(made)
     screen.$service.reset()
@@ -73,7 +79,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.service.label == "1")
   }
 
-  @Test func anOptionalWithNothingRegisteredReadsNilAndAsksAgain() {
+  @Test("an Optional with nothing registered reads nil and asks again")
+  func anOptionalWithNothingRegisteredReadsNilAndAsksAgain() {
     let screen = Screen()
     #expect(screen.optional == nil)
     #expect(!screen.$optional.isInitialized)
@@ -82,13 +89,15 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.$optional.isInitialized)
   }
 
-  @Test func anOptionalAsksForItsOwnTypeBeforeTheWrappedOne() {
+  @Test("an Optional asks for its own type before the wrapped one")
+  func anOptionalAsksForItsOwnTypeBeforeTheWrappedOne() {
     registry.register(Service.self) { Service("wrapped") }
     registry.register(Service?.self) { Service("optional") }
     #expect(Screen().optional?.label == "optional")
   }
 
-  @Test func anOptionalKeepsTheNilThatItsInitializerMade() {
+  @Test("an Optional keeps the nil that its initializer created")
+  func anOptionalKeepsTheNilThatItsInitializerMade() {
     let asked = Counter()
     registry.register(Service?.self) {
       asked.increment()
@@ -101,13 +110,15 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.$optional.isInitialized)
   }
 
-  @Test func anExpressionOfNilIsAValue() {
+  @Test("nil from an expression is a value")
+  func anExpressionOfNilIsAValue() {
     let screen = Screen()
     #expect(screen.given == nil)
     #expect(screen.$given.isInitialized)
   }
 
-  @Test func anOptionalCanBeAssignedNil() {
+  @Test("an Optional can be assigned nil")
+  func anOptionalCanBeAssignedNil() {
     registry.register { Service() }
     let screen = Screen()
     screen.optional = nil
@@ -115,7 +126,8 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.$optional.isInitialized)
   }
 
-  @Test func aTypeWithAnEmptyInitializerStartsEmpty() {
+  @Test("a type with an empty initializer starts empty")
+  func aTypeWithAnEmptyInitializerStartsEmpty() {
     let screen = Screen()
     #expect(screen.tags.isEmpty)
     #expect(screen.basket.items == 0)
@@ -123,19 +135,22 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.tags == ["one"])
   }
 
-  @Test func aRegistrationWinsOverTheEmptyInitializer() {
+  @Test("a registration wins over the empty initializer")
+  func aRegistrationWinsOverTheEmptyInitializer() {
     registry.register(Basket.self) { Basket(items: 3) }
     #expect(Screen().basket.items == 3)
   }
 
-  @Test func resolvingGivesTheSameValueAsReading() throws {
+  @Test("resolving gives the same value as reading")
+  func resolvingGivesTheSameValueAsReading() throws {
     let screen = Screen()
     let service = try screen.$service.resolve()
     #expect(screen.service === service)
     #expect(try screen.$service.resolve() === service)
   }
 
-  @Test func reinjectionLeavesTheValueAlone() throws {
+  @Test("re-injection leaves the value of a lazy property")
+  func reinjectionLeavesTheValueAlone() throws {
     let made = Counter()
     let screen = Screen(made)
     let service = screen.service

@@ -71,7 +71,8 @@ private final class Curious {
 @Suite("Hooks", .registry) struct HookTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func closuresAndMethodsHearOfRegisteredValuesAndExpressions() {
+  @Test("closures and methods are called for registered values and expressions")
+  func closuresAndMethodsHearOfRegisteredValuesAndExpressions() {
     registry.register { Service("registered") }
     let screen = Screen()
     _ = screen.closure
@@ -81,14 +82,16 @@ private final class Curious {
     #expect(screen.log == ["closure registered", "closure own", "method registered", "method own"])
   }
 
-  @Test func aHookForASuperclassServesItsSubclasses() {
+  @Test("a hook for a superclass serves its subclasses")
+  func aHookForASuperclassServesItsSubclasses() {
     let screen = SubScreen()
     _ = screen.inSubclass
     _ = screen.methodWithExpression
     #expect(screen.log == ["method sub", "method own"])
   }
 
-  @Test func aHookHearsOncePerValueMadeAndOfNoAssignment() {
+  @Test("a hook is called once for each created value and never for an assignment")
+  func aHookHearsOncePerValueMadeAndOfNoAssignment() {
     let screen = Screen()
     screen.methodWithExpression = Service("assigned")
     #expect(screen.log == [])
@@ -98,7 +101,8 @@ private final class Curious {
     #expect(screen.log == ["method own"])
   }
 
-  @Test func theRegistrationsHookComesFirstThenTheOwnThenTheObserverThenTheRegistrys() {
+  @Test("the registration's hook comes first, then the property's, the observer's and the registry's")
+  func theRegistrationsHookComesFirstThenTheOwnThenTheObserverThenTheRegistrys() {
     registry.register { Service() }
       .onInjection { _, point in (point.container as? Observed)?.log.append("registration 1") }
       .onInjection { _, point in (point.container as? Observed)?.log.append("registration 2") }
@@ -109,26 +113,30 @@ private final class Curious {
     #expect(observed.log == ["registration 1", "registration 2", "own", "service", "registry"])
   }
 
-  @Test func anObserverHearsThePropertysNameWithoutOneUnderscore() {
+  @Test("an observer gets the property's name without one underscore")
+  func anObserverHearsThePropertysNameWithoutOneUnderscore() {
     let observed = Observed()
     _ = observed.plain
     #expect(observed.underscored == 2)
     #expect(observed.log == ["plain", "_underscored"])
   }
 
-  @Test func anActorHearsOnTheActor() async {
+  @Test("an actor observes injections on the actor")
+  func anActorHearsOnTheActor() async {
     let worker = Worker()
     #expect(await worker.read() == 4)
     #expect(await worker.heard == ["count"])
   }
 
-  @Test @MainActor func aMainActorClassHearsOnTheMainActor() {
+  @Test("a main-actor class observes injections on the main actor")
+  @MainActor func aMainActorClassHearsOnTheMainActor() {
     let window = Window()
     #expect(window.number == 5)
     #expect(window.heard == ["number"])
   }
 
-  @Test @MainActor func aMethodOfAMainActorClassIsAHook() {
+  @Test("a method of a main-actor class is a hook")
+  @MainActor func aMethodOfAMainActorClassIsAHook() {
     @MainActor final class Panel {
       @Lazy(onInjection: Panel.hear) var number = 3
       var heard: [Int] = []
@@ -139,14 +147,16 @@ private final class Curious {
     #expect(panel.heard == [3])
   }
 
-  @Test func aHookThatReadsItsPropertyGetsTheValue() {
+  @Test("a hook that reads its property gets the value")
+  func aHookThatReadsItsPropertyGetsTheValue() {
     let curious = Curious()
     _ = curious.own
     #expect(curious.sawItself)
     #expect(curious.calls == 1)
   }
 
-  @Test func aHookThatResetsItsPropertyMakesTheNextReadMakeAnother() {
+  @Test("after a hook resets its property, the next read creates another value")
+  func aHookThatResetsItsPropertyMakesTheNextReadMakeAnother() {
     let curious = Curious()
     let first = curious.fleeting
     #expect(!curious.$fleeting.isInitialized)
@@ -154,21 +164,24 @@ private final class Curious {
     #expect(curious.calls == 2)
   }
 
-  @Test func aHookMayAssignItsProperty() {
+  @Test("a hook may assign its property")
+  func aHookMayAssignItsProperty() {
     let curious = Curious()
     _ = curious.replaced
     #expect(curious.replaced == 2)
     #expect(curious.calls == 1)
   }
 
-  @Test func hooksMayReadEachOthersProperties() {
+  @Test("hooks may read each other's properties")
+  func hooksMayReadEachOthersProperties() {
     let curious = Curious()
     #expect(curious.first == 1)
     #expect(curious.second == 2)
     #expect(curious.sum == 13)
   }
 
-  @Test func underARaceEveryHookIsCalledOnce() async {
+  @Test("every hook is called once under a race")
+  func underARaceEveryHookIsCalledOnce() async {
     final class Shared: @unchecked Sendable, InjectionObserver {
       let hooked = Counter()
       let observed = Counter()
@@ -184,7 +197,8 @@ private final class Curious {
     #expect(registered.value == 50)
   }
 
-  @Test func aHookForAnotherClassStopsTheProgramWithASentence() async throws {
+  @Test("a hook for another class stops the program with a message")
+  func aHookForAnotherClassStopsTheProgramWithASentence() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Stranger {
         @Lazy(onInjection: { (_: Screen, _) in }) var service = Service()

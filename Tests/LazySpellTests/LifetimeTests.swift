@@ -29,7 +29,8 @@ private final class Parent {
 @Suite("Lifetime", .registry) struct LifetimeTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func thePropertyNeverRetainsItsOwner() {
+  @Test("a property never retains its enclosing object")
+  func thePropertyNeverRetainsItsOwner() {
     registry.register(Service.self, in: Owner.self) { _ in Service() }
     var owner: Owner? = Owner()
     weak let gone = owner
@@ -44,7 +45,8 @@ private final class Parent {
     #expect(gone == nil)
   }
 
-  @Test func anInitializerMayKeepTheOwnerWeaklyOrUnowned() {
+  @Test("an initializer may keep the enclosing object weak or unowned")
+  func anInitializerMayKeepTheOwnerWeaklyOrUnowned() {
     registry.register(Child.self, in: Parent.self) { Child(of: $0) }
     var parent: Parent? = Parent()
     weak let gone = parent
@@ -56,7 +58,8 @@ private final class Parent {
     #expect(child?.parent == nil)
   }
 
-  @Test func theValueGoesWithItsOwner() {
+  @Test("the value is released with the enclosing object")
+  func theValueGoesWithItsOwner() {
     var owner: Owner? = Owner()
     weak let service = owner?.service
     #expect(service != nil)
@@ -64,7 +67,8 @@ private final class Parent {
     #expect(service == nil)
   }
 
-  @Test func anAssignmentReleasesTheValueBefore() {
+  @Test("an assignment releases the previous value")
+  func anAssignmentReleasesTheValueBefore() {
     let owner = Owner()
     weak let first = owner.service
     #expect(first != nil)
@@ -72,7 +76,8 @@ private final class Parent {
     #expect(first == nil)
   }
 
-  @Test func aResetReleasesTheValue() {
+  @Test("a reset releases the value")
+  func aResetReleasesTheValue() {
     let owner = Owner()
     weak let first = owner.service
     #expect(first != nil)
@@ -80,7 +85,8 @@ private final class Parent {
     #expect(first == nil)
   }
 
-  @Test func aStructReleasesItsValueWithItsLastCopy() {
+  @Test("a struct releases its value with its last copy")
+  func aStructReleasesItsValueWithItsLastCopy() {
     struct Model { @Lazy var service = Service() }
     weak var gone: Service?
     do {
@@ -92,7 +98,8 @@ private final class Parent {
     #expect(gone == nil)
   }
 
-  @Test func aConstantThatWasResetKeepsTwoValuesThatReadersMayHoldUntilItGoes() {
+  @Test("a constant that was reset keeps two values that readers may hold until it is released")
+  func aConstantThatWasResetKeepsTwoValuesThatReadersMayHoldUntilItGoes() {
     weak var first: Service?
     weak var third: Service?
     do {
@@ -111,7 +118,8 @@ private final class Parent {
     #expect(first == nil)
   }
 
-  @Test func aValueWhoseDeinitializerReadsThePropertyIsReleasedSafely() {
+  @Test("a value whose deinitializer reads the property is released safely")
+  func aValueWhoseDeinitializerReadsThePropertyIsReleasedSafely() {
     final class Farewell {
       let atEnd: () -> Void
       init(_ atEnd: @escaping () -> Void) { self.atEnd = atEnd }
@@ -128,7 +136,8 @@ private final class Parent {
     #expect(host.read == [true, false])
   }
 
-  @Test func aFailedInitializerLeavesNothingBehind() {
+  @Test("an initializer that fails leaves nothing behind")
+  func aFailedInitializerLeavesNothingBehind() {
     final class Attempt { @Lazy var service: Service }
     registry.register(Service.self, in: Attempt.self) { _ in throw CancellationError() }
     var attempt: Attempt? = Attempt()

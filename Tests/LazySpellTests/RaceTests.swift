@@ -12,7 +12,8 @@ private final class Shared: @unchecked Sendable {
 @Suite("Under a race", .registry, .timeLimit(.minutes(1))) struct RaceTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func aThousandFirstReadersGetOneValue() async {
+  @Test("a thousand first readers get one value")
+  func aThousandFirstReadersGetOneValue() async {
     registry.register(Service.self, in: Shared.self) { shared in Service("\(shared.made.increment())") }
     let shared = Shared()
     let seen = await race(1_000) { _ in ObjectIdentifier(shared.service) }
@@ -20,7 +21,8 @@ private final class Shared: @unchecked Sendable {
     #expect(shared.made.value == 1)
   }
 
-  @Test func aThousandFirstReadersOfAConstantGetOneValue() async {
+  @Test("a thousand first readers of a constant get one value")
+  func aThousandFirstReadersOfAConstantGetOneValue() async {
     let made = Counter()
     let constant = LazyConstant {
       made.increment()
@@ -31,7 +33,8 @@ private final class Shared: @unchecked Sendable {
     #expect(made.value == 1)
   }
 
-  @Test func theReadersThatWaitGetTheValueOfTheOneThatMakesIt() async {
+  @Test("readers that wait get the value of the reader that creates it")
+  func theReadersThatWaitGetTheValueOfTheOneThatMakesIt() async {
     let (began, mayEnd) = (Latch(), Latch())
     let arrived = Counter()
     registry.register(Service.self, in: Shared.self) { shared in
@@ -49,7 +52,8 @@ private final class Shared: @unchecked Sendable {
     #expect(shared.made.value == 1)
   }
 
-  @Test func theReadersThatWaitedForAFailureTryForThemselves() async {
+  @Test("readers that waited for an initializer that fails try again themselves")
+  func theReadersThatWaitedForAFailureTryForThemselves() async {
     struct Refusal: Error {}
     registry.register(Service.self, in: Shared.self) { shared in
       if shared.made.increment() <= 10 { throw Refusal() }
@@ -61,7 +65,8 @@ private final class Shared: @unchecked Sendable {
     #expect(shared.made.value == 11)
   }
 
-  @Test func anotherPropertyOfTheObjectIsNotWaitedFor() async {
+  @Test("a read does not wait for another property of the object")
+  func anotherPropertyOfTheObjectIsNotWaitedFor() async {
     let (began, mayEnd) = (Latch(), Latch())
     registry.register(Service.self, in: Shared.self) { _ in
       began.open()
@@ -78,7 +83,9 @@ private final class Shared: @unchecked Sendable {
       })
   }
 
-  @Test(arguments: 1...20) func aConstantThatIsResetWhileItsValueIsMadeMakesAnotherForTheNextReader(round: Int) async {
+  @Test(
+    "a constant that is reset while its value is created creates another one for the next reader", arguments: 1...20)
+  func aConstantThatIsResetWhileItsValueIsMadeMakesAnotherForTheNextReader(round: Int) async {
     let (began, mayEnd, made) = (Latch(), Latch(), Counter())
     let constant = LazyConstant {
       let number = made.increment()
@@ -97,7 +104,8 @@ private final class Shared: @unchecked Sendable {
     #expect(constant.value.label == "2")
   }
 
-  @Test func aConstantMayBeResetWhileOthersReadIt() async {
+  @Test("a constant may be reset while other threads read it")
+  func aConstantMayBeResetWhileOthersReadIt() async {
     let made = Counter()
     let constant = LazyConstant { Service("\(made.increment())") }
     let seen = await race(1_000) { index in

@@ -48,7 +48,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
 @Suite("A property that needs itself", .registry, .timeLimit(.minutes(1))) struct ReentryTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func directlyThrowsThePath() throws {
+  @Test("a property that needs itself throws the path")
+  func directlyThrowsThePath() throws {
     registry.register(Int.self, in: Pair.self) { try $0.$number.resolve() + 1 }
     let pair = Pair()
     let error = try #require(throws: InjectionError.self) { try pair.$number.resolve() }
@@ -58,7 +59,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(!pair.$number.isInitialized)
   }
 
-  @Test func throughAnotherPropertyThrowsThePath() throws {
+  @Test("a property that needs itself through another property throws the path")
+  func throughAnotherPropertyThrowsThePath() throws {
     registry.register(Left.self, in: Pair.self) { pair in
       _ = try pair.$right.resolve()
       return Left()
@@ -74,7 +76,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
   }
 
-  @Test func throughAnotherObjectThrowsThePath() throws {
+  @Test("a property that needs itself through another object throws the path")
+  func throughAnotherObjectThrowsThePath() throws {
     registry.register(Int.self, in: Pair.self) { try ($0.friend?.$number.resolve() ?? 0) + 1 }
     let (one, other) = (Pair(), Pair())
     one.friend = other
@@ -86,14 +89,16 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(one.number == 2)
   }
 
-  @Test func aChainOfObjectsThatEndsIsNoCycle() {
+  @Test("a chain of objects that ends isn't a cycle")
+  func aChainOfObjectsThatEndsIsNoCycle() {
     registry.register(Int.self, in: Pair.self) { ($0.friend?.number ?? 0) + 1 }
     let pairs = (0..<20).map { _ in Pair() }
     for (pair, next) in zip(pairs, pairs.dropFirst()) { pair.friend = next }
     #expect(pairs[0].number == 20)
   }
 
-  @Test func aChainOfFiveThousandConstantsIsNoCycle() async {
+  @Test("a chain of five thousand constants isn't a cycle")
+  func aChainOfFiveThousandConstantsIsNoCycle() async {
     let value = await onThread(stackSize: 512 << 20) {
       var constants = [LazyConstant { 1 }]
       for index in 1..<5_000 {
@@ -105,7 +110,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(value == 5_000)
   }
 
-  @Test func aConstantThatReadsItselfStopsTheProgramWithTheCycle() async throws {
+  @Test("a constant that reads itself stops the program with the cycle")
+  func aConstantThatReadsItselfStopsTheProgramWithTheCycle() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       enum Knot { static let number: LazyConstant<Int> = LazyConstant { number.value + 1 } }
       _ = Knot.number.value
@@ -115,7 +121,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(message.contains("ReentryTests.swift:"))
   }
 
-  @Test func constantsThatNeedOneAnotherWithoutEndStopTheProgramWithASentenceWhereTheStackEnds() async throws {
+  @Test("constants that need one another without end stop the program with a message before the stack overflows")
+  func constantsThatNeedOneAnotherWithoutEndStopTheProgramWithASentenceWhereTheStackEnds() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       @Sendable func next(_ depth: Int) -> Int { LazyConstant { next(depth + 1) }.value }
       _ = await onThread(stackSize: 512 << 10) { next(0) }
@@ -123,7 +130,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(text(result.standardErrorContent).contains("would overflow its thread's stack"))
   }
 
-  @Test func twoPropertiesOfOneTypeAreNoCycle() {
+  @Test("two properties of one type aren't a cycle")
+  func twoPropertiesOfOneTypeAreNoCycle() {
     final class Twin {
       @Lazy var first: Int
       @Lazy var second: Int
@@ -134,7 +142,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(Twin().first == 11)
   }
 
-  @Test(arguments: 1...20) func acrossTwoThreadsThrowsOnBoth(round: Int) async {
+  @Test("a cycle across two threads throws on both", arguments: 1...20)
+  func acrossTwoThreadsThrowsOnBoth(round: Int) async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
     registry.register(Left.self, in: Pair.self) { pair in
       leftBegan.open()
@@ -161,7 +170,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
   }
 
-  @Test func acrossTwoThreadsOnceTheCycleIsBrokenBothHaveTheirValue() async {
+  @Test("two threads have their values once the cycle between them is broken")
+  func acrossTwoThreadsOnceTheCycleIsBrokenBothHaveTheirValue() async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
     registry.register(Left.self, in: Pair.self) { pair in
       leftBegan.open()
@@ -180,7 +190,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(pair.$left.isInitialized && pair.$right.isInitialized)
   }
 
-  @Test func inARingOfThreadsThrowsOnEach() async {
+  @Test("a cycle across several threads throws on each")
+  func inARingOfThreadsThrowsOnEach() async {
     let count = 4
     let began = (0..<count).map { _ in Latch() }
     let pairs = (0..<count).map { _ in Pair() }
@@ -200,7 +211,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     for pair in pairs { pair.friend = nil }
   }
 
-  @Test func directlyStopsTheProgramWithTheName() async throws {
+  @Test("a read of a property that needs itself stops the program with the name")
+  func directlyStopsTheProgramWithTheName() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Knot().itself
     }
@@ -209,7 +221,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(message.contains("needs its own result: Int → Int."))
   }
 
-  @Test func throughAnotherPropertyStopsTheProgramWithTheName() async throws {
+  @Test("a read of a property that needs itself through another property stops the program with the name")
+  func throughAnotherPropertyStopsTheProgramWithTheName() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Knot().first
     }
@@ -218,13 +231,15 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     #expect(message.contains("needs its own result"))
   }
 
-  @Test func byAssigningItselfHasTheAssignedValueAfterTheReadThatMadeTheOther() {
+  @Test("a property whose initializer assigns it has the assigned value after the read")
+  func byAssigningItselfHasTheAssignedValueAfterTheReadThatMadeTheOther() {
     let knot = Knot()
     #expect(knot.written == 2)
     #expect(knot.written == 1)
   }
 
-  @Test func acrossTwoThreadsStopsTheProgramWithTheName() async throws {
+  @Test("a cycle across two threads stops the program with the name")
+  func acrossTwoThreadsStopsTheProgramWithTheName() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let (leftBegan, rightBegan) = (Latch(), Latch())
       InitializerRegistry.shared.register(Left.self, in: Pair.self) { pair in

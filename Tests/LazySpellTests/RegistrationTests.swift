@@ -18,13 +18,15 @@ private final class Essay: Article {}
 @Suite("A registration", .registry) struct RegistrationTests {
   private var registry: InitializerRegistry { .current }
 
-  @Test func isGivenTheInstanceThatAsks() {
+  @Test("a registration for a class gets the enclosing object")
+  func isGivenTheInstanceThatAsks() {
     registry.register(Service.self, in: Page.self) { Service($0.title) }
     #expect(Page("one").service.label == "one")
     #expect(Page("two").expressed.label == "two")
   }
 
-  @Test func seesThePropertyThatAsksThroughItsPoint() {
+  @Test("an initializer knows the property that asks by its injection point")
+  func seesThePropertyThatAsksThroughItsPoint() {
     registry.register(Service.self) { resolver in
       Service("\(resolver.point.containerType.map { "\($0)" } ?? "").\(resolver.point.propertyName ?? "")")
     }
@@ -32,7 +34,8 @@ private final class Essay: Article {}
     #expect(Page().backup.label == "Page.backup")
   }
 
-  @Test func forAClassIsForExactlyItUnlessSubclassesAreAskedFor() {
+  @Test("a registration for a class excludes its subclasses by default")
+  func forAClassIsForExactlyItUnlessSubclassesAreAskedFor() {
     registry.register { Service("any") }
     registry.register(Service.self, in: Page.self) { _ in Service("page") }
     #expect(Page().service.label == "page")
@@ -44,7 +47,8 @@ private final class Essay: Article {}
     #expect(Essay().service.label == "article and below")
   }
 
-  @Test func standsBelowTheExpressionUnlessItIsForTheContainer() {
+  @Test("a registration ranks below the expression unless it is for the class")
+  func standsBelowTheExpressionUnlessItIsForTheContainer() {
     registry.register { Service("any") }
     registry.register(Service.self, named: "expressed") { Service("named") }
     #expect(Page().expressed.label == "expression")
@@ -53,7 +57,8 @@ private final class Essay: Article {}
     #expect(Essay().expressed.label == "container")
   }
 
-  @Test func isChosenByThePropertysNameThenByAPartOfIt() {
+  @Test("a registration is chosen by the property's name, then by a part of it")
+  func isChosenByThePropertysNameThenByAPartOfIt() {
     registry.register { Service("any") }
     registry.register(Service.self, named: .containing("BACKUP")) { Service("containing") }
     registry.register(Service.self, named: "backup") { Service("equal") }
@@ -63,7 +68,8 @@ private final class Essay: Article {}
     #expect(page.secondBackup.label == "containing")
   }
 
-  @Test func forTheContainerWinsOverOneForTheName() {
+  @Test("a registration for the class wins over one for the name")
+  func forTheContainerWinsOverOneForTheName() {
     registry.register(Service.self, named: "service") { Service("name") }
     registry.register(Service.self, in: Page.self) { _ in Service("container") }
     #expect(Page().service.label == "container")
@@ -71,13 +77,15 @@ private final class Essay: Article {}
     #expect(Page().service.label == "both")
   }
 
-  @Test func replacesOneWithTheSameKey() {
+  @Test("a registration replaces one with the same key")
+  func replacesOneWithTheSameKey() {
     registry.register { Service("old") }
     registry.register { Service("new") }
     #expect(Page().service.label == "new")
   }
 
-  @Test func ofAChildRegistryComesBeforeItsParents() {
+  @Test("a child registry's registration wins over its parent's")
+  func ofAChildRegistryComesBeforeItsParents() {
     let child = InitializerRegistry(parent: registry)
     registry.register(Service.self, in: Page.self) { _ in Service("parent's, for the container") }
     child.register { Service("child's, for any") }
@@ -87,7 +95,8 @@ private final class Essay: Article {}
     #expect(InitializerRegistry(parent: child).run { Article() }.service.label == "child's, for any")
   }
 
-  @Test func thatIsWithdrawnNoLongerCounts() {
+  @Test("a registration that is withdrawn no longer counts")
+  func thatIsWithdrawnNoLongerCounts() {
     registry.register { Service("any") }
     let registration = registry.register(Service.self, in: Page.self) { _ in Service("container") }
     registration.unregister()
@@ -104,42 +113,48 @@ private final class Essay: Article {}
     return registry.run { Page() }
   }
 
-  @Test func afterTheRunHasEnded() {
+  @Test("an object asks the registry that was current when it was created after the run has ended")
+  func afterTheRunHasEnded() {
     let page = page(of: "mine")
     #expect(page.service.label == "mine")
     page.$service.reset()
     #expect(page.service.label == "mine")
   }
 
-  @Test func insideAnotherRun() {
+  @Test("an object asks the registry that was current when it was created inside another run")
+  func insideAnotherRun() {
     let other = InitializerRegistry()
     other.register { Service("other") }
     let page = page(of: "mine")
     #expect(other.run { page.service.label } == "mine")
   }
 
-  @Test func onAThreadThatKnowsNoTask() async {
+  @Test("an object asks the registry that was current when it was created on a thread without a task")
+  func onAThreadThatKnowsNoTask() async {
     final class Shared: @unchecked Sendable { @Lazy var service: Service }
     registry.register { Service("task's") }
     let shared = Shared()
     await onThreads { #expect(shared.service.label == "task's") }
   }
 
-  @Test func inADetachedTask() async {
+  @Test("an object asks the registry that was current when it was created in a detached task")
+  func inADetachedTask() async {
     final class Shared: @unchecked Sendable { @Lazy var service: Service }
     registry.register { Service("task's") }
     let shared = Shared()
     #expect(await Task.detached { shared.service.label }.value == "task's")
   }
 
-  @Test func inATaskStartedWithinARun() async {
+  @Test("an object asks the registry that was current when it was created in a task started within a run")
+  func inATaskStartedWithinARun() async {
     let mine = InitializerRegistry()
     mine.register { Service("mine") }
     let label = await mine.run { await Task { Page().service.label }.value }
     #expect(label == "mine")
   }
 
-  @Test func forAStructToo() {
+  @Test("a struct asks the registry that was current when it was created")
+  func forAStructToo() {
     struct Form { @Lazy var service: Service }
     let mine = InitializerRegistry()
     mine.register { Service("mine") }

@@ -31,7 +31,7 @@ import Testing
     #expect(try loader.load(Card.self, named: "Card") == card)
   }
 
-  @Test("takes JSON where there are both, and the one that is named")
+  @Test("prefers JSON if there are both, or the one that is named")
   func both() throws {
     try folder.write(#"{"title": "JSON"}"#, to: "Card.json")
     try folder.write(try PropertyListEncoder().encode(Card(title: "list")), to: "Card.plist")
@@ -40,7 +40,7 @@ import Testing
     #expect(try loader.load(Card.self, named: "Card.json").title == "JSON")
   }
 
-  @Test("reaches folders within by a slash, and names with spaces and percent signs")
+  @Test("finds inner folders by a slash, and names with spaces and percent signs")
   func names() throws {
     try folder.write(#"{"title": "within"}"#, to: "cards/gold/Card.json")
     try folder.write(#"{"title": "spaced"}"#, to: "My 100% card.json")
@@ -56,7 +56,7 @@ import Testing
     #expect(try loader.load(Card.self, named: "Card").title == "two")
   }
 
-  @Test("names both paths where there is neither")
+  @Test("names both paths if there is neither")
   func notFound() throws {
     let error = try error(loading: "Card")
     #expect(error.code == .notFound)
@@ -65,7 +65,7 @@ import Testing
     #expect(try self.error(loading: "missing/folder/Card").code == .notFound)
   }
 
-  @Test("a file that is there and can't be decoded is an error, and no other file is tried")
+  @Test("a file that can't be decoded is an error, and no other file is tried")
   func undecodable() throws {
     try folder.write(#"{"name": 1}"#, to: "Card.json")
     try folder.write(try PropertyListEncoder().encode(Card(title: "list")), to: "Card.plist")
@@ -75,7 +75,7 @@ import Testing
     #expect(error.underlying is DecodingError)
   }
 
-  @Test("what is there and can't be read is an error, not nothing")
+  @Test("a file that can't be read is an error, and not missing")
   func unreadable() throws {
     try folder.write("", to: "Card.json/a file in a folder")
     let error = try error(loading: "Card")
@@ -84,7 +84,7 @@ import Testing
     #expect(error.underlying != nil)
   }
 
-  @Test("refuses a type that is not Decodable")
+  @Test("refuses a type that isn't Decodable")
   func unsupported() throws {
     final class Opaque {}
     let error = try #require(throws: PartialError.self) { try loader.load(Opaque.self, named: "Card") }

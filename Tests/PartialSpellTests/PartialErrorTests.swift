@@ -32,7 +32,7 @@ private final class Wallet {
     #expect(error.description.hasSuffix("\n  Searched: the shelf"))
   }
 
-  @Test("says what to register where there is no loader")
+  @Test("says what to register if there is no loader")
   func noLoader() throws {
     let error = try error()
     #expect(error.code == .noLoader)
@@ -41,7 +41,7 @@ private final class Wallet {
     #expect(throws: PartialError.self) { try Wallet().$maybe.load() }
   }
 
-  @Test("keeps nothing of a failure: the next read tries again")
+  @Test("is not kept: the next read tries again")
   func retry() throws {
     let loader = NamingLoader(refusals: [.unreadable])
     registry.register((any PartialLoader).self) { loader }
@@ -51,7 +51,7 @@ private final class Wallet {
     #expect(wallet.card.title == "Spare 2")
   }
 
-  @Test("an Optional is nil where there is no resource, looks again, and throws any other error")
+  @Test("an Optional is nil without a resource, looks again, and throws any other error")
   func optional() throws {
     let loader = NamingLoader(refusals: [.notFound, .undecodable])
     registry.register((any PartialLoader).self) { loader }
@@ -63,7 +63,7 @@ private final class Wallet {
     #expect(wallet.maybe?.title == "Card 3")
   }
 
-  @Test("has the loader's own error in it")
+  @Test("has the loader's own error")
   func ownError() throws {
     final class Numbers { @Partial var number: Int }
     registry.register((any PartialLoader).self) { NamingLoader() }
@@ -73,7 +73,7 @@ private final class Wallet {
     #expect(error.property == "Numbers.number")
   }
 
-  @Test("has the error of a loader that could not be made in it")
+  @Test("has the error of a loader that can't be created")
   func loaderNotMade() throws {
     struct Offline: Error {}
     registry.register((any PartialLoader).self) { () throws -> any PartialLoader in throw Offline() }
@@ -82,7 +82,7 @@ private final class Wallet {
     #expect((error.underlying as? InjectionError)?.underlying is Offline)
   }
 
-  @Test("has the error of the type's registered initializer in it")
+  @Test("has the error of the type's registered initializer")
   func initializerFailed() throws {
     struct Offline: Error {}
     registry.register(Card.self) { () throws -> Card in throw Offline() }
@@ -92,7 +92,7 @@ private final class Wallet {
     #expect(error.description.contains("Offline"))
   }
 
-  @Test("names the property that was read, and has the error of another one in it")
+  @Test("names the property that was read, and has the error of another property")
   func otherProperty() throws {
     struct Following: PartialLoader {
       func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
@@ -119,13 +119,13 @@ private final class Wallet {
     #expect(byInitializer.property == "Holder.number")
   }
 
-  @Test("an initializer that needs what it makes is an error, not a hang")
+  @Test("an initializer that needs its own result throws instead of hanging")
   func cycle() throws {
     registry.register(Card.self) { try $0.resolve(Card.self) }
     #expect((try error().underlying as? InjectionError)?.code == .cycle)
   }
 
-  @Test("stops the program where it is read, with the whole error and where the property is declared")
+  @Test("stops the program at a read, with the whole error and the location of the declaration")
   func trap() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry.shared.register((any PartialLoader).self) { NamingLoader(refusals: [.notFound]) }
@@ -138,7 +138,7 @@ private final class Wallet {
     #expect(message.contains("PartialErrorTests.swift:7"))
   }
 
-  @Test("stops the program in a struct with the place of its declaration")
+  @Test("stops the program in a struct with the location of the declaration")
   func trapInStruct() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       struct Holder { @Partial var card: Card }
@@ -149,7 +149,7 @@ private final class Wallet {
       message.contains("The Card for the @Partial property declared at PartialSpellTests/PartialErrorTests.swift:"))
   }
 
-  @Test("a hook for another class than the one that declares the property stops the program with a sentence")
+  @Test("a hook for another class than the enclosing one stops the program with a message")
   func wrongHook() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Holder {
@@ -163,7 +163,7 @@ private final class Wallet {
     #expect(message.contains("PartialErrorTests.swift:"))
   }
 
-  @Test("a property that is reset by its own loading gives its reader what was loaded, and loads again for the next")
+  @Test("a property that its own loader resets gives its reader the loaded value, and loads again for the next")
   func resetWhileLoading() {
     let (registry, loads) = (InitializerRegistry(), Counter())
     registry.register(Card.self, in: Wallet.self) { wallet in

@@ -27,16 +27,16 @@ private final class FullWallet: Wallet {
     #expect(wallet.$card.isLoaded)
   }
 
-  @Test("takes the resource that the declaration names")
+  @Test("loads the resource that the declaration names")
   func givenName() {
     #expect(Wallet().spare.title == "Spare 1")
     #expect(FullWallet().third.title == "Third 2")
   }
 
-  @Test("an Optional asks for what it wraps")
+  @Test("an Optional loads the type that it wraps")
   func optional() { #expect(Wallet().maybe?.title == "Card 1") }
 
-  @Test("load gives the value of a read, and a reset has the next read load again")
+  @Test("load returns the value of a read, and after a reset the next read loads again")
   func loadAndReset() throws {
     let wallet = Wallet()
     #expect(try wallet.$card.load().title == "Card 1")
@@ -46,7 +46,7 @@ private final class FullWallet: Wallet {
     #expect(wallet.card.title == "Card 2")
   }
 
-  @Test("a loader for the container's class comes before the general one, and one for the property's name too")
+  @Test("a loader for the class, or for the property's name, comes before the general one")
   func specificLoaders() {
     struct Fixed: PartialLoader {
       let title: String
@@ -69,7 +69,7 @@ private final class FullWallet: Wallet {
     #expect(Wallet().spare.title == "Spare 1")
   }
 
-  @Test("asks the registry that was current when the object was made")
+  @Test("asks the registry that was current when the object was created")
   func capturedRegistry() {
     let other = InitializerRegistry()
     other.register(Card.self) { Card(title: "other") }
@@ -77,7 +77,7 @@ private final class FullWallet: Wallet {
     #expect(wallet.card.title == "other")
   }
 
-  @Test("works in structs, actors, main-actor classes, locals, and as a plain constant")
+  @Test("works in structs, actors, main-actor classes and local scopes, and as a constant")
   @MainActor func everywhere() async throws {
     struct Value { @Partial("struct") var card: Card }
     let value = Value()
@@ -132,7 +132,7 @@ struct PartialHookTests {
     func didInject(_ value: Any, intoProperty name: String) { heard.append("observer \(name)") }
   }
 
-  @Test("are called once for each value loaded: the property's, then the container's observer")
+  @Test("are called once for each loaded value: the property's, then the observer's")
   func order() {
     let observed = Observed()
     for _ in 0..<2 { _ = (observed.card, observed.named, observed.other, observed.last) }
@@ -146,7 +146,7 @@ struct PartialHookTests {
     #expect(observed.heard.suffix(2) == ["closure Card 1", "observer card"])
   }
 
-  @Test("a hook of the registry hears of the value, with the property's name")
+  @Test("a registry's hook gets the value and the property's name")
   func registryHook() {
     let heard = Counter()
     InitializerRegistry.current.onInjection { value, point in

@@ -16,19 +16,22 @@ struct ClockTraitTests {
 
   init() throws { clock = try InitializerRegistry.current.resolve() }
 
-  @Test(arguments: 1...5) func letsATestExpireWhatIsKept(hours: Int) throws {
+  @Test("a registry trait with a clock lets a test expire kept values", arguments: 1...5)
+  func letsATestExpireWhatIsKept(hours: Int) throws {
     let first = try token()
     clock.advance(by: .seconds(3600 * hours) - .nanoseconds(hours == 1 ? 1 : 0))
     #expect(try (token() === first) == (hours == 1))
     #expect(clock.now.offset > .zero)
   }
 
-  @Test func registersItAsAnyClockToo() async throws {
+  @Test("a registry trait with a clock registers it as any clock too")
+  func registersItAsAnyClockToo() async throws {
     let any = try InitializerRegistry.current.resolve((any Clock<Duration>).self)
     #expect(any as? TestClock === clock)
   }
 
-  @Test(.registry { registerTokens(in: $0) }) func drivesWhatATestRegistersToo() throws {
+  @Test("a suite's clock drives what a test registers", .registry { registerTokens(in: $0) })
+  func drivesWhatATestRegistersToo() throws {
     let first = try token()
     clock.advance(by: .seconds(3600))
     #expect(try token() !== first)
@@ -36,7 +39,8 @@ struct ClockTraitTests {
 }
 
 @Suite("A clock of a test", .registry { registerTokens(in: $0) }) struct InnerClockTests {
-  @Test(.registry(clock: TestClock())) func drivesWhatItsSuiteRegisters() throws {
+  @Test("a test's own clock drives what its suite registers", .registry(clock: TestClock()))
+  func drivesWhatItsSuiteRegisters() throws {
     let clock = try InitializerRegistry.current.resolve(TestClock.self)
     let first = try token()
     #expect(try token() === first)
@@ -44,13 +48,15 @@ struct ClockTraitTests {
     #expect(try token() !== first)
   }
 
-  @Test(.preferences(["a": 1]), .registry(clock: TestClock())) func standsAfterAnotherTrait() throws {
+  @Test("a test's own clock may follow another trait", .preferences(["a": 1]), .registry(clock: TestClock()))
+  func standsAfterAnotherTrait() throws {
     let first = try token()
     try InitializerRegistry.current.resolve(TestClock.self).advance(by: .seconds(3600))
     #expect(try token() !== first)
   }
 
-  @Test func isNotThereForItsNeighbour() throws {
+  @Test("a test's trait doesn't apply to its neighbor")
+  func isNotThereForItsNeighbour() throws {
     #expect(throws: InjectionError.self) { try InitializerRegistry.current.resolve(TestClock.self) }
   }
 }

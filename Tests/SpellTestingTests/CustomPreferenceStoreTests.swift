@@ -25,7 +25,7 @@ import Testing
     #expect(error.code == .unwritable)
   }
 
-  @Test("tells of no change that its medium refused")
+  @Test("announces no change that its medium refused")
   func refused() async throws {
     var changes = store.changes().makeAsyncIterator()
     medium.contents.withLock { $0.isWritable = false }
@@ -37,7 +37,7 @@ import Testing
     #expect(await changes.next() == ["c"])
   }
 
-  @Test("hears of what others wrote by a reload of its own making")
+  @Test("announces what others wrote after a reload of its own")
   func reload() async throws {
     try store.set(1, forKey: "a")
     let other = MediumStore(medium)
@@ -61,7 +61,7 @@ import Testing
     try store.set(1, forKey: "a")
   }
 
-  @Test("throws a type mismatch for what is no JSON")
+  @Test("throws a type mismatch for text that isn't JSON")
   func noJSON() throws {
     medium.contents.withLock { contents in
       contents.order = ["a"]
@@ -82,7 +82,7 @@ import Testing
     #expect(store.keys == ["#version", "name"])
   }
 
-  @Test("keeps properties, and tells of an assignment that it refused", .registry)
+  @Test("keeps properties, and reports an assignment that it refused", .registry)
   func property() async throws {
     final class Player { @Preference var volume = 5 }
     InitializerRegistry.current.register(instance: store as any PreferenceStore)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("takes an error that somebody reports, and tells everyone who listens")
+  @Test("passes a reported error to every listener")
   func reports() async {
     let hub = PreferenceHub()
     var one = hub.errors.makeAsyncIterator()

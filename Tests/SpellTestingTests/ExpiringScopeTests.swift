@@ -27,7 +27,7 @@ private final class Token: Sendable {}
     #expect(try registry.resolve(Token.self) === second)
   }
 
-  @Test("is as old as its creation, not as its last use")
+  @Test("measures the age from the creation, not from the last use")
   func age() throws {
     let first = try registry.resolve(Token.self)
     for _ in 0..<3 {
@@ -50,7 +50,7 @@ private final class Token: Sendable {}
     #expect(try registry.resolve(Token.self) === first)
   }
 
-  @Test("goes with a cache, a weak and an async value, too")
+  @Test("works with cached, weak and async values")
   func otherScopes() async throws {
     let cache = ScopeCache("cache")
     registry.register(Token.self, named: "cached", scope: .cached(in: cache).expiring(after: .seconds(5))) { Token() }
@@ -64,7 +64,7 @@ private final class Token: Sendable {}
     }
   }
 
-  @Test("belongs to where it is registered: a child takes its parent's clock, unless it has its own")
+  @Test("uses the clock of its registry: a child has its parent's clock, unless it has its own")
   func children() throws {
     let heir = InitializerRegistry(parent: registry)
     heir.register(Token.self, named: "heir", scope: .singleton.expiring(after: .seconds(60))) { Token() }
@@ -82,7 +82,7 @@ private final class Token: Sendable {}
     #expect(try stranger.resolve(Token.self, named: "own") !== owned)
   }
 
-  @Test("is the only one that looks at the clock")
+  @Test("is the only scope that reads the clock")
   func plainScopes() throws {
     let counting = CountingClock()
     let registry = InitializerRegistry(clock: counting)

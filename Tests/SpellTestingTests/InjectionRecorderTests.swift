@@ -22,7 +22,7 @@ struct InjectionRecorderTests {
 
   init() { registry.register(Network.self, autowire: Network.init) }
 
-  @Test("records the first read of a property, and no read that finds its value there")
+  @Test("records the first read of a property, and no read of a value that is there")
   func property() throws {
     let page = Page()
     #expect(recorder.injections.isEmpty)
@@ -36,7 +36,7 @@ struct InjectionRecorderTests {
     #expect(injection.propertyName == "tracker")
   }
 
-  @Test("records each read of what isn't kept, with the dependencies before what needs them")
+  @Test("records each read of a value that isn't kept, dependencies first")
   func dependencies() {
     let page = Page()
     for _ in 0..<2 { _ = page.network }
@@ -45,7 +45,7 @@ struct InjectionRecorderTests {
     #expect(recorder.injections(into: Page.self, named: "network").map(\.order) == [2, 4])
   }
 
-  @Test("records calls of resolve, with their name and their container")
+  @Test("records calls of resolve, with the name and the enclosing object")
   func resolve() throws {
     let page = Page()
     _ = try registry.resolve((any Tracker).self)
@@ -58,13 +58,13 @@ struct InjectionRecorderTests {
     #expect(recorder.count(of: (any Tracker).self) == 4)
   }
 
-  @Test("doesn't record what could not be made")
+  @Test("doesn't record a value that can't be created")
   func failure() {
     #expect(throws: InjectionError.self) { try registry.resolve(Int.self) }
     #expect(recorder.count == 0)
   }
 
-  @Test("filters by the type that was asked for, the value's type, the container and the name")
+  @Test("filters by the type that was asked for, the value's type, the class and the name")
   func filters() throws {
     let (page, subPage) = (Page(), SubPage())
     _ = (page.tracker, subPage.tracker, page.network)
@@ -79,7 +79,7 @@ struct InjectionRecorderTests {
     #expect(recorder.injections(of: FakeTracker.self).last?.containerType == nil)
   }
 
-  @Test("begins anew after a reset")
+  @Test("starts over after a reset")
   func reset() {
     let recorder = InjectionRecorder(keepingValues: true)
     _ = Page().tracker
@@ -90,7 +90,7 @@ struct InjectionRecorderTests {
     #expect(recorder.injections.map(\.order) == [1])
   }
 
-  @Test("says what went where, in a line for each")
+  @Test("describes each injection in a line")
   func description() throws {
     #expect("\(recorder)" == "no injections")
     let page = Page()
@@ -105,7 +105,7 @@ struct InjectionRecorderTests {
         """)
   }
 
-  @Test("keeps no container and no value alive")
+  @Test("keeps no enclosing object and no value alive")
   func lifetime() throws {
     registry.register(Network.self) { Network(tracker: FakeTracker()) }
     weak var page: Page?
@@ -120,7 +120,7 @@ struct InjectionRecorderTests {
     #expect(page == nil && network == nil)
   }
 
-  @Test("keeps the values where it is told to, until it is reset")
+  @Test("keeps the values on request, until it is reset")
   func values() throws {
     let recorder = InjectionRecorder(keepingValues: true)
     weak let network = try registry.resolve(Network.self)
@@ -154,7 +154,7 @@ struct InjectionRecorderTests {
     _ = Page().tracker
   }
 
-  @Test("may be asked, and reset, while it is told")
+  @Test("may be read and reset while it records")
   func reentry() throws {
     let recorder = recorder
     registry.onInjection { _, _ in if recorder.count == 2 { recorder.reset() } }
@@ -194,7 +194,7 @@ struct InjectionRecorderTests {
     parent.register(Network.self, scope: .singleton, autowire: Network.init)
   }
 
-  @Test("hears of what the child is asked for and the parent has, which a parent's doesn't")
+  @Test("records what the child is asked for and the parent has, unlike the parent's recorder")
   func parentsRegistration() throws {
     let (ofChild, ofParent) = (InjectionRecorder(child), InjectionRecorder(parent))
     _ = try child.resolve((any Tracker).self)
@@ -205,7 +205,7 @@ struct InjectionRecorderTests {
     #expect(ofParent.count == 1)
   }
 
-  @Test("hears of what the parent's singleton needs only where it includes parents, and of each once")
+  @Test("records what the parent's singleton needs only if it includes parents, and each once")
   func parentsSingleton() throws {
     let (ofChild, ofBoth) = (InjectionRecorder(child), InjectionRecorder(child, includingParents: true))
     for _ in 0..<2 { _ = try child.resolve(Network.self) }
@@ -215,7 +215,7 @@ struct InjectionRecorderTests {
 }
 
 @Suite("Many InjectionRecorders of one registry") struct ManyRecordersTests {
-  @Test("leave nothing behind in it when they are gone, and those that are left hear of everything")
+  @Test("leave nothing behind, and the remaining ones record everything")
   func gone() throws {
     let registry = InitializerRegistry()
     registry.register((any Tracker).self) { FakeTracker(name: "the only one") }

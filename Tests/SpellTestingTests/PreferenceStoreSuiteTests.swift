@@ -23,19 +23,19 @@ private let everyCheck = PreferenceStoreSuite.checks + PreferenceStoreSuite.last
     await check.run(reopening: open, open)
   }
 
-  @Test("is passed by a store of one's own", arguments: everyCheck)
+  @Test("is passed by a custom store", arguments: everyCheck)
   func own(check: PreferenceStoreSuite.Check) async {
     let medium = Medium()
     await check.run(reopening: { MediumStore(medium) }) { MediumStore(medium) }
   }
 
-  @Test("is passed by a store that only passes on", arguments: everyCheck)
+  @Test("is passed by a store that forwards to another one", arguments: everyCheck)
   func faultless(check: PreferenceStoreSuite.Check) async {
     let store = FaultyStore(nil)
     await check.run(reopening: { try store.reopened() }) { store }
   }
 
-  @Test("finds each fault, and shows it where the check is run", arguments: Fault.allCases)
+  @Test("finds each fault, and shows it at the call of the check", arguments: Fault.allCases)
   func faulty(fault: Fault) async throws {
     let check = try #require(everyCheck.first { $0.name == fault.check })
     let store = FaultyStore(fault)
@@ -53,7 +53,7 @@ private let everyCheck = PreferenceStoreSuite.checks + PreferenceStoreSuite.last
     #expect(Set(everyCheck.map(\.id)) == Set(Fault.allCases.map(\.check)))
   }
 
-  @Test("fails with the error of a store that can't be made")
+  @Test("fails with the error of a store that can't be created")
   func unmade() async throws {
     struct Unmade: Error {}
     let check = try #require(everyCheck.first)

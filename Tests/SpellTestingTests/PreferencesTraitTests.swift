@@ -31,40 +31,53 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) thro
 }
 
 @Suite("The preferences trait on a suite", .preferences(MemoryPreferenceStore())) struct PreferencesTraitTests {
-  @Test func givesATestAStore() throws { try expectFresh() }
+  @Test("the preferences trait on a suite gives a test a store")
+  func givesATestAStore() throws { try expectFresh() }
 
-  @Test(arguments: 1...20) func givesEachCaseItsOwn(number: Int) throws { try expectFresh() }
+  @Test("the preferences trait on a suite gives each case its own", arguments: 1...20)
+  func givesEachCaseItsOwn(number: Int) throws { try expectFresh() }
 
   @Suite struct Within {
-    @Test(arguments: 1...5) func givesThoseOfASuiteWithinTheirOwn(number: Int) throws { try expectFresh() }
+    @Test("the preferences trait on a suite gives each test of an inner suite its own store", arguments: 1...5)
+    func givesThoseOfASuiteWithinTheirOwn(number: Int) throws { try expectFresh() }
   }
 
-  @Test(.preferences(["volume": 9])) func givesWayToATestsOwn() { #expect(Player().volume == 9) }
+  @Test("a test's preferences trait replaces its suite's", .preferences(["volume": 9]))
+  func givesWayToATestsOwn() { #expect(Player().volume == 9) }
 
-  @Test(.registry { $0.register { 7 } }) func goesTogetherWithATestsRegistrations() throws {
+  @Test("the preferences trait works together with a test's registrations", .registry { $0.register { 7 } })
+  func goesTogetherWithATestsRegistrations() throws {
     try expectFresh()
     #expect(try InitializerRegistry.current.resolve(Int.self) == 7)
   }
 
-  @Test(.registry) func isNotReplacedByAPlainRegistryTrait() throws {
+  @Test("a plain registry trait doesn't replace the preferences", .registry)
+  func isNotReplacedByAPlainRegistryTrait() throws {
     #expect(try store() is MemoryPreferenceStore)
     try expectFresh()
   }
 }
 
 @Suite("The preferences trait on a test") struct PreferencesOfTestTests {
-  @Test(.preferences(["volume": 7, "nickname": "Ada"])) func beginsWithValues() throws {
+  @Test("the preferences trait provides initial values", .preferences(["volume": 7, "nickname": "Ada"]))
+  func beginsWithValues() throws {
     #expect(Player().volume == 7)
     #expect(try store().keys == ["volume", "nickname"])
     #expect(InitializerRegistry.current !== InitializerRegistry.shared)
   }
 
-  @Test(.preferences(["volume": 7]), .registry { $0.register { "seven" } }) func standsBeforeRegistry() throws {
+  @Test(
+    "the preferences trait works before the registry trait", .preferences(["volume": 7]),
+    .registry { $0.register { "seven" } })
+  func standsBeforeRegistry() throws {
     #expect(Player().volume == 7)
     #expect(try InitializerRegistry.current.resolve(String.self) == "seven")
   }
 
-  @Test(.registry { $0.register { "seven" } }, .preferences(["volume": 7])) func standsAfterRegistry() throws {
+  @Test(
+    "the preferences trait works after the registry trait", .registry { $0.register { "seven" } },
+    .preferences(["volume": 7]))
+  func standsAfterRegistry() throws {
     #expect(Player().volume == 7)
     #expect(try InitializerRegistry.current.resolve(String.self) == "seven")
   }
@@ -78,7 +91,8 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) thro
     try expectFresh()
   }
 
-  @Test func failsATestWhoseStoreCantBeMade() async throws {
+  @Test("the preferences trait fails a test whose store can't be created")
+  func failsATestWhoseStoreCantBeMade() async throws {
     let test = try #require(Test.current)
     let trait: RegistryTrait = .preferences(try FilePreferenceStore(url: URL(filePath: "/dev/null/a.preferences")))
     await #expect(throws: PreferenceError.self) {
@@ -86,7 +100,8 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) thro
     }
   }
 
-  @Test func failsATestWhoseValuesCantBeKept() async throws {
+  @Test("the preferences trait fails a test whose values can't be stored")
+  func failsATestWhoseValuesCantBeKept() async throws {
     let test = try #require(Test.current)
     let trait: RegistryTrait = .preferences(["": 7])
     await #expect(throws: PreferenceError.self) {

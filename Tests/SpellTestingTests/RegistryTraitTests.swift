@@ -32,22 +32,28 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
   /// A suite's own properties are made under the test's registry too.
   private let atInit = InitializerRegistry.current
 
-  @Test func givesOneTestAFreshRegistry() { expectFresh() }
+  @Test("the registry trait on a suite gives a test a new registry")
+  func givesOneTestAFreshRegistry() { expectFresh() }
 
-  @Test func givesAnotherTestAnother() { expectFresh() }
+  @Test("the registry trait on a suite gives another test another registry")
+  func givesAnotherTestAnother() { expectFresh() }
 
-  @Test(arguments: 1...20) func givesEachCaseItsOwn(number: Int) { expectFresh() }
+  @Test("the registry trait on a suite gives each case its own", arguments: 1...20)
+  func givesEachCaseItsOwn(number: Int) { expectFresh() }
 
-  @Test(arguments: ["a", "b"], [1, 2]) func givesEachCombinationItsOwn(letter: String, number: Int) { expectFresh() }
+  @Test("the registry trait gives each combination of arguments its own registry", arguments: ["a", "b"], [1, 2])
+  func givesEachCombinationItsOwn(letter: String, number: Int) { expectFresh() }
 
-  @Test func isCurrentFromTheSuitesInitializerToTheEndOfTheTest() async {
+  @Test("the registry is current from the suite's initializer to the end of the test")
+  func isCurrentFromTheSuitesInitializerToTheEndOfTheTest() async {
     let registry = InitializerRegistry.current
     #expect(atInit === registry)
     await Task.yield()
     #expect(InitializerRegistry.current === registry)
   }
 
-  @Test func reachesChildTasksButNoDetachedOnes() async {
+  @Test("the registry is current in child tasks but not in detached ones")
+  func reachesChildTasksButNoDetachedOnes() async {
     let registry = InitializerRegistry.current
     async let child = InitializerRegistry.current
     #expect(await child === registry)
@@ -55,23 +61,29 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(await Task.detached { InitializerRegistry.current }.value === InitializerRegistry.shared)
   }
 
-  @Test @MainActor func reachesTestsOnTheMainActor() { expectFresh() }
+  @Test("the registry is current in tests on the main actor")
+  @MainActor func reachesTestsOnTheMainActor() { expectFresh() }
 
   @Suite("reaches a suite within") struct Nested {
-    @Test func givesItsTestAFreshRegistry() { expectFresh() }
+    @Test("the registry trait on a suite gives the test of an inner suite a new registry")
+    func givesItsTestAFreshRegistry() { expectFresh() }
 
     @Suite("however deep") struct Deeper {
-      @Test(arguments: 1...5) func givesItsCasesTheirOwn(number: Int) { expectFresh() }
+      @Test("the registry trait on a suite gives each case of an inner suite its own registry", arguments: 1...5)
+      func givesItsCasesTheirOwn(number: Int) { expectFresh() }
     }
   }
 }
 
 @Suite("The registry trait on a test") struct TestTraitTests {
-  @Test(.registry) func givesItAFreshRegistry() { expectFresh() }
+  @Test("the registry trait on a test gives it a new registry", .registry)
+  func givesItAFreshRegistry() { expectFresh() }
 
-  @Test(.registry, arguments: 1...10) func givesEachCaseItsOwn(number: Int) { expectFresh() }
+  @Test("the registry trait on a test gives each case its own", .registry, arguments: 1...10)
+  func givesEachCaseItsOwn(number: Int) { expectFresh() }
 
-  @Test func isNotThereForItsNeighbour() {
+  @Test("a test's trait doesn't apply to its neighbor")
+  func isNotThereForItsNeighbour() {
     #expect(InitializerRegistry.current === InitializerRegistry.shared)
   }
 }
@@ -80,27 +92,32 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
 struct ConfiguredTraitTests {
   private func name() -> String? { try? InitializerRegistry.current.resolve(Clock.self).name }
 
-  @Test func registersForEachTest() {
+  @Test("a registry trait registers for each test")
+  func registersForEachTest() {
     #expect(name() == "suite's")
     InitializerRegistry.current.register { Clock(name: "test's") }
     #expect(name() == "test's")
   }
 
-  @Test(arguments: 1...10) func registersForEachCaseAnew(number: Int) {
+  @Test("a registry trait registers for each case again", arguments: 1...10)
+  func registersForEachCaseAnew(number: Int) {
     #expect(name() == "suite's")
     InitializerRegistry.current.register { Clock(name: "\(number)") }
     #expect(name() == "\(number)")
   }
 
-  @Test(.registry { $0.register(Int.self) { 7 } }) func isAddedToByATraitOfTheTest() {
+  @Test("a test's trait adds to its suite's registrations", .registry { $0.register(Int.self) { 7 } })
+  func isAddedToByATraitOfTheTest() {
     #expect(name() == "suite's")
     #expect((try? InitializerRegistry.current.resolve(Int.self)) == 7)
   }
 
   @Suite("and one of a suite within", .registry { $0.register { Clock(name: "inner") } }) struct Inner {
-    @Test func whichWins() { #expect((try? InitializerRegistry.current.resolve(Clock.self).name) == "inner") }
+    @Test("an inner suite's registration wins")
+    func whichWins() { #expect((try? InitializerRegistry.current.resolve(Clock.self).name) == "inner") }
 
-    @Test(.registry { $0.register { Clock(name: "test's") } }) func orTheTestsWhichWinsOverBoth() {
+    @Test("a test's registration wins over its suites'", .registry { $0.register { Clock(name: "test's") } })
+    func orTheTestsWhichWinsOverBoth() {
       #expect((try? InitializerRegistry.current.resolve(Clock.self).name) == "test's")
     }
   }
@@ -116,17 +133,23 @@ private func registerProgram(in registry: InitializerRegistry) {
 struct ProgramTraitTests {
   private func page() throws -> String { try InitializerRegistry.current.resolve() }
 
-  @Test func hasIt() throws { #expect(try page() == "page with the program's clock") }
+  @Test("a suite has the program's registrations")
+  func hasIt() throws { #expect(try page() == "page with the program's clock") }
 
-  @Test(.registry { $0.register { Clock(name: "test's") } })
+  @Test(
+    "a test overrides the program's registrations, even within a singleton",
+    .registry { $0.register { Clock(name: "test's") } })
   func isOverriddenByATestEvenWithinASingleton() throws { #expect(try page() == "page with the test's clock") }
 
   @Suite(.registry { $0.register { Clock(name: "suite's") } }) struct Within {
-    @Test func isOverriddenByASuiteWithin() throws {
+    @Test("an inner suite overrides the program's registrations")
+    func isOverriddenByASuiteWithin() throws {
       #expect(try InitializerRegistry.current.resolve(String.self) == "page with the suite's clock")
     }
 
-    @Test(.registry, .registry { $0.register { Clock(name: "last") } }, .registry)
+    @Test(
+      "the last of several traits overrides the program's registrations", .registry,
+      .registry { $0.register { Clock(name: "last") } }, .registry)
     func isOverriddenByTheLastOfSeveralTraits() throws {
       #expect(try InitializerRegistry.current.resolve(String.self) == "page with the last clock")
     }
@@ -145,14 +168,18 @@ private struct OtherTrait: TestTrait, TestScoping {
 }
 
 @Suite("A registry of another library's trait") struct OtherTraitTests {
-  @Test(OtherTrait(), .registry { $0.register { Clock(name: "child's") } })
+  @Test(
+    "the registry of another library's trait is asked and left as it is", OtherTrait(),
+    .registry { $0.register { Clock(name: "child's") } })
   func isLookedAtAndLeftAsItIs() throws {
     #expect(InitializerRegistry.current.parent === OtherTrait.registry)
     #expect(try InitializerRegistry.current.resolve(Clock.self).name == "child's")
     #expect(throws: InjectionError.self) { try OtherTrait.registry.resolve(Clock.self) }
   }
 
-  @Test(.registry { $0.register { Clock(name: "outer") } }, OtherTrait(), .registry)
+  @Test(
+    "the registry of another library's trait is the parent of an inner trait's",
+    .registry { $0.register { Clock(name: "outer") } }, OtherTrait(), .registry)
   func isTheParentOfOneWithinItToo() {
     #expect(InitializerRegistry.current.parent === OtherTrait.registry)
     #expect(throws: InjectionError.self) { try InitializerRegistry.current.resolve(Clock.self) }
@@ -162,7 +189,8 @@ private struct OtherTrait: TestTrait, TestScoping {
 private struct Unavailable: Error {}
 
 @Suite("What a trait can't make") struct FailingTraitTests {
-  @Test func isAnErrorBeforeTheTestIsRun() async throws {
+  @Test("a trait that throws fails the test before it runs")
+  func isAnErrorBeforeTheTestIsRun() async throws {
     let test = try #require(Test.current)
     let trait: RegistryTrait = .registry { _ in throw Unavailable() }
     await #expect(throws: Unavailable.self) {
@@ -174,7 +202,8 @@ private struct Unavailable: Error {}
 }
 
 @Suite("Tests that run in parallel", .registry) struct IsolationTests {
-  @Test(arguments: 0..<50) func seeOnlyWhatTheyRegistered(number: Int) async {
+  @Test("tests that run in parallel see only their own registrations", arguments: 0..<50)
+  func seeOnlyWhatTheyRegistered(number: Int) async {
     InitializerRegistry.current.register { Clock(name: "\(number)") }
     await withTaskGroup(of: String?.self) { group in
       for _ in 0..<10 {

@@ -12,7 +12,7 @@ private final class Journal: Sendable {
 @Suite("TestClock") struct TestClockTests {
   let clock = TestClock()
 
-  @Test("stands still until it is moved, by a duration or to a time")
+  @Test("stands still until it is advanced, by a duration or to a time")
   func advancing() {
     #expect(clock.now == TestClock.Instant())
     clock.advance(by: .seconds(1))
@@ -39,7 +39,7 @@ private final class Journal: Sendable {
     #expect(message.contains("A TestClock at 5.0 seconds can't go back to 4.0 seconds."))
   }
 
-  @Test("wakes nobody before their time")
+  @Test("wakes no task before its deadline")
   func early() async throws {
     let journal = Journal()
     let sleeper = Task {
@@ -56,14 +56,14 @@ private final class Journal: Sendable {
     #expect(clock.deadlines.isEmpty)
   }
 
-  @Test("lets nobody sleep whose time has come")
+  @Test("doesn't let a task sleep whose deadline has passed")
   func late() async throws {
     clock.advance(by: .seconds(10))
     try await clock.sleep(until: TestClock.Instant(offset: .seconds(10)))
     try await clock.sleep(for: .seconds(-1))
   }
 
-  @Test("wakes each at its deadline and no other, however they were set")
+  @Test("wakes each task at its deadline, in whatever order the deadlines were set")
   func order() async throws {
     let (clock, journal) = (clock, Journal())
     let seconds = [3, 1, 4, 2, 5]
@@ -82,7 +82,7 @@ private final class Journal: Sendable {
     #expect(journal.entries == ["1", "2", "3", "4", "5"])
   }
 
-  @Test("takes a loop one sleep at a time")
+  @Test("advances a loop one sleep at a time")
   func loop() async throws {
     let journal = Journal()
     let loop = Task {
@@ -111,7 +111,7 @@ private final class Journal: Sendable {
     try await other.value
   }
 
-  @Test("doesn't let a cancelled task sleep, not even for no time")
+  @Test("doesn't let a cancelled task sleep, even for no time")
   func cancelledBefore() async {
     for duration in [Duration.seconds(1), .zero] {
       let task = Task {
@@ -150,7 +150,7 @@ private final class Journal: Sendable {
     #expect(clock.deadlines.isEmpty)
   }
 
-  @Test("fails a test that waits for the wrong number or time of sleepers, and says which there are")
+  @Test("fails a test that waits for the wrong sleepers, and names those that there are")
   func wrongWait() async {
     let sleeper = Task { try await clock.sleep(for: .seconds(7)) }
     await clock.waitForSleepers(1)
@@ -168,7 +168,7 @@ private final class Journal: Sendable {
     await clock.waitForSleepers(0)
   }
 
-  @Test("wakes everyone once, however many sleep, cancel and advance at a time")
+  @Test("wakes every task once, however many sleep, cancel and advance at the same time")
   func race() async throws {
     let (clock, woken, cancelled) = (clock, Journal(), Journal())
     let sleepers = 200
