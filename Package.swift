@@ -65,5 +65,9 @@ let package = Package(
     .executableTarget(
       name: "prefs", dependencies: ["PreferenceStorage", "Support"], swiftSettings: settings(of: "prefs")),
     .testTarget(name: "prefsTests", dependencies: ["prefs"], swiftSettings: settings(of: "prefs")),
+    // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
+    .testTarget(
+      name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting"],
+      swiftSettings: settings(of: "MainActorAppTests") + [.defaultIsolation(MainActor.self)]),
   ]
 )

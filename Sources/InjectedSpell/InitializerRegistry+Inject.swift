@@ -3,7 +3,8 @@ public import SpellRegistry
 extension InitializerRegistry {
   /// Fills all of an object's `@Injected` properties at once, or none.
   ///
-  /// Every value is made first, from this registry, and stored only when all are there; then the hooks are called, and
+  /// Every value is made first, from this registry and in one resolution, so that the properties share values of scope
+  /// `.graph`. They are stored only when all are there; then the hooks are called, and
   /// ``PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
   /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
   ///
@@ -33,13 +34,16 @@ extension InitializerRegistry {
   private func injectUnchecked(into object: AnyObject) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
-    var prepared: [() throws(InjectionError) -> () -> Void] = []
-    for property in properties {
-      if let store = try property.wrapper.prepare(in: object, from: self) { prepared.append(store) }
+    // One resolution for all, so that they share values of scope `.graph`.
+    try resolvingTogether(type(of: object)) { () throws(InjectionError) in
+      var prepared: [() throws(InjectionError) -> () -> Void] = []
+      for property in properties {
+        if let store = try property.wrapper.prepare(in: object, from: self) { prepared.append(store) }
+      }
+      var hooks: [() -> Void] = []
+      for store in prepared { hooks.append(try store()) }
+      for callHooks in hooks { callHooks() }
     }
-    var hooks: [() -> Void] = []
-    for store in prepared { hooks.append(try store()) }
-    for callHooks in hooks { callHooks() }
     (object as? any PostInjectable)?.postInject()
   }
 }

@@ -76,7 +76,12 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
   private func perform(_ run: AsyncRun, for registry: InitializerRegistry, keepsValue: Bool) async throws -> Value {
     try await run.perform {
       try await registry.runInitializer(keepsValue: keepsValue) {
-        try await initializer(Resolver(point: run.point, registry: registry))
+        let resolver = Resolver(point: run.point, registry: registry)
+        let value = try await initializer(resolver)
+        guard let registration = run.registration as? TypedRegistration<Value>, registration.isDecorated else {
+          return value
+        }
+        return try registration.decorated(value, resolver)
       }
     }
   }

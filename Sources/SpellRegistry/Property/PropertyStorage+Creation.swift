@@ -137,6 +137,7 @@ extension PropertyStorage {
     if match == nil && !hasExpression { return try registry.nilOrThrow(at: point(in: container)) }
     let value = try value(of: match, from: registry, in: container, gate: nil, on: thread)
     notify(value, of: match, through: registry, in: container)
+    thread.completeResolution()
     return value
   }
 
@@ -161,6 +162,7 @@ extension PropertyStorage {
       store(value, for: newest, in: epoch, on: thread)
     }
     notify(value, of: match, through: registry, in: container)
+    thread.completeResolution()
     return value
   }
 

@@ -34,16 +34,23 @@ struct Making<Value>: Sendable {
       }, dependencies: dependencies)
   }
 
+  /// A closure that takes arguments.
+  ///
+  /// - Parameter identity: What two requests have in common that get the same value of the scope.
   static func withArguments<Arguments>(
+    identity: (@Sendable (Arguments) -> AnyHashable)? = nil,
     _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
   ) -> Self {
-    Self(
-      .withArguments { resolver, arguments in
-        guard let arguments = arguments as? Arguments else {
-          trap("An initializer with \(Arguments.self) got other arguments; please report this.")
-        }
-        return try initializer(resolver, arguments)
-      })
+    @Sendable func typed(_ arguments: Any) -> Arguments {
+      guard let arguments = arguments as? Arguments else {
+        trap("An initializer with \(Arguments.self) got other arguments; please report this.")
+      }
+      return arguments
+    }
+    return Self(
+      .withArguments(
+        { resolver, arguments in try initializer(resolver, typed(arguments)) },
+        kept: identity.map { identity in ArgumentVariants { identity(typed($0)) } }))
   }
 }
 

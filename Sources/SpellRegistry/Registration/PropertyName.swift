@@ -1,10 +1,14 @@
 /// Which properties a registration is for, by their names.
 ///
-/// A string literal means ``equal(to:)``:
+/// A constant keeps both sides in step, and a string literal means ``equal(to:)``:
 ///
 /// ```swift
 /// registry.register(Int.self, named: "port") { 80 }
 /// registry.register(Int.self, named: .containing("timeout")) { 30 }  // readTimeout, timeoutInSeconds
+///
+/// extension PropertyName { static let backup: PropertyName = "backup" }
+/// registry.register((any Tracker).self, named: .backup) { FileTracker() }
+/// let tracker = try registry.resolve((any Tracker).self, named: .backup)
 /// ```
 public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Exactly this name.

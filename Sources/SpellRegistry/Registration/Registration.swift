@@ -46,6 +46,61 @@ public struct Registration<Value>: Sendable {
     }
   }
 
+  /// Calls `hook` once for each new value, when the whole resolution in which it was made has ended.
+  ///
+  /// The value and all that was made with it are there by then, so the hook can complete a cycle, as an `initCompleted` of
+  /// Swinject does:
+  ///
+  /// ```swift
+  /// registry.register(Parent.self, scope: .singleton) { Parent() }
+  ///   .onCompletion { parent, resolver in parent.child = try? resolver.resolve() }
+  /// registry.register(Child.self, scope: .singleton, autowire: Child.init)  // init(parent: Parent)
+  /// ```
+  ///
+  /// It runs on the thread that asked, with no lock held, after the hooks for the injection; for a value that was made for
+  /// one that failed, too. A registered instance is never new.
+  ///
+  /// - Parameter hook: Gets the value and a resolver of the registry that this registration is in.
+  /// - Returns: The registration.
+  @discardableResult
+  public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
+    // The registry holds the registration, so the registration must not hold the registry.
+    let registry = WeakReference(registry)
+    storage.hooks.addCompletion { value, point in
+      guard let value = value as? Value, let registry = registry.object as? InitializerRegistry else { return }
+      hook(value, Resolver(point: point, registry: registry))
+    }
+    return self
+  }
+
+  /// Changes the values that this registration gives: each new one goes through `decorator` after its initializer.
+  ///
+  /// ```swift
+  /// registration.decorate { LoggingTracker(wrapping: $0) }
+  /// ```
+  ///
+  /// Decorators run in the order in which they were added, as part of the initializer. A value that is kept is forgotten
+  /// and made again.
+  ///
+  /// - Parameter decorator: Gets the value and gives the one to use.
+  /// - Precondition: The registration isn't one of an instance.
+  /// - Returns: The registration.
+  @discardableResult
+  public func decorate(_ decorator: @escaping @Sendable (Value) throws -> Value) -> Registration {
+    decorate { value, _ in try decorator(value) }
+  }
+
+  /// Changes the values that this registration gives, with the help of others.
+  ///
+  /// - Parameter decorator: Gets the value and the resolver that the initializer got, and gives the value to use.
+  /// - Precondition: The registration isn't one of an instance.
+  /// - Returns: The registration.
+  @discardableResult
+  public func decorate(_ decorator: @escaping @Sendable (Value, Resolver) throws -> Value) -> Registration {
+    storage.decorate(decorator)
+    return self
+  }
+
   /// Withdraws the registration and drops what it cached; properties that got their value keep it.
   ///
   /// Does nothing if the registration was replaced or withdrawn before. What it replaced doesn't come back.

@@ -75,6 +75,9 @@ class RegistrationStorage: @unchecked Sendable {
     return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
   }
 
+  /// Lets go of what the registration keeps, for good.
+  func retire() { kept.retire() }
+
   /// The instance as one of its supertypes; nil for a registration that makes its values.
   func instance<Supertype>(as: Supertype.Type) -> Supertype? { nil }
 }
@@ -87,7 +90,8 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
     /// Needs nothing but itself.
     case independent(@Sendable () throws -> Value)
     case resolving(@Sendable (Resolver) throws -> Value)
-    case withArguments(@Sendable (Resolver, Any) throws -> Value)
+    /// Takes arguments, and keeps a value for each of them if its scope says so.
+    case withArguments(@Sendable (Resolver, Any) throws -> Value, kept: ArgumentVariants<Value>?)
     case onMainActor(@MainActor (Resolver) throws -> Value)
     case async(any AsyncInitializer<Value>)
     /// Gives an instance that was there before.
@@ -95,6 +99,9 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
   }
 
   let initializer: Initializer
+  private let decorators = Lock<[Decorator]>([])
+  private let hasDecorators = Atomic(false)
+  typealias Decorator = @Sendable (Value, Resolver) throws -> Value
 
   init(
     key: RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
@@ -105,6 +112,31 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
       key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
       kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place,
       dependencies: making.dependencies)
+  }
+
+  /// Whether values are changed after the initializer has made them.
+  ///
+  /// Relaxed: a thread that has synchronized with the one that added a decorator sees it.
+  var isDecorated: Bool { hasDecorators.load(ordering: .relaxed) }
+
+  /// A value that the initializer has made, after all decorators.
+  func decorated(_ value: Value, _ resolver: Resolver) throws -> Value {
+    try decorators.withLock { $0 }.reduce(value) { try $1($0, resolver) }
+  }
+
+  /// Adds a decorator, and forgets what is kept so that it's made again.
+  func decorate(_ decorator: @escaping Decorator) {
+    if case .instance = initializer {
+      trap("An instance can't be decorated: it was made before. Decorate it, then register the result.", at: place)
+    }
+    decorators.withLock { $0.append(decorator) }
+    hasDecorators.store(true, ordering: .relaxed)
+    kept.reset()
+  }
+
+  override func retire() {
+    super.retire()
+    if case .withArguments(_, let variants?) = initializer { variants.retire() }
   }
 
   override func instance<Supertype>(as: Supertype.Type) -> Supertype? {

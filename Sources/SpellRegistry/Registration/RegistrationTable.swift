@@ -106,6 +106,11 @@ final class RegistrationTable: @unchecked Sendable {
     (group(of: ObjectIdentifier(type))?.all.filter { $0.key.arguments == nil } ?? []) + universal.all
   }
 
+  /// The most specific registration of a type that takes arguments of a type.
+  func taking(_ arguments: ObjectIdentifier, for type: ObjectIdentifier, named name: String?) -> RegistrationStorage? {
+    group(of: type)?.taking(arguments, named: name)
+  }
+
   /// The registration with a key.
   subscript(key: RegistrationKey) -> RegistrationStorage? {
     (key.servesSupertypes ? universal : group(of: key.service))?[key]
@@ -196,8 +201,8 @@ private final class RegistrationGroup {
   private var partlyNamed: [RegistrationStorage] = []
   /// Those for one class of containers.
   private var constrained: [RegistrationStorage] = []
-  /// Those that take arguments, by the arguments' type.
-  private var withArguments: [ObjectIdentifier: RegistrationStorage] = [:]
+  /// Those that take arguments.
+  private var withArguments: [RegistrationKey: RegistrationStorage] = [:]
 
   /// The plain one, if it wins whoever asks.
   @exclusivity(unchecked) private(set) var sole: Unmanaged<RegistrationStorage>?
@@ -239,12 +244,23 @@ private final class RegistrationGroup {
     plain + (name.flatMap { named[$0] } ?? []) + (name == nil ? [] : partlyNamed) + constrained
   }
 
+  /// The most specific one that takes arguments of a type.
+  func taking(_ arguments: ObjectIdentifier, named name: String?) -> RegistrationStorage? {
+    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
+    for registration in withArguments.values where registration.key.arguments == arguments {
+      guard let rank = RegistrationRank(of: registration, in: nil, named: name) else { continue }
+      if let best, !rank.wins(over: best.rank) { continue }
+      best = (registration, rank)
+    }
+    return best?.registration
+  }
+
   var all: [RegistrationStorage] {
     plain + named.values.flatMap(\.self) + partlyNamed + constrained + withArguments.values
   }
 
   subscript(key: RegistrationKey) -> RegistrationStorage? {
-    if let arguments = key.arguments { return withArguments[arguments] }
+    if key.arguments != nil { return withArguments[key] }
     return list(for: key).first { $0.key == key }
   }
 
@@ -260,7 +276,7 @@ private final class RegistrationGroup {
   func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
     defer { update() }
     let key = registration.key
-    if let arguments = key.arguments { return withArguments.updateValue(registration, forKey: arguments) }
+    if key.arguments != nil { return withArguments.updateValue(registration, forKey: key) }
     return change(key) { list in
       let replaced = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
       list.append(registration)
@@ -271,7 +287,7 @@ private final class RegistrationGroup {
   func remove(_ registration: RegistrationStorage) {
     defer { update() }
     let key = registration.key
-    if let arguments = key.arguments { withArguments[arguments] = nil }
+    if key.arguments != nil { withArguments[key] = nil }
     change(key) { list in list.removeAll { $0 === registration } }
   }
 

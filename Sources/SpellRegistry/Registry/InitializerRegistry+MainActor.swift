@@ -68,15 +68,4 @@ extension InitializerRegistry {
   ) -> Registration<Value> {
     add(.autowiringOnMainActor(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
-
-  /// Registers a closure that creates a value on the main actor from arguments that are known only at run time.
-  @discardableResult
-  public func registerOnMainActor<Value: Sendable, Arguments: Sendable>(
-    _ type: Value.Type = Value.self, arguments: Arguments.Type, fileID: StaticString = #fileID,
-    line: UInt = #line, _ initializer: @escaping @MainActor (Resolver, Arguments) throws -> Value
-  ) -> Registration<Value> {
-    add(
-      .withArgumentsOnMainActor(initializer), scope: .unique, at: SourcePlace(fileID: fileID, line: line),
-      arguments: arguments)
-  }
 }

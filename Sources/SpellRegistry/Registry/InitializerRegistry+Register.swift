@@ -83,24 +83,6 @@ extension InitializerRegistry {
     add(.autowiring(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates a value from arguments that are known only at run time.
-  ///
-  /// ```swift
-  /// registry.register(Ticket.self, arguments: Int.self) { _, number in Ticket(number: number) }
-  /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
-  /// ```
-  ///
-  /// Found only by ``resolve(_:arguments:)`` with arguments of the same type; properties never get it. Several
-  /// arguments are a tuple or a struct.
-  @discardableResult
-  public func register<Value, Arguments>(
-    _ type: Value.Type = Value.self, arguments: Arguments.Type, fileID: StaticString = #fileID,
-    line: UInt = #line, _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
-  ) -> Registration<Value> {
-    add(
-      .withArguments(initializer), scope: .unique, at: SourcePlace(fileID: fileID, line: line), arguments: arguments)
-  }
-
   /// Registers an instance that exists already, and holds it until the registration is withdrawn.
   ///
   /// `match` tells whether it serves properties of its type only, or of any superclass and protocol that it has.

@@ -80,7 +80,7 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, inContainer: Bool, _ read: (UnsafeRawPointer) -> Void
   ) -> Match? {
     let thread = ThreadState.current
-    let isHeard = hooks.areUsed
+    let isHeard = hooks.areUsed || thread.isTraced
     var isRead = false
     let match = winner(for: service, named: name.map { .known($0) } ?? .none, inContainer: inContainer, on: thread) {
       isRead = !isHeard && !$0.hooks.areUsed && $0.kept.readPublished(read)
@@ -114,53 +114,8 @@ extension InitializerRegistry {
     let value: Value = try value(of: match, asker: asker, on: thread, at: point)
     match.registration.hooks.callAll(value, at: point())
     hooks.callAll(value, at: point())
+    thread.completeResolution()
     return value
-  }
-
-  /// Makes a value from run-time arguments.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value. For an Optional type the result is nil if nothing takes these arguments.
-  ///   - arguments: What the initializer gets. Their static type is part of the key.
-  /// - Throws: `.notRegistered` if no initializer of `type` takes arguments of this type, else as
-  ///   ``resolve(_:named:in:)``.
-  public func resolve<Value, Arguments>(
-    _ type: Value.Type = Value.self, arguments: Arguments
-  ) throws(InjectionError) -> Value {
-    let point = InjectionPoint(Service(Value.self), in: nil, .unnamed)
-    if let value: Value = try made(with: arguments, at: point) { return value }
-    if let optional = Value.self as? any OptionalInjection.Type {
-      if let value: Value = try optional.made(with: arguments, by: self, at: point) { return value }
-      if let nothing = optional.none as? Value { return nothing }
-    }
-    throw missing(
-      Value.self, at: point,
-      advice:
-        "Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(TypeName.source(of: Arguments.self))) { resolver, arguments in … }"
-    )
-  }
-
-  /// The value that an initializer makes with arguments; nil if none takes them.
-  func made<Value, Arguments>(
-    with arguments: Arguments, at point: InjectionPoint
-  ) throws(InjectionError) -> Value? {
-    let key = RegistrationKey(
-      service: ObjectIdentifier(Value.self), container: nil, name: nil, servesSupertypes: false,
-      arguments: ObjectIdentifier(Arguments.self))
-    let thread = ThreadState.current
-    for owner in lineage {
-      guard let registration = thread.read({ owner.table[key] }) as? TypedRegistration<Value>,
-        case .withArguments(let initializer) = registration.initializer
-      else { continue }
-      thread.observeDependency(on: Service(Value.self))
-      let value = try run(registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
-        try initializer(Resolver(point: point, registry: self), arguments)
-      }
-      registration.hooks.callAll(value, at: point)
-      hooks.callAll(value, at: point)
-      return value
-    }
-    return nil
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
@@ -170,18 +125,26 @@ extension InitializerRegistry {
   ///
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    let thread = ThreadState.current
     func point() -> InjectionPoint { InjectionPoint(Service(Value.self), in: nil, .unnamed) }
-    // A frame for all of them, so that they share the values of this resolution.
-    let frame = ResolutionFrame(
-      on: thread, type: [Value].self, registration: nil, asker: .init(), gate: nil)
-    return try thread.making(frame) { () throws(InjectionError) in
+    return try resolvingTogether([Value].self) { () throws(InjectionError) in
+      let thread = ThreadState.current
       var values: [Value] = []
       for match in allMatches(for: Service(Value.self), on: thread) {
         values.append(try deliver(match, to: .init(), on: thread, at: point))
       }
       return values
     }
+  }
+
+  /// Runs `body` as one resolution, whose values of scope `.graph` are shared by all that is resolved in it.
+  package func resolvingTogether<Result>(
+    _ type: any Any.Type, _ body: () throws(InjectionError) -> Result
+  ) throws(InjectionError) -> Result {
+    let thread = ThreadState.current
+    let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: .init(), gate: nil)
+    let result = try thread.making(frame, body)
+    thread.completeResolution()
+    return result
   }
 
   private func allMatches(for service: Service, on thread: CurrentThread) -> [Match] {
@@ -216,12 +179,21 @@ extension InitializerRegistry {
       return only
     }
     let point = point()
-    let name = point.propertyName
+    return registeredMatch(
+      for: service, in: point.containerType, named: point.propertyName, onlyConstrained: onlyConstrained, on: thread)
+      ?? service.key.map { defaultMatch(for: $0, at: point) }
+  }
+
+  /// The registration that wins, by a look at every candidate; a key's own doesn't count.
+  func registeredMatch(
+    for service: Service, in containerType: (any AnyObject.Type)?, named name: String?, onlyConstrained: Bool,
+    on thread: CurrentThread
+  ) -> Match? {
     let wrapped = service.key == nil ? (service.type as? any OptionalValue.Type)?.wrappedType : nil
     for owner in lineage {
       func winner(for service: Service, withInstances: Bool) -> RegistrationStorage? {
         owner.winner(
-          for: service, named: name, in: point.containerType, withInstances: withInstances,
+          for: service, named: name, in: containerType, withInstances: withInstances,
           onlyConstrained: onlyConstrained, on: thread)
       }
       if let registration = winner(for: service, withInstances: service.key == nil && wrapped == nil) {
@@ -232,7 +204,7 @@ extension InitializerRegistry {
         return Match(registration, .wrapped, of: owner)
       }
     }
-    return service.key.map { defaultMatch(for: $0, at: point) }
+    return nil
   }
 
   /// The registration of a key for which nothing is registered: its own, which is kept in the outermost of the registries
@@ -331,6 +303,18 @@ extension InitializerRegistry {
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     thread.observeDependency(on: Service(Value.self, key: match.registration.service.key))
+    if thread.isTraced, let recording = thread.trace {
+      return try recording.note(match.registration, on: thread) { () throws(InjectionError) in
+        try keptOrMadeValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
+      }
+    }
+    return try keptOrMadeValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
+  }
+
+  @inline(__always) private func keptOrMadeValue<Value>(
+    of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID?, on thread: CurrentThread,
+    at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
     if match.fit != .exact {
       return try convertedValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
     }
@@ -384,6 +368,7 @@ extension InitializerRegistry {
     keepsValue: Bool = false, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     if case .instance(let instance) = registration.initializer { return instance() }
+    thread.trace?.noteInitializer()
     return try run(
       registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread, at: point
     ) {
@@ -405,7 +390,7 @@ extension InitializerRegistry {
   }
 
   /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
-  @inline(__always) private func run<Value>(
+  @inline(__always) func run<Value>(
     _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
@@ -415,7 +400,12 @@ extension InitializerRegistry {
       registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
     return try thread.making(frame) { () throws(InjectionError) in
       do {
-        return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
+        var value = try runInitializer(keepsValue: keepsValue || asker.isKept, body)
+        if registration.isDecorated {
+          value = try registration.decorated(value, Resolver(point: point(), registry: self))
+        }
+        registration.hooks.completeLater(value, on: thread, at: point)
+        return value
       } catch {
         throw InjectionError.wrapping(
           error, thrownBy: point().step(registration.service, registration: registration.place))

@@ -198,7 +198,7 @@ extension InitializerRegistry {
   /// Drops what registrations keep that are no longer in the table, with no lock held.
   private func drop(_ registrations: [RegistrationStorage]) {
     for registration in registrations {
-      for registration in sequence(first: registration, next: \.former) { registration.kept.retire() }
+      for registration in sequence(first: registration, next: \.former) { registration.retire() }
     }
   }
 }

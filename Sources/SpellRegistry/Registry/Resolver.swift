@@ -28,13 +28,6 @@ public struct Resolver {
     try registry.resolve(key, named: name, in: container)
   }
 
-  /// Returns a dependency that takes arguments, as ``InitializerRegistry/resolve(_:arguments:)`` does.
-  public func resolve<Value, Arguments>(
-    _ type: Value.Type = Value.self, arguments: Arguments
-  ) throws(InjectionError) -> Value {
-    try registry.resolve(type, arguments: arguments)
-  }
-
   /// Returns one value from each registration of a type, as ``InitializerRegistry/resolveAll(_:)`` does.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     try registry.resolveAll(type)

@@ -13,6 +13,10 @@ internal import Synchronization
   var graph: GraphValues?
   /// The hooks that run on this thread; only the thread itself uses it.
   var runningHooks: [UInt] = []
+  /// What is to be called when the resolution under way has ended; only the thread itself uses it.
+  var completions: [() -> Void] = []
+  /// What notes the resolutions of the thread; only the thread itself uses it.
+  var trace: ResolutionTrace.Recording?
   /// The address below which too little of the thread's stack is left to make anything.
   let stackLimit: UInt
   /// Whether the thread is in ``read(_:)``.
@@ -176,6 +180,26 @@ struct ResolutionFrame {
     nonmutating set { state.pointee.runningHooks = newValue }
   }
 
+  var completions: [() -> Void] {
+    get { state.pointee.completions }
+    nonmutating _modify { yield &state.pointee.completions }
+  }
+  var trace: ResolutionTrace.Recording? {
+    get { state.pointee.trace }
+    nonmutating set { state.pointee.trace = newValue }
+  }
+  var isTraced: Bool { state.pointee.trace != nil }
+
+  /// Calls what waits for the end of the resolution, if this is the end.
+  @inline(__always) func completeResolution() {
+    if !state.pointee.completions.isEmpty && !isMaking { complete() }
+  }
+
+  @inline(never) private func complete() {
+    // What is called may resolve, and so add to the list.
+    while !state.pointee.completions.isEmpty { state.pointee.completions.removeFirst()() }
+  }
+
   /// Runs `body` while no thread writes; see ``ThreadState``.
   @inline(__always) func read<Result>(_ body: () -> Result) -> Result { state.pointee.read(body) }
 
@@ -208,7 +232,12 @@ struct ResolutionFrame {
         state.pointee.innermost = current.pointee.outer
         if current.pointee.outer == nil && state.pointee.graph != nil { endGraph() }
       }
-      return try make()
+      do throws(InjectionError) { return try make() } catch {
+        // What was made on the way is kept though the whole failed.
+        state.pointee.innermost = current.pointee.outer
+        completeResolution()
+        throw error
+      }
     }
   }
 

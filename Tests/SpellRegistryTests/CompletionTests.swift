@@ -1,0 +1,166 @@
+import SpellRegistry
+import Synchronization
+import Testing
+
+@Suite("A completion")
+struct CompletionTests {
+  final class Parent: Sendable {
+    let child = Mutex<Child?>(nil)
+  }
+  final class Child: Sendable {
+    let parent: Parent
+    init(parent: Parent) { self.parent = parent }
+  }
+  struct Failure: Error {}
+
+  let registry = InitializerRegistry()
+  let heard = Log()
+  final class Log: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  @Test("runs when the whole resolution is there, so it can close a cycle of two singletons")
+  func closesACycle() throws {
+    registry.register(scope: .singleton) { Parent() }
+      .onCompletion { parent, resolver in
+        let child = try? resolver.resolve(Child.self)
+        parent.child.withLock { $0 = child }
+      }
+    registry.register(scope: .singleton, autowire: Child.init)
+    let child = try registry.resolve(Child.self)
+    #expect(child.parent.child.withLock { $0 } === child)
+    let parent = try registry.resolve(Parent.self)
+    #expect(parent.child.withLock { $0 } === child)
+  }
+
+  @Test("runs once for each new value, after the hooks, and not for one that is kept")
+  func onceForEachValue() throws {
+    let heard = heard
+    registry.register(Int.self) { 7 }
+      .onCompletion { value, _ in heard.add("completed \(value)") }
+      .onInjection { value, _ in heard.add("injected \(value)") }
+    registry.register(String.self, scope: .singleton) { "kept" }.onCompletion { value, _ in heard.add(value) }
+    for _ in 0..<2 {
+      _ = try registry.resolve(Int.self)
+      _ = try registry.resolve(String.self)
+    }
+    #expect(heard.all == ["injected 7", "completed 7", "kept", "injected 7", "completed 7"])
+  }
+
+  @Test("of what was made for a value that failed runs, too")
+  func afterAFailure() throws {
+    let heard = heard
+    registry.register(Int.self, scope: .singleton) { 7 }.onCompletion { value, _ in heard.add("completed \(value)") }
+    registry.register(String.self) { resolver in
+      _ = try resolver.resolve(Int.self)
+      throw Failure()
+    }
+    #expect(throws: InjectionError.self) { try registry.resolve(String.self) }
+    #expect(heard.all == ["completed 7"])
+  }
+
+  @Test("runs after every value of one resolution was made, in their order")
+  func order() throws {
+    let heard = heard
+    registry.register(Int.self) {
+      heard.add("made Int"); return 7
+    }.onCompletion { _, _ in heard.add("Int") }
+    registry.register(String.self) { resolver in
+      let number: Int = try resolver.resolve()
+      heard.add("made String")
+      return "\(number)"
+    }.onCompletion { _, _ in heard.add("String") }
+    _ = try registry.resolve(String.self)
+    #expect(heard.all == ["made Int", "made String", "Int", "String"])
+  }
+}
+
+@Suite("A decorator")
+struct DecorationTests {
+  let registry = InitializerRegistry()
+
+  @Test("changes each new value, after those added before it, with the help of others")
+  func changesValues() throws {
+    registry.register(Int.self) { 7 }
+    let registration = registry.register(String.self) { "value" }
+    registration.decorate { "<\($0)>" }
+    registration.decorate { value, resolver in try "\(value) \(resolver.resolve(Int.self))" }
+    #expect(try registry.resolve(String.self) == "<value> 7")
+  }
+
+  @Test("applies to a kept value, which is made again, once")
+  func keptValue() throws {
+    let registration = registry.register([Int].self, scope: .singleton) { [1] }
+    #expect(try registry.resolve([Int].self) == [1])
+    registration.decorate { $0 + [2] }
+    #expect(try registry.resolve([Int].self) == [1, 2])
+    #expect(try registry.resolve([Int].self) == [1, 2])
+  }
+
+  @Test("applies to an awaited value and to one made from arguments")
+  func otherForms() async throws {
+    registry.registerAsync(String.self, scope: .singleton) { _ in "awaited" }.decorate { $0.uppercased() }
+    #expect(try await registry.resolveAsync(String.self) == "AWAITED")
+    registry.register(Int.self, arguments: Int.self) { _, number in number }.decorate { $0 * 2 }
+    #expect(try registry.resolve(Int.self, arguments: 21) == 42)
+  }
+}
+
+@Suite("A trace")
+struct TraceTests {
+  @Test("is a tree of requests, which tells what was made and what was kept")
+  func tree() throws {
+    let registry = InitializerRegistry()
+    registry.register(Int.self, scope: .singleton) { 7 }
+    registry.register(String.self) { try "\($0.resolve(Int.self)) \($0.resolve(Int.self))" }
+    let (text, trace) = try registry.trace { try registry.resolve(String.self) }
+    #expect(text == "7 7")
+    let step = try #require(trace.steps.first)
+    #expect(trace.steps.count == 1 && step.service == "String" && step.isMade)
+    #expect(step.steps.map(\.service) == ["Int", "Int"])
+    #expect(step.steps.map(\.isMade) == [true, false])
+    #expect(step.place.hasPrefix("SpellRegistryTests/CompletionTests.swift:"))
+    #expect(trace.description.contains("\n  Int: kept"))
+    #expect(try registry.trace { try registry.resolve(Int.self) }.trace.steps.count == 1)
+  }
+
+  @Test("notes what failed, too, and nothing after its end")
+  func failure() throws {
+    struct Failure: Error {}
+    let registry = InitializerRegistry()
+    registry.register(Int.self) { throw Failure() }
+    let trace = registry.trace { try? registry.resolve(Int.self) }.trace
+    #expect(trace.steps.map(\.service) == ["Int"])
+    _ = try? registry.resolve(Int.self)
+    #expect(trace.steps.count == 1)
+  }
+}
+
+extension PropertyName { fileprivate static let backup: PropertyName = "backup" }
+
+@Suite("A registry that is asked what it has")
+struct IsRegisteredTests {
+  @Test("knows registrations of itself and its parents, by name, and makes nothing")
+  func isRegistered() throws {
+    let parent = InitializerRegistry()
+    let registry = InitializerRegistry(parent: parent)
+    #expect(!registry.isRegistered(Int.self))
+    parent.register(Int.self, named: .backup) { 7 }
+    #expect(!registry.isRegistered(Int.self))
+    #expect(registry.isRegistered(Int.self, named: "backup"))
+    registry.register(String.self) { fatalError("never made") }
+    #expect(registry.isRegistered(String.self) && registry.isRegistered(String?.self))
+    #expect(!parent.isRegistered(String.self))
+  }
+
+  @Test("finds by a name that is a constant what was registered by it")
+  func nameConstants() throws {
+    let registry = InitializerRegistry()
+    registry.register(Int.self, named: .backup) { 7 }
+    registry.register(String.self) { try "\($0.resolve(Int.self, named: .backup))" }
+    #expect(try registry.resolve(Int.self, named: .backup) == 7)
+    #expect(try registry.resolve(String.self) == "7")
+  }
+}

@@ -1,0 +1,90 @@
+import SpellRegistry
+import Synchronization
+import Testing
+
+@Suite("Arguments")
+struct ScopedArgumentsTests {
+  final class Room: Sendable {
+    static let made = Atomic(0)
+    let name: String
+    init(_ name: String) {
+      self.name = name
+      Self.made.add(1, ordering: .relaxed)
+    }
+  }
+  struct Ticket: Equatable { let number: Int, name: String, isPaid: Bool }
+
+  let registry = InitializerRegistry()
+
+  @Test("can be several, without a tuple")
+  func several() throws {
+    registry.register(Ticket.self, arguments: Int.self, String.self) { _, number, name in
+      Ticket(number: number, name: name, isPaid: false)
+    }
+    registry.register(Ticket.self, arguments: Int.self, String.self, Bool.self) { _, number, name, isPaid in
+      Ticket(number: number, name: name, isPaid: isPaid)
+    }
+    #expect(try registry.resolve(Ticket.self, arguments: 7, "Ada") == Ticket(number: 7, name: "Ada", isPaid: false))
+    #expect(
+      try registry.resolve(Ticket.self, arguments: 8, "Bob", true) == Ticket(number: 8, name: "Bob", isPaid: true))
+    #expect(try registry.resolve(Ticket?.self, arguments: "Ada", 7) == nil)
+  }
+
+  @Test("come with a name, the registration for that name first")
+  func named() throws {
+    registry.register(Room.self, arguments: Int.self) { _, number in Room("any \(number)") }
+    registry.register(Room.self, arguments: Int.self, named: "blue") { _, number in Room("blue \(number)") }
+    #expect(try registry.resolve(Room.self, arguments: 1, named: "blue").name == "blue 1")
+    #expect(try registry.resolve(Room.self, arguments: 1, named: "red").name == "any 1")
+    #expect(try registry.resolve(Room.self, arguments: 1).name == "any 1")
+  }
+
+  @Test("that are equal share what the scope keeps, made once however many threads ask")
+  func scoped() async throws {
+    let registry = registry
+    registry.register(Room.self, arguments: String.self, scope: .singleton) { _, name in Room(name) }
+    let before = Room.made.load(ordering: .relaxed)
+    let rooms = try await withThrowingTaskGroup { group in
+      for index in 0..<40 {
+        group.addTask { try registry.resolve(Room.self, arguments: index.isMultiple(of: 2) ? "blue" : "red") }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(Set(rooms.map(\.name)) == ["blue", "red"])
+    #expect(Set(rooms.map { ObjectIdentifier($0) }).count == 2)
+    #expect(Room.made.load(ordering: .relaxed) == before + 2)
+  }
+
+  @Test("that are several are compared one by one")
+  func scopedByList() throws {
+    let cache = ScopeCache("rooms")
+    registry.register(Room.self, arguments: Int.self, String.self, scope: .cached(in: cache)) { _, number, name in
+      Room("\(name) \(number)")
+    }
+    let room = try registry.resolve(Room.self, arguments: 1, "blue")
+    #expect(try registry.resolve(Room.self, arguments: 1, "blue") === room)
+    #expect(try registry.resolve(Room.self, arguments: 2, "blue") !== room)
+    cache.reset()
+    #expect(try registry.resolve(Room.self, arguments: 1, "blue") !== room)
+  }
+
+  @Test("of a withdrawn registration keep nothing")
+  func withdrawn() throws {
+    let registration = registry.register(Room.self, arguments: Int.self, scope: .singleton) { _, _ in Room("kept") }
+    weak var room: Room?
+    room = try registry.resolve(Room.self, arguments: 1)
+    #expect(room != nil)
+    registration.unregister()
+    #expect(room == nil)
+    #expect(try registry.resolve(Room?.self, arguments: 1) == nil)
+  }
+
+  @Test("of a value that needs itself with the same arguments are a cycle")
+  func cycle() throws {
+    registry.register(Room.self, arguments: Int.self, scope: .singleton) { resolver, number in
+      try resolver.resolve(Room.self, arguments: number)
+    }
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Room.self, arguments: 1) }
+    #expect(error?.code == .cycle)
+  }
+}
