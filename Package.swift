@@ -31,8 +31,9 @@ let modules: [Module] = [
   ("PreferenceStorage", ["Support"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Support"], ["SpellTesting"]),
   ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting"]),
+  ("ProgramCheck", ["SpellRegistry", "Support"], ["SpellTesting", "Spellbook"]),
   (
-    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "Support"],
+    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "ProgramCheck", "Support"],
     ["InjectedSpell", "PreferenceSpell", "Support"]
   ),
   (

@@ -131,6 +131,9 @@ extension Final: @unchecked Sendable where Value: Sendable {}
 extension Final: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
+
+  /// A registration of the value's type, if it is read before it is assigned.
+  public static var need: PropertyNeed { .value(.unknown) }
 }
 
 // MARK: The operations of a constant, and the projection

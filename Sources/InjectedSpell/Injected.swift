@@ -154,6 +154,9 @@ extension Injected: @unchecked Sendable where Value: Sendable {}
 extension Injected: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
+
+  /// A registration of the value's type; an Optional does without.
+  public static var need: PropertyNeed { .value(.required, takesNameOrKey: true) }
 }
 
 // MARK: The operations of a constant, and the projection

@@ -227,6 +227,9 @@ extension Lazy {
 extension Lazy: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
+
+  /// A registration of the value's type, if the declaration has no expression and the type no empty value.
+  public static var need: PropertyNeed { .value(.unknown) }
 }
 
 // The expression runs on the thread that reads first. See ``LazyConstant``.

@@ -170,6 +170,9 @@ extension Partial: @unchecked Sendable where Value: Sendable {}
 extension Partial: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
+
+  /// A registration of the value's type, else of a ``PartialLoader``.
+  public static var need: PropertyNeed { .value(.required, orElse: (any PartialLoader).self) }
 }
 
 // MARK: Loading

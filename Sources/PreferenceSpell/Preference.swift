@@ -187,4 +187,7 @@ extension Preference: NamedProperty {
   public var identity: PropertyIdentity {
     PropertyIdentity(address: Unmanaged.passUnretained(resolver).toOpaque(), place: declaration.place)
   }
+
+  /// A registration of a store; the standard file takes its place.
+  public static var need: PropertyNeed { .service((any PreferenceStore).self, .optional) }
 }

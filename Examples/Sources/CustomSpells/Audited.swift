@@ -105,4 +105,9 @@ public final class AuditTrail: Sendable {
 extension Audited: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { trail.identity }
+
+  /// A trail, of which the wrapper makes its own if none is registered.
+  public static var need: PropertyNeed {
+    .service(AuditTrail.self, .optional)
+  }
 }

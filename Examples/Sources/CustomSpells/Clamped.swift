@@ -71,6 +71,9 @@ public import Spellbook
 extension Clamped: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }
+
+  /// Nothing: the wrapper has its value.
+  public static var need: PropertyNeed { .nothing }
 }
 
 extension ClosedRange {

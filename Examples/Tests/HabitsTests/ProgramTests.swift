@@ -21,8 +21,27 @@ private let services = { @Sendable (registry: InitializerRegistry) in
     return Program().run(arguments)
   }
 
-  @Test func everythingThatIsAutowiredIsRegistered() {
-    #expect(InitializerRegistry.current.validate().isEmpty)
+  @Test func everyPropertyIsServed() {
+    let registry = InitializerRegistry.current
+    let properties = WrappedProperty.all(inModules: "HabitsCore")
+    #expect(!properties.isEmpty)
+    #expect(registry.validate(properties: properties).isEmpty)
+    #expect(registry.validate().isEmpty)
+  }
+
+  @Test func showsWhoNeedsWhat() {
+    let properties = WrappedProperty.all(inModules: "HabitsCore")
+    let graph = InitializerRegistry.current.graph(properties: properties)
+    print(graph.mermaid())
+    let edges = graph.edges.map { "\($0.from) > \($0.to)" }
+    #expect(edges.contains("Program > any Console") && edges.contains("Program > Tracker"))
+    #expect(edges.contains("HabitBook > any PreferenceStore"))
+  }
+
+  @Test(.registry { $0.removeAll() }) func aPropertyThatNothingServesIsReported() {
+    let properties = WrappedProperty.all(inModules: "HabitsCore")
+    let problems = InitializerRegistry.current.validate(properties: properties)
+    #expect(problems.contains { $0.description.contains("any Console for Program.console") })
   }
 
   @Test func keepsHabitsBetweenRuns() {

@@ -8,7 +8,10 @@ extension InitializerRegistry {
   ///
   /// - Parameter advice: What to write; nil for the usual registration.
   func missing(_ type: any Any.Type, at point: InjectionPoint, advice: String? = nil) -> InjectionError {
-    let step = point.step(type)
+    missing(type, step: point.step(type), advice: advice)
+  }
+
+  func missing(_ type: any Any.Type, step: InjectionStep, advice: String? = nil) -> InjectionError {
     // What is current is known now, and not any more when the error is described.
     let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, type)
     return InjectionError(.notRegistered, through: [step]) {

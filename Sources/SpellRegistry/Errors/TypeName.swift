@@ -6,7 +6,8 @@ package enum TypeName {
       let wrapped = of(optional.wrappedType)
       return wrapped.hasPrefix("any ") ? "(\(wrapped))?" : "\(wrapped)?"
     }
-    let name = String(describing: type)
+    // As `String(describing:)`, which asks first for three conformances of the metatype, with a look at each of the program.
+    let name = _typeName(type, qualified: false)
     let isExistential = isExistential(type)
     let isPlain = name == "Any" || name == "AnyObject" || name.hasPrefix("any ")
     return isExistential && !isPlain ? "any \(name)" : name
@@ -16,7 +17,7 @@ package enum TypeName {
   ///
   /// The only sign that the standard library shows: its metatype is a `.Protocol`.
   private static func isExistential(_ type: any Any.Type) -> Bool {
-    String(describing: Swift.type(of: type)).hasSuffix(".Protocol")
+    _typeName(Swift.type(of: type), qualified: false).hasSuffix(".Protocol")
   }
 
   /// Whether every value of the type is an object: it is a class, or a protocol that only classes conform to.

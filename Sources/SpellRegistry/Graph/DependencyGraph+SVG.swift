@@ -20,7 +20,7 @@ extension DependencyGraph {
       """
       <g><title>\((node.place ?? "not registered").xmlEscaped)</title>\
       <rect x="\(box.x)" y="\(box.y)" width="\(box.width)" height="\(box.height)" rx="8" \
-      class="\(node.scope == nil ? "missing" : "type")"/>\
+      class="\(node.isContainer ? "container" : node.scope == nil ? "missing" : "type")"/>\
       <text x="\(box.x + box.width / 2)" y="\(box.y + 20)" text-anchor="middle">\(node.label.xmlEscaped)</text></g>
       """
     }
@@ -43,10 +43,10 @@ extension DependencyGraph {
   private static let style = """
     <style>
     .paper { fill: #ffffff } .type { fill: #eef3fb; stroke: #4a6fa5 } .missing { fill: #fde8e8; stroke: #c0392b }
-    .line { fill: none; stroke: #666677 } .tip { fill: #666677 } text { fill: #1f2328 }
+    .container { fill: #f6f7f9; stroke: #8a94a6 } .line { fill: none; stroke: #666677 } .tip { fill: #666677 } text { fill: #1f2328 }
     @media (prefers-color-scheme: dark) {
     .paper { fill: #161b22 } .type { fill: #1f2d44; stroke: #7aa2dd } .missing { fill: #4a1f1f; stroke: #f0857a }
-    .line { stroke: #9aa4b2 } .tip { fill: #9aa4b2 } text { fill: #e6edf3 }
+    .container { fill: #232a35; stroke: #6b7686 } .line { stroke: #9aa4b2 } .tip { fill: #9aa4b2 } text { fill: #e6edf3 }
     }
     </style>
     """

@@ -23,7 +23,7 @@ extension DependencyGraph {
     let nodes = nodes.map { node in
       """
           {"type": \(node.type.jsonQuoted), "scope": \(node.scope?.jsonQuoted ?? "null"), "names": [\(node.names.map(\.jsonQuoted).joined(separator: ", "))], \
-      "place": \(node.place?.jsonQuoted ?? "null")}
+      "place": \(node.place?.jsonQuoted ?? "null"), "isContainer": \(node.isContainer)}
       """
     }
     let edges = edges.map { edge in
@@ -67,7 +67,7 @@ extension DependencyGraph.Node {
   /// The type's name, with its scope where that is a special one.
   var label: String {
     switch scope {
-    case nil: "\(type) (missing)"
+    case nil: isContainer ? type : "\(type) (missing)"
     case "unique"?: type
     case let scope?: "\(type) (\(scope))"
     }

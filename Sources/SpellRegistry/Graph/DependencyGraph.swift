@@ -15,6 +15,18 @@ public struct DependencyGraph: Sendable {
     public let names: [String]
     /// Where it is registered, as `Module/File.swift:line`; where it is several times, the first.
     public let place: String?
+    /// Whether it stands for objects that have properties which are injected, and isn't registered itself.
+    public let isContainer: Bool
+
+    package init(
+      type: String, scope: String? = nil, names: [String] = [], place: String? = nil, isContainer: Bool = false
+    ) {
+      self.type = type
+      self.scope = scope
+      self.names = names
+      self.place = place
+      self.isContainer = isContainer
+    }
   }
 
   /// One dependency.
@@ -25,12 +37,23 @@ public struct DependencyGraph: Sendable {
     public let to: String
     /// Whether it is known only because the one initializer has asked for the other; if not, autowiring tells it.
     public let isObserved: Bool
+
+    package init(from: String, to: String, isObserved: Bool = false) {
+      self.from = from
+      self.to = to
+      self.isObserved = isObserved
+    }
   }
 
   /// The types, in the order of registration, then those that are missing.
   public let nodes: [Node]
   /// The dependencies, in the order of registration.
   public let edges: [Edge]
+
+  package init(nodes: [Node], edges: [Edge]) {
+    self.nodes = nodes
+    self.edges = edges
+  }
 }
 
 extension InitializerRegistry {
@@ -55,7 +78,7 @@ extension InitializerRegistry {
       for (service, isObserved) in known.map({ (Service($0), false) }) + observed.map({ ($0, true) }) {
         let needed = provider.registry.provider(of: service)?.typeName ?? service.name
         if named.insert(needed).inserted {
-          nodes.append(DependencyGraph.Node(type: needed, scope: nil, names: [], place: nil))
+          nodes.append(DependencyGraph.Node(type: needed))
         }
         let edge = DependencyGraph.Edge(from: provider.typeName, to: needed, isObserved: isObserved)
         if drawn.insert(edge).inserted { edges.append(edge) }

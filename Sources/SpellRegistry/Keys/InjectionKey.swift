@@ -8,6 +8,9 @@ public class InjectionKeys: @unchecked Sendable {
 
   init(place: SourcePlace) { self.place = place }
 
+  /// The type of the key's value, when only the runtime knows the key.
+  package class var valueType: any Any.Type { Never.self }
+
   /// The registration that makes the key's value in a registry where nothing is registered for it.
   func defaultRegistration(
     _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
@@ -111,6 +114,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ) {
     self.init(scope, at: SourcePlace(fileID: fileID, line: line), live: .autowiring(initializer))
   }
+
+  override package class var valueType: any Any.Type { Value.self }
 
   override func defaultRegistration(
     _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock

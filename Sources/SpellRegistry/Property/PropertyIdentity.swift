@@ -53,11 +53,3 @@ public struct PropertyIdentity {
     self.place = place
   }
 }
-
-/// A property wrapper whose property has a name to be found.
-///
-/// Conform a wrapper of your own to it, so that its property's name reaches initializers, hooks, observers and errors.
-public protocol NamedProperty {
-  /// Which property this wrapper stores.
-  var identity: PropertyIdentity { get }
-}

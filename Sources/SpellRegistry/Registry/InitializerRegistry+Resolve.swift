@@ -271,7 +271,7 @@ extension InitializerRegistry {
   }
 
   /// The most specific registration in this registry's own table.
-  private func winner(
+  func winner(
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
     onlyConstrained: Bool, on thread: CurrentThread
   ) -> RegistrationStorage? {
