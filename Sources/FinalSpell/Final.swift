@@ -128,6 +128,11 @@ public import SpellRegistry
 // gate is loaded as ready with acquiring order. There is no expression and no hook.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
+extension Final: CustomStringConvertible {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Final") }
+}
+
 extension Final: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }

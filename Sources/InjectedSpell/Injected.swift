@@ -151,6 +151,11 @@ public import SpellRegistry
 // actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
+extension Injected: CustomStringConvertible {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Injected") }
+}
+
 extension Injected: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }

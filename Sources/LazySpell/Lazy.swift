@@ -181,9 +181,19 @@ public import SpellRegistry
   }
 
   func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
-    try storage.makeValue(in: container) { _ in
-      guard let type = Value.self as? any DefaultInitializable.Type else { return nil }
-      return type.init() as? Value
+    do throws(InjectionError) {
+      return try storage.makeValue(in: container) { _ in
+        guard let type = Value.self as? any DefaultInitializable.Type else { return nil }
+        return type.init() as? Value
+      }
+    } catch {
+      guard error.code == .notRegistered, error.path.count == 1 else { throw error }
+      let type = TypeName.of(Value.self)
+      throw error.noting(
+        """
+        Or give the property an expression, as in `@Lazy var property = \(type)()`, or conform \(type) to \
+        DefaultInitializable if it has an empty value.
+        """)
     }
   }
 
@@ -222,6 +232,11 @@ extension Lazy {
     /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
     @inlinable public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
+}
+
+extension Lazy: CustomStringConvertible {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Lazy") }
 }
 
 extension Lazy: NamedProperty {

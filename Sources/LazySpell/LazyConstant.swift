@@ -74,3 +74,8 @@ public import SpellRegistry
 // A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
 // gate as ready; newer values are behind an atomic link and the readers' lock. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
+
+extension LazyConstant: CustomStringConvertible {
+  /// The value, if there is one, and where the constant is declared.
+  public var description: String { storage.description(of: "LazyConstant") }
+}

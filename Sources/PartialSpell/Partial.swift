@@ -167,6 +167,11 @@ public import SpellRegistry
 // `@Sendable` or runs only after a check that it is on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
+extension Partial: CustomStringConvertible {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Partial") }
+}
+
 extension Partial: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { storage.identity }

@@ -170,3 +170,73 @@ struct RegisteredElsewhereTests {
     #expect(error?.description.contains("InjectionKeyTests.swift:") == true)
   }
 }
+
+private final class First {
+  let second: Second
+  init(second: Second) { self.second = second }
+}
+private final class Second {
+  @Injected var first: First
+  init() { _ = first }
+}
+private final class Shelf {
+  @Injected var bell: any Bell
+  @Injected(.word) var word
+}
+
+@Suite("What a message says")
+struct MessageTests {
+  @Test("A cycle through a property that is read goes one lap and names the type that is first there twice")
+  func cycle() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry.shared.register(autowire: First.init)
+      InitializerRegistry.shared.register { Second() }
+      _ = try InitializerRegistry.shared.resolve(First.self)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("The initializer of First"))
+    #expect(message.contains("needs its own result: First → Second → First."))
+  }
+
+  @Test("A property is printed with its value and where it is declared", .registry)
+  func descriptions() {
+    let shelf = Shelf()
+    func wrapper(_ name: String) -> String {
+      "\(Mirror(reflecting: shelf).children.first { $0.label == "_\(name)" }!.value)"
+    }
+    #expect(
+      wrapper("word").hasPrefix(
+        "Injected<String>(no value yet, declared at InjectedSpellTests/InjectionKeyTests.swift:"))
+    _ = shelf.word
+    #expect(wrapper("word").hasPrefix("Injected<String>(test, declared at"))
+  }
+
+  @Test("A generic service of another argument is named where one is missing", .registry)
+  func generic() {
+    struct Loader<Item> {}
+    let registry = InitializerRegistry.current
+    registry.register { Loader<Int>() }
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Loader<String>.self) }
+    #expect(error?.description.contains("Registered, but not for this: Loader<Int>") == true)
+  }
+
+  @Test("validate() finds an instance for any supertype that an older registration of a protocol keeps out", .registry)
+  func losingInstance() throws {
+    let registry = InitializerRegistry.current
+    registry.register((any Bell).self) { Chime() }
+    registry.register(instance: Gong(), as: .anySupertype)
+    #expect(registry.validate().map(\.code) == [.shadowed])
+    registry.register((any Bell).self, instance: Gong())
+    #expect(registry.validate().isEmpty)
+    #expect(try registry.resolve((any Bell).self).sound == "gong")
+  }
+
+  @Test("An awaited value that no scope keeps is said to be kept by none", .registry)
+  func uniqueAsync() async throws {
+    let registry = InitializerRegistry.current
+    registry.registerAsync { _ in Token() }
+    _ = try await registry.resolveAsync(Token.self)
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Token.self) }
+    #expect(error?.description.contains("scope that keeps it, such as .singleton") == true)
+  }
+}

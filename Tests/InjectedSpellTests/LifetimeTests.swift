@@ -84,7 +84,7 @@ private final class Owner: InjectionObserver {
   }
 }
 
-@Suite("A property that needs itself", .registry, .timeLimit(.minutes(1))) struct ReentryTests {
+@Suite("A property that needs itself", .registry, .timeLimit(.minutes(10))) struct ReentryTests {
   private final class Pair: @unchecked Sendable {
     @Injected var left: BaseTracker
     @Injected var right: FileTracker

@@ -11,7 +11,7 @@ private class Page: InjectionObserver {
   func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
 }
 
-@Suite("Re-injection", .registry, .timeLimit(.minutes(1))) struct ReinjectionTests {
+@Suite("Re-injection", .registry, .timeLimit(.minutes(10))) struct ReinjectionTests {
   private var registry: InitializerRegistry { .current }
 
   private func register(_ label: String, in registry: InitializerRegistry = .current) {

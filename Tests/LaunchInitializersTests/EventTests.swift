@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("Events", .timeLimit(.minutes(1))) struct EventTests {
+@Suite("Events", .timeLimit(.minutes(10))) struct EventTests {
   let clock = TestClock()
 
   @Test("tell what happens in its order, with phases around it, until the sequence is shut down")

@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("A failing step", .timeLimit(.minutes(1))) struct FailureTests {
+@Suite("A failing step", .timeLimit(.minutes(10))) struct FailureTests {
   let clock = TestClock()
   let journal = Journal()
 

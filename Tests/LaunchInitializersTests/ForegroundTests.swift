@@ -2,7 +2,7 @@ import LaunchInitializers
 import Synchronization
 import Testing
 
-@Suite("Coming to the foreground", .timeLimit(.minutes(1))) struct ForegroundTests {
+@Suite("Coming to the foreground", .timeLimit(.minutes(10))) struct ForegroundTests {
   let journal = Journal()
 
   @Test("runs those that want to, only after the app was in the background")

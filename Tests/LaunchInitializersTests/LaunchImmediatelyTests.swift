@@ -2,7 +2,7 @@ import LaunchInitializers
 import Synchronization
 import Testing
 
-@Suite("Launching at once, on the main actor", .timeLimit(.minutes(1))) @MainActor struct LaunchImmediatelyTests {
+@Suite("Launching at once, on the main actor", .timeLimit(.minutes(10))) @MainActor struct LaunchImmediatelyTests {
   let journal = Journal()
 
   struct Plain: Initializable {

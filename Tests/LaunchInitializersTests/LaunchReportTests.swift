@@ -7,7 +7,7 @@ import Testing
   import FoundationXML
 #endif
 
-@Suite("A report", .timeLimit(.minutes(1))) struct LaunchReportTests {
+@Suite("A report", .timeLimit(.minutes(10))) struct LaunchReportTests {
   /// A launch of 1.25 s with one of everything.
   private func report() async throws -> LaunchReport {
     let clock = TestClock()

@@ -1,7 +1,7 @@
 import LaunchInitializers
 import Testing
 
-@Suite("A step that requires another", .timeLimit(.minutes(1))) struct RequirementTests {
+@Suite("A step that requires another", .timeLimit(.minutes(10))) struct RequirementTests {
   let journal = Journal()
 
   private struct Database: Initializable {

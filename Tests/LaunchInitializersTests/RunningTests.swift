@@ -4,7 +4,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("A service that runs until it is shut down", .timeLimit(.minutes(1))) struct RunningTests {
+@Suite("A service that runs until it is shut down", .timeLimit(.minutes(10))) struct RunningTests {
   let clock = TestClock()
   let journal = Journal()
 

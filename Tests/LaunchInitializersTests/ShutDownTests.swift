@@ -4,7 +4,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("Shutting down", .timeLimit(.minutes(1))) struct ShutDownTests {
+@Suite("Shutting down", .timeLimit(.minutes(10))) struct ShutDownTests {
   let journal = Journal()
 
   @Test("goes through what completed in reverse, once for all who call for it")

@@ -3,7 +3,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("Launching", .timeLimit(.minutes(1))) struct SingleFlightTests {
+@Suite("Launching", .timeLimit(.minutes(10))) struct SingleFlightTests {
   let journal = Journal()
 
   @Test("runs once for a hundred callers, and for those who come later")

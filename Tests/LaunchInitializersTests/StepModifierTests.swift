@@ -3,7 +3,7 @@ import SpellRegistry
 import SpellTesting
 import Testing
 
-@Suite("A step", .timeLimit(.minutes(1))) struct StepModifierTests {
+@Suite("A step", .timeLimit(.minutes(10))) struct StepModifierTests {
   let clock = TestClock()
   let journal = Journal()
 

@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("Running steps", .timeLimit(.minutes(1))) struct StepOrderTests {
+@Suite("Running steps", .timeLimit(.minutes(10))) struct StepOrderTests {
   let clock = TestClock()
   let journal = Journal()
 

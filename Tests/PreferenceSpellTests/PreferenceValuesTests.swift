@@ -4,7 +4,7 @@ import SpellRegistry
 import SpellTesting
 import Testing
 
-@Suite("The values of a @Preference", .registry, .timeLimit(.minutes(1))) struct PreferenceValuesTests {
+@Suite("The values of a @Preference", .registry, .timeLimit(.minutes(10))) struct PreferenceValuesTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

@@ -34,7 +34,7 @@ import Testing
     withExtendedLifetime((first, others)) {}
   }
 
-  @Test("a listener to a key hears of it, and not of others", .timeLimit(.minutes(1)))
+  @Test("a listener to a key hears of it, and not of others", .timeLimit(.minutes(10)))
   func keyListener() async throws {
     let store = MemoryPreferenceStore()
     var changes = store.changes(of: "a").makeAsyncIterator()

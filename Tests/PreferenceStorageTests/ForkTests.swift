@@ -10,7 +10,7 @@
   #endif
 
   /// Each test is a process of its own, whose children never return to the tests.
-  @Suite("A forked child", .timeLimit(.minutes(1))) struct ForkTests {
+  @Suite("A forked child", .timeLimit(.minutes(10))) struct ForkTests {
     let folder: TemporaryFolder
     var path: String { folder.file().path }
 

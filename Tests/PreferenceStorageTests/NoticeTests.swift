@@ -13,7 +13,7 @@ import Testing
     try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
   }
 
-  @Test("another process's changes arrive by themselves", .timeLimit(.minutes(1)))
+  @Test("another process's changes arrive by themselves", .timeLimit(.minutes(10)))
   func otherProcess() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -26,7 +26,7 @@ import Testing
     #expect(store.keys.isEmpty)
   }
 
-  @Test("a line added by a shell arrives", .timeLimit(.minutes(1)))
+  @Test("a line added by a shell arrives", .timeLimit(.minutes(10)))
   func shell() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "volume")
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "changes arrive across compaction, replacement, deletion and editing in place", .timeLimit(.minutes(1)))
+    "changes arrive across compaction, replacement, deletion and editing in place", .timeLimit(.minutes(10)))
   func newFiles() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -66,7 +66,7 @@ import Testing
     #expect(store.keys == ["c"])
   }
 
-  @Test("the latest value arrives, however fast the changes come", .timeLimit(.minutes(1)))
+  @Test("the latest value arrives, however fast the changes come", .timeLimit(.minutes(10)))
   func latest() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -85,7 +85,7 @@ import Testing
     #expect(values.last == 1000)
   }
 
-  @Test("a store with its own changes and another's hears each key", .timeLimit(.minutes(1)))
+  @Test("a store with its own changes and another's hears each key", .timeLimit(.minutes(10)))
   func both() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -105,7 +105,7 @@ import Testing
     #expect(await reader.value == 400)
   }
 
-  @Test("notices come again after the folder was removed and made anew", .timeLimit(.minutes(1)))
+  @Test("notices come again after the folder was removed and made anew", .timeLimit(.minutes(10)))
   func folderRemoved() async throws {
     let inner = folder.url.appending(path: "inner/store.preferences")
     let store = try FilePreferenceStore(url: inner)
@@ -119,7 +119,7 @@ import Testing
     #expect(await changes.next() == ["c"])
   }
 
-  @Test("a file that becomes another program's is told as an error", .timeLimit(.minutes(1)))
+  @Test("a file that becomes another program's is told as an error", .timeLimit(.minutes(10)))
   func becomesForeign() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "a")
@@ -133,7 +133,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("no thread and no descriptor is left when nobody listens any more", .timeLimit(.minutes(1)))
+    @Test("no thread and no descriptor is left when nobody listens any more", .timeLimit(.minutes(10)))
     func nothingLeft() async throws {
       await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
         alarm(60)

@@ -64,7 +64,7 @@ import Testing
     #expect(try folder.names.filter { $0.contains(".new-") } == [])
   }
 
-  @Test("a process that dies within a transaction leaves no lock and no change", .timeLimit(.minutes(1)))
+  @Test("a process that dies within a transaction leaves no lock and no change", .timeLimit(.minutes(10)))
   func deathInTransaction() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
       try FilePreferenceStore(url: URL(filePath: path)).transaction { changes in

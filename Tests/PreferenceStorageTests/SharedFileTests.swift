@@ -2,7 +2,7 @@ import Foundation
 import PreferenceStorage
 import Testing
 
-@Suite("Stores that share a file", .timeLimit(.minutes(1))) struct SharedFileTests {
+@Suite("Stores that share a file", .timeLimit(.minutes(10))) struct SharedFileTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

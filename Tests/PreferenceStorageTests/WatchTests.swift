@@ -11,7 +11,7 @@
     import Musl
   #endif
 
-  @Suite("Watches", .timeLimit(.minutes(1))) struct WatchTests {
+  @Suite("Watches", .timeLimit(.minutes(10))) struct WatchTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

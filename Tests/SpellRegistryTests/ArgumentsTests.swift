@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("Run-time arguments", .timeLimit(.minutes(1))) struct ArgumentsTests {
+@Suite("Run-time arguments", .timeLimit(.minutes(10))) struct ArgumentsTests {
   let registry = InitializerRegistry()
 
   @Test("the static type of the arguments is part of the key")

@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("Async initializers", .timeLimit(.minutes(1))) struct AsyncTests {
+@Suite("Async initializers", .timeLimit(.minutes(10))) struct AsyncTests {
   let registry = InitializerRegistry()
 
   @Test("two thousand tasks at once get one singleton, made once")
@@ -133,7 +133,7 @@ import Testing
     #expect(heard.value == ["registration, wall", "registry", "registration, -", "registry"])
   }
 
-  @Test("a registry is released after async values, failures and hooks", .timeLimit(.minutes(1)))
+  @Test("a registry is released after async values, failures and hooks", .timeLimit(.minutes(10)))
   func release() async throws {
     weak var gone: InitializerRegistry?
     do {

@@ -5,7 +5,7 @@ private final class A: Sendable { init(_: B) {} }
 private final class B: Sendable { init(_: C) {} }
 private final class C: Sendable { init(_: A) {} }
 
-@Suite("Cycles in one thread", .timeLimit(.minutes(1))) struct CycleTests {
+@Suite("Cycles in one thread", .timeLimit(.minutes(10))) struct CycleTests {
   let registry = InitializerRegistry()
 
   private enum Kind: CaseIterable { case unique, graph, singleton, cached, weak }

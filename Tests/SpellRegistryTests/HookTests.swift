@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("Hooks", .timeLimit(.minutes(1))) struct HookTests {
+@Suite("Hooks", .timeLimit(.minutes(10))) struct HookTests {
   let registry = InitializerRegistry()
 
   @Test("hooks are called in order: the registration's, the property's, the observer's, the registry's")

@@ -133,7 +133,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
     #expect(
       registry.error(resolving: Clock.self)?.description == """
-        The async initializer of Clock has not finished.
+        The value of Clock comes from an async initializer and isn't there.
           Path: Clock
             Clock: registered at \(place(line))
           Await it first: try await registry.resolveAsync(Clock.self).
@@ -151,6 +151,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         The initializer of Clock runs on the main actor, and was asked for from elsewhere.
           Path: Clock
             Clock: registered at \(place(line))
+          Ask for it on the main actor, or await it: try await registry.resolveAsync(Clock.self).
         """)
   }
 

@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("A property's storage", .timeLimit(.minutes(1))) struct PropertyStorageTests {
+@Suite("A property's storage", .timeLimit(.minutes(10))) struct PropertyStorageTests {
   final class Page {
     @Spell var ticket: Ticket
     @Spell var number: Int

@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("Resolving", .timeLimit(.minutes(1))) struct ResolveTests {
+@Suite("Resolving", .timeLimit(.minutes(10))) struct ResolveTests {
   let registry = InitializerRegistry()
 
   @Test("an initializer that throws leaves no trace, in every scope", arguments: [0, 1, 2, 3])

@@ -25,7 +25,7 @@ private func link<Value: Sendable, Next: Sendable>(
   }
 }
 
-@Suite("Cycles across threads", .timeLimit(.minutes(1))) struct ThreadCycleTests {
+@Suite("Cycles across threads", .timeLimit(.minutes(10))) struct ThreadCycleTests {
   @Test("two threads that make what the other needs both get the error, with the whole cycle")
   func two() async {
     for _ in 0..<50 {

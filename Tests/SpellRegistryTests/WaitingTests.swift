@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("A thread that waited for a value", .timeLimit(.minutes(1))) struct WaitingTests {
+@Suite("A thread that waited for a value", .timeLimit(.minutes(10))) struct WaitingTests {
   @Test("gets the value that its scope's cache has dropped meanwhile")
   func reset() async throws {
     let (registry, cache, begun, go) = (InitializerRegistry(), ScopeCache("cache"), Latch(), Latch())

@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("A singleton that goes while it is made", .timeLimit(.minutes(1))) struct WithdrawalTests {
+@Suite("A singleton that goes while it is made", .timeLimit(.minutes(10))) struct WithdrawalTests {
   enum Way: CaseIterable { case unregister, replace, removeAll }
 
   @Test("is made once for all who asked before, however it goes", arguments: Way.allCases)

@@ -9,7 +9,7 @@
   #endif
 
   /// Outputs that can't be written, names that aren't text, and users other than the file's.
-  @Suite("prefs in hostile surroundings", .timeLimit(.minutes(1))) final class HostileTests: Sendable {
+  @Suite("prefs in hostile surroundings", .timeLimit(.minutes(10))) final class HostileTests: Sendable {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
     var file: String { folder.appending(path: "settings.preferences").path }

@@ -25,7 +25,7 @@ public struct InjectionError: Error, Sendable {
     public static let initializerFailed = Code(description: "initializerFailed")
     /// A main-actor initializer was asked for from elsewhere.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// An async initializer's value was read before anybody awaited it.
+    /// The value of an async initializer was read, and isn't there: it wasn't awaited, or its scope doesn't keep it.
     public static let notReady = Code(description: "notReady")
     /// Too little of the thread's stack is left to make what is asked for: a chain of initializers is too long for it, or
     /// never ends.
@@ -81,7 +81,7 @@ public struct InjectionError: Error, Sendable {
 
   package var steps: [InjectionStep] { details.steps }
 
-  /// The same error as seen by whoever asked for `step` and met it on the way.
+  /// The same error as the request for `step` throws it, which met it on the way.
   package func asked(by step: InjectionStep) -> InjectionError {
     InjectionError(code, through: [step] + steps, underlying: underlying, notes: details.notes)
   }
@@ -91,6 +91,12 @@ public struct InjectionError: Error, Sendable {
     guard let first = steps.first else { return self }
     return InjectionError(
       code, through: [locate(first)] + steps.dropFirst(), underlying: underlying, notes: details.notes)
+  }
+
+  /// The same error with one more note.
+  package func noting(_ note: String) -> InjectionError {
+    let details = details
+    return InjectionError(code, through: steps, underlying: underlying) { details.notes() + [note] }
   }
 
   package var notes: [String] { details.notes() }

@@ -2,7 +2,28 @@
 
 extension InitializerRegistry {
   /// The registrations here that can never win, and pairs of them of equal rank.
-  func overlaps() -> [InjectionError] { overlappingNames() + overlappingInstances() }
+  func overlaps() -> [InjectionError] { overlappingNames() + overlappingInstances() + losingInstances() }
+
+  /// Instances of any supertype that lose to an older registration for exactly a supertype: meant to replace it, most
+  /// likely.
+  private func losingInstances() -> [InjectionError] {
+    let plain = reachableRegistrations.map(\.storage).filter {
+      $0.key.isPlain && $0.service.key == nil && !$0.isInstance
+    }
+    return registrations.filter { $0.key.servesSupertypes && $0.key.container == nil && $0.key.name == nil }
+      .flatMap { instance in
+        plain.filter { $0.age < instance.age && $0.type != instance.type && instance.serves($0.service) }.map {
+          winner in
+          InjectionError(
+            .shadowed, through: [InjectionStep(instance.service, registration: instance.place.description)],
+            advice: """
+              The instance of \(instance.summary), registered at \(instance.place) for any supertype, doesn't serve \
+              \(winner.summary): what is registered for exactly that type, at \(winner.place), wins. Register the instance for \
+              it: registry.register(\(TypeName.source(of: winner.type)), instance: …).
+              """)
+        }
+      }
+  }
 
   /// Only two names that are contained can overlap at equal rank: what else is equal is the same key.
   private func overlappingNames() -> [InjectionError] {

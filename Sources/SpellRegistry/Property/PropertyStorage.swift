@@ -218,6 +218,16 @@ extension PropertyStorage {
   }
 }
 
+extension PropertyStorage {
+  /// The property as a person reads it: `Lazy<Int>(7, declared at App/Page.swift:3)`.
+  ///
+  /// - Parameter wrapper: The wrapper's name.
+  public func description(of wrapper: String) -> String {
+    let text = value.map { "\($0)" } ?? "no value yet"
+    return "\(wrapper)<\(TypeName.of(Value.self))>(\(text), declared at \(header.pointee.declaration.place))"
+  }
+}
+
 // MARK: Newer values
 //
 // A property of an object or a struct gets another value by getting other storage. Two kinds of change come while other

@@ -95,6 +95,18 @@ extension Making where Value: Sendable {
   }
 }
 
+extension RegistrationStorage {
+  /// What to do about a value that isn't there as its initializer is async.
+  var adviceToAwait: String {
+    let call = "try await registry.resolveAsync(\(service.key == nil ? TypeName.source(of: type) : "the key"))"
+    if lifetime.isShared { return "Await it first: \(call)." }
+    return """
+      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(call). To read it after it \
+      was awaited once, register it with a scope that keeps it, such as .singleton.
+      """
+  }
+}
+
 extension Resolver {
   /// The object whose property asks, which a registration for its class was found by.
   fileprivate func container<Container: AnyObject>() -> Container {

@@ -78,6 +78,9 @@ class RegistrationStorage: @unchecked Sendable {
   /// Lets go of what the registration keeps, for good.
   func retire() { kept.retire() }
 
+  /// Whether it gives an instance that was there before.
+  var isInstance: Bool { false }
+
   /// The instance as one of its supertypes; nil for a registration that makes its values.
   func instance<Supertype>(as: Supertype.Type) -> Supertype? { nil }
 }
@@ -138,6 +141,8 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
     super.retire()
     if case .withArguments(_, let variants?) = initializer { variants.retire() }
   }
+
+  override var isInstance: Bool { if case .instance = initializer { true } else { false } }
 
   override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
     guard case .instance(let instance) = initializer else { return nil }

@@ -94,6 +94,19 @@ extension InitializerRegistry {
     add(held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match)
   }
 
+  /// Registers an instance that exists already, for the properties of a type that it has.
+  ///
+  /// ```swift
+  /// registry.register((any Tracker).self, instance: FileTracker())
+  /// ```
+  @discardableResult
+  public func register<Value: Sendable>(
+    _ type: Value.Type, instance: Value, named name: PropertyName? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) -> Registration<Value> {
+    register(instance: instance, named: name, fileID: fileID, line: line)
+  }
+
   /// Registers an instance that exists already for the properties of one class.
   @discardableResult
   public func register<Value: Sendable, Container: AnyObject>(

@@ -380,9 +380,7 @@ extension InitializerRegistry {
         return try MainActorCall(initializer, Resolver(point: point(), registry: self)).run()
       case .async:
         // What is ready is kept by the scope, and was found there.
-        throw InjectionError(
-          .notReady, through: [],
-          advice: "Await it first: try await registry.resolveAsync(\(TypeName.source(of: Value.self))).")
+        throw InjectionError(.notReady, through: [], advice: registration.adviceToAwait)
       case .withArguments:
         trap("An initializer with arguments was asked for without; please report this.")
       }

@@ -14,7 +14,13 @@ struct MainActorCall<Value>: @unchecked Sendable {
   }
 
   func run() throws -> Value {
-    guard isOnMainActor() else { throw InjectionError(.wrongIsolation, through: []) }
+    guard isOnMainActor() else {
+      throw InjectionError(
+        .wrongIsolation, through: [],
+        advice: """
+          Ask for it on the main actor, or await it: try await registry.resolveAsync(\(TypeName.source(of: Value.self))).
+          """)
+    }
     return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
   }
 }

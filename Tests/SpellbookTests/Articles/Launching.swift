@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Launching", .registry, .timeLimit(.minutes(1))) struct Launching {
+@Suite("Launching", .registry, .timeLimit(.minutes(10))) struct Launching {
   struct AppConfiguration: Configurable {
     var serviceStorage: ServiceStorage = [
       "Crash": [.production: ["ApiKey": "live-key"]],
