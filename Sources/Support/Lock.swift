@@ -2,16 +2,16 @@ public import Synchronization
 
 /// A mutex whose hand-over the thread sanitizer can see.
 ///
-/// A contended `Mutex` is handed over by the kernel (a futex, on Linux), which the sanitizer does not watch, so it
-/// reports races where there are none. The flag beside it is stored with releasing order by whoever leaves and loaded
-/// with acquiring order by whoever enters: the order that the mutex gives anyway, said once more. It costs two moves.
+/// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see that, and so reports
+/// races that don't exist. A thread that leaves stores the flag beside the mutex with releasing order, and a thread that
+/// enters loads it with acquiring order. That repeats the order that the mutex gives anyway, and costs two moves.
 @frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)
 
   @inlinable package init(_ state: consuming sending State) { mutex = Mutex(state) }
 
-  /// Runs `body` with the state, while nobody else does.
+  /// Runs `body` with the state while no other thread has it.
   @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

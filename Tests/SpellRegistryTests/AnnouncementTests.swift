@@ -10,7 +10,7 @@ import Testing
 
   let registry = InitializerRegistry()
 
-  @Test("tells the container that observes, by the property's name, then the registry")
+  @Test("notifies the container that observes, by the property's name, then the registry")
   func order() throws {
     let observed = Observed()
     registry.onInjection { value, point in
@@ -21,7 +21,7 @@ import Testing
     #expect(!observed.$number.hasValue)
   }
 
-  @Test("without a container tells the registry alone")
+  @Test("without a container notifies the registry alone")
   func noContainer() {
     let heard = Counter()
     registry.onInjection { _, point in if point.container == nil { heard.increment() } }

@@ -23,7 +23,7 @@ import Testing
     #expect(error?.description.contains("registry.register(Ticket.self, arguments: String.self)") == true)
   }
 
-  @Test("a question without arguments never gets what takes some, nor the reverse")
+  @Test("a request without arguments never gets what takes some, nor the reverse")
   func apart() throws {
     registry.register(Ticket.self, arguments: Int.self) { Ticket($1) }
     #expect(registry.error(resolving: Ticket.self)?.code == .notRegistered)

@@ -84,7 +84,7 @@ private struct Three: Sendable {}
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
   }
 
-  @Test("an initializer that awaits one dependency twice, in two child tasks, is no cycle")
+  @Test("an initializer that awaits one dependency twice, in two child tasks, isn't a cycle")
   func diamond() async throws {
     registry.registerAsync(Clock.self, scope: .singleton) { _ in
       await Task.yield()

@@ -29,7 +29,7 @@ import Testing
     #expect(try registry.resolve(Clock.self) === clock)
   }
 
-  @Test("a unique async value is made for each question and never ready for synchronous readers")
+  @Test("a unique async value is made for each request and never ready for synchronous readers")
   func unique() async throws {
     registry.registerAsync(Clock.self) { _ in Clock() }
     let first = try await registry.resolveAsync(Clock.self)
@@ -64,7 +64,7 @@ import Testing
     #expect(try await registry.resolveAsync(Ticket.self, named: "main").number == 1)
   }
 
-  @Test("a failure reaches all who await that run, and the next to ask begins another")
+  @Test("a failure reaches all that await that run, and the next to ask begins another")
   func failing() async throws {
     let registry = registry
     let (runs, asked) = (Counter(), AsyncLatch())
@@ -82,7 +82,7 @@ import Testing
     #expect(runs.value == 2)
   }
 
-  @Test("cancelling one who awaits ends the run for nobody")
+  @Test("canceling one task that awaits ends the run for no other task")
   func cancelling() async throws {
     let registry = registry
     let (begun, finish) = (AsyncLatch(), AsyncLatch())
@@ -99,7 +99,7 @@ import Testing
     #expect(try await patient == false)
   }
 
-  @Test("who asks after a reset gets a new value, also while the old one is still being made")
+  @Test("a caller that asks after a reset gets a new value, also while the old one is still being made")
   func reset() async throws {
     let registry = registry
     let (session, runs) = (ScopeCache("session"), Counter())

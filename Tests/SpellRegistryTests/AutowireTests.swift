@@ -42,7 +42,7 @@ import Testing
     #expect(runs.value == ["Int", "String"])
   }
 
-  @Test("an Optional parameter gets nil where nothing is registered")
+  @Test("an Optional parameter gets nil if nothing is registered")
   func optional() throws {
     registry.register(Ticket.self, autowire: { (number: Int?) in Ticket(number ?? -1) })
     #expect(try registry.resolve(Ticket.self).number == -1)

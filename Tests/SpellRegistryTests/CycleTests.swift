@@ -128,7 +128,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(try registry.resolve(Int.self, named: "twelve chars") == 12)
   }
 
-  @Test("an error of a cycle that the initializer catches is no failure, and leaves the cycle breakable")
+  @Test("an error of a cycle that the initializer catches isn't a failure, and leaves the cycle breakable")
   func caught() throws {
     registry.register(Int.self, scope: .singleton) { (try? $0.resolve(Int.self)) ?? 7 }
     #expect(try registry.resolve(Int.self) == 7)

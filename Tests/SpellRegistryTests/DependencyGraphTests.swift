@@ -4,7 +4,7 @@ import Testing
 @Suite("The graph of dependencies") struct DependencyGraphTests {
   let registry = InitializerRegistry()
 
-  @Test("nodes tell scope and place, in the order of registration, the missing at the end")
+  @Test("nodes have a scope and a place, in the order of registration, the missing at the end")
   func nodes() {
     let line: UInt = #line + 1
     registry.register(Network.self, scope: .singleton, autowire: Network.init)

@@ -63,7 +63,7 @@ import Testing
     #expect(heard.value == ["universal as Tracker", "universal as Optional<Tracker>"])
   }
 
-  @Test("a nil for which nothing is registered, and an initializer that throws, are no injections")
+  @Test("a nil for which nothing is registered, and an initializer that throws, aren't injections")
   func noInjection() {
     let heard = Counter()
     registry.onInjection { _, _ in heard.increment() }

@@ -7,7 +7,7 @@ private final class Container {
   init(_ depth: Int) { self.depth = depth }
 }
 
-@Suite("A long chain is no cycle", .timeLimit(.minutes(10))) struct LongChainTests {
+@Suite("A long chain isn't a cycle", .timeLimit(.minutes(10))) struct LongChainTests {
   let registry = InitializerRegistry()
 
   @Test("of 5,000 constants that need one another")
@@ -38,7 +38,7 @@ private final class Container {
     }
   }
 
-  @Test("where the stack ends it is an error, with the whole path, and the chain resolves on a larger one")
+  @Test("at the end of the stack it is an error, with the whole path, and the chain resolves on a larger one")
   func stackEnd() async {
     let registry = registry
     registerChain(3_000)

@@ -33,7 +33,7 @@ import Testing
     #expect(title == "main")
   }
 
-  @Test("once it is made, a shared value is there for everybody")
+  @Test("once it is made, a shared value is there for every thread")
   func shared() async throws {
     let registry = registry
     registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }

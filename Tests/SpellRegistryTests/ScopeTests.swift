@@ -4,7 +4,7 @@ import Testing
 @Suite("Scopes") struct ScopeTests {
   let registry = InitializerRegistry()
 
-  @Test("a unique value is made for each question")
+  @Test("a unique value is made for each request")
   func unique() throws {
     registry.register { Clock() }
     #expect(try registry.resolve(Clock.self) !== registry.resolve(Clock.self))

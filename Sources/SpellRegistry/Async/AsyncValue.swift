@@ -43,7 +43,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
     let begun = Result { () throws(InjectionError) in try AsyncRun.begin(registration, named: name) }
     let resetCount = registration.kept.resetCount
     let running = try state.withLock { state throws(InjectionError) -> Running? in
-      // A run begun before a reset is for those who asked before it.
+      // A run that began before a reset is for the callers that asked before it.
       if let running = state.running, running.resetCount == resetCount { return running }
       // A run has ended since the look: its value is kept, or was forgotten.
       if state.endedCount != endedCount { return nil }

@@ -1,7 +1,7 @@
-/// Why a value could not be made or injected, with the whole way that led there.
+/// The reason that a value couldn't be made or injected, with the whole path to it.
 ///
-/// An error is made where something is at fault and gains a step at every initializer that it passes on its way out,
-/// so the path is complete whoever catches it. It is the same in debug and release builds.
+/// An error begins at the fault and gains a step at every initializer that it passes on its way out,
+/// so the path is complete wherever the error is caught. It is the same in debug and release builds.
 ///
 /// ```swift
 /// do {
@@ -107,7 +107,7 @@ package struct InjectionStep: Sendable {
   package let typeName: String
   /// The name that was asked with, if it isn't the property's own.
   package var name: String?
-  /// `Container.property`, where a property asked.
+  /// `Container.property`, if a property asked.
   package var property: String?
   /// Where the property is declared, as `Module/File.swift:line`.
   package var declaration: String?

@@ -125,7 +125,7 @@ private struct GraphLayout {
   /// What a line goes through on its way.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
-  /// How far below a node that nobody needs each one is; a cycle is cut where nothing else is left to take.
+  /// How far each node is below a node that no other needs; a cycle is cut when nothing else is left to take.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }

@@ -64,7 +64,7 @@ extension DependencyGraph {
 }
 
 extension DependencyGraph.Node {
-  /// The type's name, with its scope where that is a special one.
+  /// The type's name, and its scope, if that isn't `unique`.
   var label: String {
     switch scope {
     case nil: isContainer ? type : "\(type) (missing)"

@@ -1,19 +1,19 @@
-/// What depends on what, as far as registrations tell and resolutions have shown.
+/// The dependencies of registered types, as far as registrations tell and resolutions have shown.
 ///
 /// ```swift
-/// print(registry.graph().mermaid)
-/// try registry.graph().svg.write(to: file, atomically: true, encoding: .utf8)
+/// print(registry.graph().mermaid())
+/// try registry.graph().svg().write(to: file, atomically: true, encoding: .utf8)
 /// ```
 public struct DependencyGraph: Sendable {
   /// A type that is registered, or that another one needs.
   public struct Node: Sendable, Hashable {
     /// The type's name.
     public let type: String
-    /// The scope of its registration; nil where nothing is registered.
+    /// The scope of its registration; nil if nothing is registered.
     public let scope: String?
     /// The names that its registrations are for, as they are written in source.
     public let names: [String]
-    /// Where it is registered, as `Module/File.swift:line`; where it is several times, the first.
+    /// Where it is registered, as `Module/File.swift:line`; the first place, if there are several.
     public let place: String?
     /// Whether it stands for objects that have properties which are injected, and isn't registered itself.
     public let isContainer: Bool
@@ -57,7 +57,7 @@ public struct DependencyGraph: Sendable {
 }
 
 extension InitializerRegistry {
-  /// What depends on what: every registration of this registry and its parents, what autowired initializers need, and
+  /// Returns the dependencies of every registration of this registry and its parents: what autowired initializers need, and
   /// what other initializers have asked for so far.
   public func graph() -> DependencyGraph {
     let providers = reachableRegistrations

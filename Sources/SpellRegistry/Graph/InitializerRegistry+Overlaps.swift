@@ -47,7 +47,7 @@ extension InitializerRegistry {
     let servesSupertypes: Bool
   }
 
-  /// Instances of any supertype overlap where a dependency that is known is served by two of them.
+  /// Instances of any supertype overlap if two of them serve a dependency that is known.
   private func overlappingInstances() -> [InjectionError] {
     let instances = registrations.filter { $0.key.servesSupertypes && $0.key.container == nil && $0.key.name == nil }
     guard instances.count > 1 else { return [] }

@@ -9,7 +9,7 @@
 public protocol InjectionObserver: AnyObject {
   /// Called once for each injection, after the registration's and the property's own hooks, with no lock held.
   ///
-  /// It runs where the property was read, so in the container's own isolation. The value is already stored: reading
+  /// It runs in the isolation in which the property was read, which is the enclosing object's own. The value is already stored: reading
   /// the property here returns it.
   func didInject(_ value: Any, intoProperty name: String)
 }

@@ -9,7 +9,7 @@ final class ElapsedClock: Sendable {
     elapsed = { start.duration(to: clock.now) }
   }
 
-  /// The clock of whoever was given none.
+  /// The clock of a registry that was given none.
   static let continuous = ElapsedClock(ContinuousClock())
 
   var now: Duration { elapsed() }

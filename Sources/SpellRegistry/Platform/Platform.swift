@@ -6,7 +6,7 @@ internal import Support
   internal import Dispatch
 #endif
 
-/// Whether the caller runs where the main actor does.
+/// Whether the caller runs on the main actor's executor.
 ///
 /// Not the same as being on the main thread: on Linux, `dispatchMain()` gives the main queue to other threads, and the
 /// main actor with it. So the queue is asked, by a mark of our own on it.

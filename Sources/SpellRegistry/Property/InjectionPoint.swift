@@ -1,6 +1,6 @@
-/// Where a value is about to go: the property that asks, and the object that holds it.
+/// The destination of a value: the property that asks for it, and the object that holds the property.
 ///
-/// Every initializer that takes a ``Resolver`` and every hook is given one. It is valid while that initializer or hook
+/// Every initializer that takes a ``Resolver`` and every hook gets one. It is valid while that initializer or hook
 /// runs, and holds its container strongly for just as long.
 public struct InjectionPoint {
   /// The declared type of the property, or the type that `resolve` was called with.
@@ -30,7 +30,7 @@ public struct InjectionPoint {
   ///
   /// - Parameters:
   ///   - propertyType: The property's declared type.
-  ///   - container: The object that holds it, where it is held by one.
+  ///   - container: The object that holds it, if one does.
   ///   - identity: The property's storage, by which reflection finds its name.
   ///   - alias: The name to ask with instead of the property's own, as in `@Injected("backup")`.
   public init(
@@ -46,7 +46,7 @@ public struct InjectionPoint {
   /// The name that the value is asked with: the property's own, unless its declaration or `resolve` gave another.
   ///
   /// Found by reflection once for each class and property (about a microsecond), then looked up. It is nil for
-  /// structs, locals and plain constants, and where the program was built without reflection metadata.
+  /// structs, locals and plain constants, and in a program that was built without reflection metadata.
   public var propertyName: String? {
     switch property {
     case .unnamed: nil

@@ -28,7 +28,7 @@
   ///   - key: The declared key to ask for instead of the type.
   ///   - alias: The name to ask with instead of the property's own.
   ///   - expression: The property's own expression.
-  ///   - hook: The property's own hook. It runs only for a property of an object, where that is read.
+  ///   - hook: The property's own hook. It runs only for a property of an object, in the isolation in which that is read.
   @inlinable public init(
     place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil, expression: (() -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil

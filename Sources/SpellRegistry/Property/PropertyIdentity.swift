@@ -32,7 +32,7 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Which wrapped property of which object: the address of its storage, and where it is declared.
+/// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
 public struct PropertyIdentity {
   /// An address that is compared, and never followed.
   struct Address: Hashable, Sendable {

@@ -268,7 +268,7 @@ extension PropertyStorage {
     _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
     if newest.slot.hasValue {
-      // If the value was reset meanwhile, this one goes to those who asked before.
+      // If the value was reset meanwhile, this one goes to the readers that asked before.
       _ = link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
       newest.slot.write(value)

@@ -1,4 +1,4 @@
-/// Which properties a registration is for, by their names.
+/// The properties that a registration is for, by their names.
 ///
 /// A constant keeps both sides in step, and a string literal means ``equal(to:)``:
 ///
@@ -19,7 +19,7 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The same as ``equal(to:)``.
   public init(stringLiteral name: String) { self = .equal(to: name) }
 
-  /// 0 for an equal name, 1 for one that contains this, nil where it does not match.
+  /// 0 for an equal name, 1 for one that contains this, nil if it doesn't match.
   func rank(for name: String?) -> Int? {
     guard let name else { return nil }
     switch self {
@@ -45,10 +45,10 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   }
 }
 
-/// Which property types an instance serves.
+/// The property types that an instance serves.
 public enum InstanceMatch: Sendable {
   /// The type it is registered for, and no other.
   case itsType
-  /// Every superclass and protocol it has, wherever nothing is registered for exactly the property's type.
+  /// Every superclass and protocol it has, if nothing is registered for exactly the property's type.
   case anySupertype
 }

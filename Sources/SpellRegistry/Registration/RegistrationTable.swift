@@ -204,7 +204,7 @@ private final class RegistrationGroup {
   /// Those that take arguments.
   private var withArguments: [RegistrationKey: RegistrationStorage] = [:]
 
-  /// The plain one, if it wins whoever asks.
+  /// The plain one, if it wins every request.
   @exclusivity(unchecked) private(set) var sole: Unmanaged<RegistrationStorage>?
   @exclusivity(unchecked) private(set) var isEmpty = true
   /// Whether one is for a name or a class of containers.

@@ -75,7 +75,7 @@ extension InitializerRegistry {
   }
 
   /// Hands the address of the value that the winning registration keeps, if it is there and no hook wants to hear of it;
-  /// else returns that registration, if it can be told at once.
+  /// else returns that registration, if one look at each table finds it.
   @usableFromInline func readKept(
     _ service: Service, named name: String?, inContainer: Bool, _ read: (UnsafeRawPointer) -> Void
   ) -> Match? {

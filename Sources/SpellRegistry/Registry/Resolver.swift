@@ -1,4 +1,4 @@
-/// What an initializer is given to get its dependencies with: the registry, and the point that the value is for.
+/// The access of an initializer to its dependencies: the registry, and the point that the value is for.
 ///
 /// ```swift
 /// registry.register(Network.self) { resolver in
@@ -10,7 +10,7 @@
 public struct Resolver {
   /// The property that the value will go to, and its container.
   public let point: InjectionPoint
-  /// The registry that answers: the one that was asked, but for a value that an outer registry keeps for everybody,
+  /// The registry that answers: the one that was asked, except for a value that an outer registry keeps and shares,
   /// whose dependencies come from there.
   public let registry: InitializerRegistry
 

@@ -12,7 +12,7 @@ public import Synchronization
 ///
 /// A thread that exchanges a settled state for busy is the only one that makes the value. It makes it with no lock held,
 /// writes it, and then settles the state with releasing order; a reader that loads `ready` with acquiring order sees
-/// the value whole. Threads are told apart by a number that is never used again.
+/// the value whole. Threads are distinguished by a number that is never used again.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 

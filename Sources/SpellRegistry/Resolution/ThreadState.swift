@@ -69,7 +69,7 @@ internal import Synchronization
 //
 // Both sides store their own flag and then look at the other's, in one order that all threads agree on (sequentially
 // consistent), so at least one sees the other: the reader then waits for the writer, or the writer for the reader.
-// What runs in either must be short, run nobody else's code, and release nothing: a deinitializer could come back here.
+// What runs in either must be short, run no code of others, and release nothing: a deinitializer could come back here.
 extension ThreadState {
   /// Runs `body` while no thread writes.
   ///
@@ -258,7 +258,7 @@ final class GraphValues {
   /// Holds the registrations as well: an identifier names one for only as long as that lives.
   private var values: [Key: (registration: RegistrationStorage, value: Any)] = [:]
 
-  /// A value is shared by those who ask the same registry: what a child overrides never ends up in what its parent keeps.
+  /// A value is shared by all that ask the same registry: what a child overrides never ends up in what its parent keeps.
   private struct Key: Hashable {
     let registration: ObjectIdentifier
     let registry: ObjectIdentifier

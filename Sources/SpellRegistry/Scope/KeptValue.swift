@@ -4,7 +4,7 @@ internal import Synchronization
 /// The one value that a registration keeps for every asker: a singleton, or a weak, cached or expiring value.
 ///
 /// Of which type it is, the registration knows. Each value has a cell, which is written once; forgetting a value puts
-/// another cell in its place. Those who asked before share the cell that they found, so each cell's value is made once,
+/// another cell in its place. The callers that asked before share the cell that they found, so each cell's value is made once,
 /// even if the registration is withdrawn meanwhile. A value that neither goes nor expires by itself is published, and
 /// copied with no lock that threads share.
 struct KeptValue: ~Copyable, Sendable {
@@ -100,7 +100,7 @@ struct KeptValue: ~Copyable, Sendable {
     return look
   }
 
-  /// The value that is kept, if it is there and not too old; for those who can't make one.
+  /// The value that is kept, if it is there and not too old; for callers that can't make one.
   func current<Value>(as type: Value.Type) -> Value? {
     let now = clock?.now
     return state.withLock { state in
@@ -151,7 +151,7 @@ struct KeptValue: ~Copyable, Sendable {
     (value as? any OptionalValue).map { $0.content == nil } ?? false
   }
 
-  /// Forgets the value, and the one that is being made: only those who asked for that one before get it.
+  /// Forgets the value, and the one that is being made: only the callers that asked for that one before get it.
   func reset() { forget { _ in true } }
 
   /// Forgets the value for good.

@@ -1,4 +1,4 @@
-/// How long a registry keeps what an initializer made, and who shares it.
+/// The lifetime of the values that an initializer makes, and who shares them.
 ///
 /// | scope | one value for |
 /// |---|---|

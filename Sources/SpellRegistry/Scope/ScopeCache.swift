@@ -21,7 +21,7 @@ public final class ScopeCache: Sendable {
 
   /// Drops every value that was cached here; the next to ask get new ones.
   ///
-  /// A value that is being made at this moment is not kept: it goes at most to those who asked before.
+  /// A value that is being made at this moment isn't kept: it goes only to the callers that asked before.
   public func reset() {
     for registration in registrations.withLock({ $0.values.compactMap { $0.object as? RegistrationStorage } }) {
       registration.kept.reset()
