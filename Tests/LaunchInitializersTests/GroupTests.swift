@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("A group of steps", .timeLimit(.minutes(1))) struct GroupTests {
+@Suite("A group of steps", .timeLimit(.minutes(10))) struct GroupTests {
   let journal = Journal()
 
   private func sequence(

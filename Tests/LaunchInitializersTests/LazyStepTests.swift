@@ -4,7 +4,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("A lazy step", .registry, .timeLimit(.minutes(1))) struct LazyStepTests {
+@Suite("A lazy step", .registry, .timeLimit(.minutes(10))) struct LazyStepTests {
   final class Index: Sendable {
     let number: Int
     init(number: Int) { self.number = number }

@@ -1,0 +1,157 @@
+// Which registration wins for a request: by one look at each table if that tells, else by comparing all candidates.
+
+/// The registration that wins for a request.
+@usableFromInline struct Match {
+  enum Fit {
+    /// It makes what is asked for.
+    case exact
+    /// It is an instance that has what is asked for as a supertype.
+    case supertype
+    /// It makes what the Optional that is asked for wraps, in one of the ways above.
+    case wrapped
+  }
+
+  let registration: RegistrationStorage
+  let fit: Fit
+  /// The registry that has the registration: the one that is asked or a parent of it, which that holds.
+  unowned(unsafe) let owner: InitializerRegistry
+
+  init(_ registration: RegistrationStorage, for service: Service, of owner: InitializerRegistry) {
+    self.init(registration, registration.key.service == service.identifier ? .exact : .supertype, of: owner)
+  }
+
+  init(_ registration: RegistrationStorage, _ fit: Fit, of owner: InitializerRegistry) {
+    self.registration = registration
+    self.fit = fit
+    self.owner = owner
+  }
+}
+
+extension InitializerRegistry {
+  /// The registration that wins here or, if there is none, in a parent; nil if there is none at all.
+  ///
+  /// - Parameters:
+  ///   - onlyConstrained: Leaves out registrations that aren't for a class of containers.
+  ///   - point: The request, for the property's name and the container's class; asked for only if it matters.
+  func match(
+    for service: Service, named name: RequestedName, inContainer: Bool, onlyConstrained: Bool = false,
+    on thread: CurrentThread, at point: () -> InjectionPoint
+  ) -> Match? {
+    if !onlyConstrained, let only = winner(for: service, named: name, inContainer: inContainer, on: thread) {
+      return only
+    }
+    let point = point()
+    return registeredMatch(
+      for: service, in: point.containerType, named: point.propertyName, onlyConstrained: onlyConstrained, on: thread)
+      ?? service.key.map { defaultMatch(for: $0, at: point) }
+  }
+
+  /// The registration that wins, by a look at every candidate; a key's own doesn't count.
+  func registeredMatch(
+    for service: Service, in containerType: (any AnyObject.Type)?, named name: String?, onlyConstrained: Bool,
+    on thread: CurrentThread
+  ) -> Match? {
+    let wrapped = service.key == nil ? (service.type as? any OptionalValue.Type)?.wrappedType : nil
+    for owner in lineage {
+      func winner(for service: Service, withInstances: Bool) -> RegistrationStorage? {
+        owner.winner(
+          for: service, named: name, in: containerType, withInstances: withInstances,
+          onlyConstrained: onlyConstrained, on: thread)
+      }
+      if let registration = winner(for: service, withInstances: service.key == nil && wrapped == nil) {
+        return Match(registration, for: service, of: owner)
+      }
+      // An Optional is served by what makes its wrapped type.
+      if let wrapped, let registration = winner(for: Service(wrapped), withInstances: true) {
+        return Match(registration, .wrapped, of: owner)
+      }
+    }
+    return nil
+  }
+
+  /// The registration of a key for which nothing is registered: its own, which is kept in the outermost of the registries
+  /// that have this one's context, so that all of them share what the key's scope keeps.
+  private func defaultMatch(for key: InjectionKeys, at point: InjectionPoint) -> Match {
+    let owner = lineage.prefix { $0.context == context }.last ?? self
+    let tableKey = RegistrationKey(
+      service: ObjectIdentifier(key), container: nil, name: nil, servesSupertypes: false, arguments: nil)
+    if let kept = ThreadState.current.read({ owner.table[tableKey] }) { return Match(kept, .exact, of: owner) }
+    let registration = key.defaultRegistration(tableKey, in: context, clock: owner.clock)
+    let kept = ThreadState.write {
+      if let other = owner.table[tableKey] { return other }
+      _ = owner.table.insert(registration)
+      return registration
+    }
+    if kept === registration && !key.hasInitializer(for: context) { reportMissingInitializer(of: key, at: point) }
+    return Match(kept, .exact, of: owner)
+  }
+
+  /// The registration of exactly a type that wins, if one look at each table tells; nil if it takes more.
+  ///
+  /// - Parameter take: Shown the registration while nothing is retained; returns whether it took what it wanted.
+  @inline(__always) func winner(
+    for service: Service, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
+    take: (RegistrationStorage) -> Bool = { _ in false }
+  ) -> Match? {
+    thread.read {
+      switch table.find(service, named: name, inContainer: inContainer) {
+      case .winner(let registration):
+        if isOutranked(registration, in: context) { return nil }
+        if registration._withUnsafeGuaranteedRef(take) { return nil }
+        return Match(registration.takeUnretainedValue(), .exact, of: self)
+      case .several: return nil
+      case .nothing:
+        return parent?.inheritedWinner(
+          for: service, named: name, inContainer: inContainer, context: context, take: take)
+      }
+    }
+  }
+
+  /// The registration of exactly a type that wins, for a registry further in that has nothing for it.
+  private func inheritedWinner(
+    for service: Service, named name: RequestedName, inContainer: Bool, context: InjectionContext,
+    take: (RegistrationStorage) -> Bool
+  ) -> Match? {
+    switch table.find(service, named: name, inContainer: inContainer) {
+    case .winner(let registration):
+      if isOutranked(registration, in: context) { return nil }
+      // What makes an Optional comes after what makes its wrapped type in a registry further in.
+      if registration._withUnsafeGuaranteedRef(\.makesOptional) { return nil }
+      if registration._withUnsafeGuaranteedRef(take) { return nil }
+      return Match(registration.takeUnretainedValue(), .exact, of: self)
+    case .several: return nil
+    case .nothing:
+      return parent?.inheritedWinner(
+        for: service, named: name, inContainer: inContainer, context: context, take: take)
+    }
+  }
+
+  /// Whether a registration of this registry is a key's own and may come after another: one of a parent, or the key's own
+  /// for the context that was asked in.
+  private func isOutranked(_ registration: Unmanaged<RegistrationStorage>, in context: InjectionContext) -> Bool {
+    registration._withUnsafeGuaranteedRef(\.isDefault) && (parent != nil || self.context != context)
+  }
+
+  /// The most specific registration in this registry's own table.
+  func winner(
+    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
+    onlyConstrained: Bool, on thread: CurrentThread
+  ) -> RegistrationStorage? {
+    let candidates = thread.read { table.candidates(for: service, named: name, withInstances: withInstances) }
+    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
+    for candidate in candidates where !onlyConstrained || candidate.key.container != nil {
+      // A key's own initializer comes after all that is registered.
+      if candidate.isDefault { continue }
+      guard let rank = RegistrationRank(of: candidate, in: containerType, named: name) else { continue }
+      if let best, !rank.wins(over: best.rank) { continue }
+      if !candidate.key.servesSupertypes || candidate.serves(service) { best = (candidate, rank) }
+    }
+    return best?.registration
+  }
+
+  /// Nil for an Optional type, else the error that says that nothing is registered.
+  func nilOrThrow<Value>(at point: InjectionPoint) throws(InjectionError) -> Value {
+    if let optional = Value.self as? any OptionalValue.Type, let none = optional.none as? Value { return none }
+    throw missing(Value.self, at: point)
+  }
+}
