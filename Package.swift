@@ -28,6 +28,7 @@ let modules: [Module] = [
   ("FinalSpell", ["SpellRegistry"], ["SpellTesting"]),
   ("InjectedSpell", ["SpellRegistry", "Support"], ["SpellTesting"]),
   ("PartialSpell", ["SpellRegistry"], ["SpellTesting"]),
+  ("StandardKeys", ["SpellRegistry", "Support"], ["InjectedSpell", "SpellTesting"]),
   ("PreferenceStorage", ["Support"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Support"], ["SpellTesting"]),
   ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting"]),
@@ -40,7 +41,7 @@ let modules: [Module] = [
     "Spellbook",
     [
       "SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceStorage",
-      "PreferenceSpell", "LaunchInitializers",
+      "PreferenceSpell", "LaunchInitializers", "StandardKeys",
     ],
     ["SpellTesting"]
   ),

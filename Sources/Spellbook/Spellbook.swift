@@ -8,3 +8,4 @@
 @_exported public import PreferenceSpell
 @_exported public import PreferenceStorage
 @_exported public import SpellRegistry
+@_exported public import StandardKeys

@@ -1,0 +1,100 @@
+// Values that a program takes from its surroundings. FoundationEssentials suffices for them, so a program on Linux that
+// imports no more of Foundation links no more.
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+public import SpellRegistry
+internal import Synchronization
+
+extension InjectionKeys {
+  /// The time now.
+  ///
+  /// ```swift
+  /// @Injected(.now) var now
+  /// let age = now().timeIntervalSince(birth)
+  /// ```
+  ///
+  /// In a test and a preview it is always the beginning of 2001, in UTC: Foundation's reference date.
+  public static let now = InjectionKey<@Sendable () -> Date>(scope: .singleton) { { Date() } }
+    .test { { Date(timeIntervalSinceReferenceDate: 0) } }
+    .preview { { Date(timeIntervalSinceReferenceDate: 0) } }
+
+  /// A new UUID for each call.
+  ///
+  /// In a test the UUIDs count, from `00000000-0000-0000-0000-000000000000` on. Each test counts from the beginning, if it
+  /// has a registry of its own, as with the trait `.registry`.
+  public static let uuid = InjectionKey<@Sendable () -> UUID>(scope: .singleton) { { UUID() } }
+    .test {
+      let count = SharedCount()
+      return { UUID(counting: count.next()) }
+    }
+
+  /// The clock that delays and timeouts run on.
+  ///
+  /// It is a `ContinuousClock`. In a test it is the clock that is registered as `any Clock<Duration>`, which
+  /// `.registry(clock: TestClock())` does; else an ``ImmediateClock``, so that no test waits, and none for a clock that
+  /// nobody advances.
+  public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
+    .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
+
+  /// The user's calendar, whose settings follow the system's.
+  ///
+  /// In a test it is the Gregorian calendar in GMT and in the locale `en_US_POSIX`.
+  public static let calendar = InjectionKey<Calendar>(scope: .singleton) { Calendar.autoupdatingCurrent }
+    .test {
+      var calendar = Calendar(identifier: .gregorian)
+      calendar.locale = testLocale
+      calendar.timeZone = .gmt
+      return calendar
+    }
+
+  /// The user's locale, whose settings follow the system's.
+  ///
+  /// In a test it is `en_US_POSIX`, which never changes.
+  public static let locale = InjectionKey<Locale>(scope: .singleton) { Locale.autoupdatingCurrent }.test { testLocale }
+
+  /// The user's time zone, which follows the system's.
+  ///
+  /// In a test it is GMT.
+  public static let timeZone = InjectionKey<TimeZone>(scope: .singleton) { TimeZone.autoupdatingCurrent }.test { .gmt }
+
+  /// A source of random numbers.
+  ///
+  /// ```swift
+  /// @Injected(.randomNumberGenerator) var random
+  /// let number = random { Int.random(in: 1...6, using: &$0) }
+  /// ```
+  ///
+  /// It is the system's generator. In a test and a preview it is one whose seed is 0, so its numbers are the same each
+  /// time; register another: `registry.register(.randomNumberGenerator) { RandomSource(seed: 7) }`.
+  public static let randomNumberGenerator = InjectionKey<RandomSource>(scope: .singleton) { RandomSource.system }
+    .test { RandomSource(seed: 0) }
+    .preview { RandomSource(seed: 0) }
+
+  /// The environment variables of the process, as they were when they were first asked for.
+  ///
+  /// In a test there are none: register those that the test needs.
+  public static let environment = InjectionKey<[String: String]>(scope: .singleton) {
+    ProcessInfo.processInfo.environment
+  }
+  .test { [:] }
+}
+
+private let testLocale = Locale(identifier: "en_US_POSIX")
+
+private final class SharedCount: Sendable {
+  private let count = Atomic<UInt64>(0)
+  func next() -> UInt64 { count.wrappingAdd(1, ordering: .relaxed).oldValue }
+}
+
+extension UUID {
+  /// The UUID whose last eight bytes are a number, and the others 0.
+  fileprivate init(counting number: UInt64) {
+    func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: number >> (56 - 8 * index)) }
+    self.init(
+      uuid: (0, 0, 0, 0, 0, 0, 0, 0, byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7)))
+  }
+}
