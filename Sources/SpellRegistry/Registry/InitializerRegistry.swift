@@ -90,6 +90,26 @@ public final class InitializerRegistry: Sendable {
     epochs = parent?.epochs ?? ReinjectionEpochs()
   }
 
+  /// Creates a registry whose parent is this one, such as one for a request of a server.
+  ///
+  /// ```swift
+  /// let child = registry.child { $0.register(instance: request) }
+  /// try await child.run { try await handle(request) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - context: What the values are for; this registry's context if it is left out.
+  ///   - configure: Registers what the child has of its own.
+  /// - Returns: The child, which keeps this registry.
+  /// - Throws: What `configure` throws.
+  public func child<Failure: Error>(
+    context: InjectionContext? = nil, _ configure: (InitializerRegistry) throws(Failure) -> Void
+  ) throws(Failure) -> InitializerRegistry {
+    let child = InitializerRegistry(parent: self, context: context)
+    try configure(child)
+    return child
+  }
+
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   ///
   /// An object made in `body` keeps this registry alive, since it may ask it later. What the registry makes for its
