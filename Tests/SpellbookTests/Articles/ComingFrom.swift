@@ -1,6 +1,7 @@
 import Foundation
 import SpellTesting
 import Spellbook
+import Synchronization
 import Testing
 
 /// The samples of the article of this name.
@@ -121,16 +122,37 @@ import Testing
   @Test("Swinject's initCompleted")
   func initCompleted() throws {
     final class Parent: Sendable {
-      let child = Injected<Child?>(.weak)
+      let child = Mutex<Child?>(nil)
     }
     final class Child: Sendable {
-      let parent = Injected<Parent?>(.weak)
+      let parent: Parent
+      init(parent: Parent) { self.parent = parent }
     }
-    registry.register(Parent.self, scope: .singleton) { Parent() }
-    registry.register(Child.self, scope: .singleton) { Child() }
 
-    let parent = try registry.resolve(Parent.self)
-    #expect(parent.child.value?.parent.value === parent)
+    registry.register(Parent.self, scope: .singleton) { Parent() }
+      .onCompletion { parent, resolver in
+        parent.child.withLock { $0 = try? resolver.resolve() }
+      }
+    registry.register(
+      Child.self, scope: .singleton, autowire: Child.init(parent:))
+
+    let child = try registry.resolve(Child.self)
+    #expect(child.parent.child.withLock(\.self) === child)
+  }
+
+  @Test("Two objects with injected properties of each other")
+  func bothInjected() throws {
+    final class Page: Sendable {
+      let menu = Injected<Menu?>(.weak)
+    }
+    final class Menu: Sendable {
+      let page = Injected<Page?>(.weak)
+    }
+    registry.register(Page.self, scope: .singleton) { Page() }
+    registry.register(Menu.self, scope: .singleton) { Menu() }
+
+    let page = try registry.resolve(Page.self)
+    #expect(page.menu.value?.page.value === page)
   }
 
   final class FakeClient: Client {}
