@@ -5,10 +5,10 @@ public import SpellRegistry
 /// ```swift
 /// final class Document {
 ///   @Final var id: Int
-///   @Final var kind = "draft"     // a value given here is its one assignment
+///   @Final var kind = "draft"     // its one assignment
 /// }
 /// document.id = 7
-/// document.id = 8                 // stops the program: Document.id is assigned already
+/// document.id = 8                 // stops the program
 /// try document.$id.assign(8)      // throws FinalError instead
 /// ```
 ///

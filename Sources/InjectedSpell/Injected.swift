@@ -4,12 +4,18 @@ public import SpellRegistry
 ///
 /// ```swift
 /// final class Page {
-///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
-///   @Injected("backup") var second: any Tracker    // the one named "backup", otherwise as above
-///   @Injected(.time) var time                      // the declared key `time`, with its type
-///   @Injected var clock: Clock?                    // nil if nothing is registered; asks again next time
-///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
-///   @Injected(.weak) var session: Session?         // held by others; nil when it is gone
+///   // The registration for (any Tracker).self:
+///   @Injected var tracker: any Tracker
+///   // The one for the name "backup", otherwise as above:
+///   @Injected("backup") var second: any Tracker
+///   // The declared key `time`, with its type:
+///   @Injected(.time) var time
+///   // Nil if nothing is registered, and asks again at the next read:
+///   @Injected var clock: Clock?
+///   // Asks at each read:
+///   @Injected(.everyRead) var ticket: Ticket
+///   // Held by others, and nil when it is released:
+///   @Injected(.weak) var session: Session?
 /// }
 /// ```
 ///

@@ -7,7 +7,7 @@ public import SpellRegistry
 /// ServiceBox.default.register(Analytics(), named: "analytics")
 ///
 /// final class Controller: ServiceBoxClient {
-///   @Injected var analytics: Analytics     // the service named "analytics"
+///   @Injected var analytics: Analytics     // the one named "analytics"
 ///   @Injected var serviceBox: ServiceBox   // the box itself
 ///   init() { fillWithDependencies() }
 /// }

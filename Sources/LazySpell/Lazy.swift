@@ -5,8 +5,8 @@ public import SpellRegistry
 /// ```swift
 /// final class Screen {
 ///   @Lazy var cache = ImageCache()            // its own expression
-///   @Lazy var network: Network                // the registered initializer of Network
-///   @Lazy var tags: [String]                  // empty, if nothing is registered
+///   @Lazy var network: Network                // the registered initializer
+///   @Lazy var tags: [String]                  // registered, or empty
 ///   @Lazy(onInjection: Screen.didMake) var player = Player()
 ///   func didMake(_ player: Player) { player.volume = 0.5 }
 /// }

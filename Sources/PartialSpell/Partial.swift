@@ -4,13 +4,15 @@ public import SpellRegistry
 ///
 /// ```swift
 /// final class Menu {
-///   @Partial var theme: Theme                       // the resource "Theme"
-///   @Partial("SmallTheme") var small: Theme         // the resource "SmallTheme"
-///   @Partial var draft: Draft?                      // nil if there is no resource "Draft"; looks again next time
+///   @Partial var theme: Theme                   // the resource "Theme"
+///   @Partial("Small") var small: Theme          // the resource "Small"
+///   @Partial var draft: Draft?                  // nil without a "Draft"
 ///   @Partial(onInjection: Menu.didLoad) var texts: Texts
 ///   func didLoad(_ texts: Texts) { print(texts.title) }
 /// }
-/// InitializerRegistry.current.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
+/// registry.register((any PartialLoader).self) {
+///   DecodablePartialLoader(folder: folder)
+/// }
 /// ```
 ///
 /// If an initializer is registered for the type itself, it creates the value. Otherwise a ``PartialLoader`` loads it:

@@ -10,10 +10,12 @@
   /// Loads views and other objects from the nibs of a bundle.
   ///
   /// ```swift
-  /// registry.register((any PartialLoader).self) { NibPartialLoader(bundle: .main) }
+  /// registry.register((any PartialLoader).self) {
+  ///   NibPartialLoader(bundle: .main)
+  /// }
   ///
   /// @MainActor final class Screen {
-  ///   @Partial var header: HeaderView     // the first HeaderView in HeaderView.nib
+  ///   @Partial var header: HeaderView     // in HeaderView.nib
   /// }
   /// ```
   ///

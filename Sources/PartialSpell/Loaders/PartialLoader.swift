@@ -3,9 +3,15 @@
 /// Register one for all properties, for those of one class, or for those of one name:
 ///
 /// ```swift
-/// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
-/// registry.register((any PartialLoader).self, in: Editor.self) { _ in TemplateLoader() }
-/// registry.register((any PartialLoader).self, named: "theme") { ThemeLoader() }
+/// registry.register((any PartialLoader).self) {
+///   DecodablePartialLoader(folder: folder)
+/// }
+/// registry.register((any PartialLoader).self, in: Editor.self) { _ in
+///   TemplateLoader()
+/// }
+/// registry.register((any PartialLoader).self, named: "theme") {
+///   ThemeLoader()
+/// }
 /// ```
 ///
 /// Each property resolves its loader at its first read. Use the scope `.singleton` to keep one loader.

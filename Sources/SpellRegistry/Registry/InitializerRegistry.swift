@@ -6,8 +6,10 @@ internal import Synchronization
 /// ```swift
 /// let registry = InitializerRegistry.current
 /// registry.register(Clock.self, scope: .singleton) { Clock() }
-/// registry.register(Network.self, autowire: Network.init)            // Network.init(clock: Clock)
-/// registry.register(Network.self, in: Page.self) { page in Network(clock: page.clock) }
+/// registry.register(Network.self, autowire: Network.init(clock:))
+/// registry.register(Network.self, in: Page.self) { page in
+///   Network(clock: page.clock)
+/// }
 /// let network = try registry.resolve(Network.self)
 /// ```
 ///

@@ -5,7 +5,10 @@ internal import SpellRegistry
 ///
 /// ```swift
 /// let clock = TestClock()
-/// let reminder = Task { try await clock.sleep(for: .seconds(60)); return "tea" }
+/// let reminder = Task {
+///   try await clock.sleep(for: .seconds(60))
+///   return "tea"
+/// }
 /// await clock.waitForSleepers(1)
 /// clock.advance(by: .seconds(60))
 /// #expect(try await reminder.value == "tea")

@@ -13,10 +13,15 @@ public import Testing
 /// Run a store that outlives its process through ``lastingChecks`` too, with a way to open it again:
 ///
 /// ```swift
-/// @Test(arguments: PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks)
+/// let everyCheck =
+///   PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks
+///
+/// @Test(arguments: everyCheck)
 /// func keepsTheContract(check: PreferenceStoreSuite.Check) async {
 ///   let file = newFile()
-///   await check.run(reopening: { try FileStore(file) }) { try FileStore(file) }
+///   await check.run(reopening: { try FileStore(file) }) {
+///     try FileStore(file)
+///   }
 /// }
 /// ```
 public enum PreferenceStoreSuite {

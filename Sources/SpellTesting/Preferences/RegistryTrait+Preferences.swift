@@ -6,7 +6,8 @@ extension Trait where Self == RegistryTrait {
   /// A new preference store for each test, in the test's own current registry.
   ///
   /// ```swift
-  /// @Test(.preferences(try FilePreferenceStore(url: newFile()))) func keepsTheVolume() { … }
+  /// @Test(.preferences(try FilePreferenceStore(url: newFile())))
+  /// func keepsTheVolume() { … }
   /// ```
   ///
   /// The store is registered in the registry that all traits of a test share, with or without `.registry`, before or
@@ -23,7 +24,8 @@ extension Trait where Self == RegistryTrait {
   /// A new preference store in memory for each test, with initial values.
   ///
   /// ```swift
-  /// @Suite(.preferences(["volume": 7, "nickname": "Ada"])) struct SettingsTests { … }
+  /// @Suite(.preferences(["volume": 7, "nickname": "Ada"]))
+  /// struct SettingsTests { … }
   /// ```
   ///
   /// - Parameter values: The initial values by key, in the order of writing. A value that can't be encoded fails the

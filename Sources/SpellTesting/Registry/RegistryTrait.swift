@@ -7,7 +7,8 @@ public import Testing
 /// ```swift
 /// @Suite(.registry) struct PageTests {
 ///   @Test func showsTheTracker() {
-///     InitializerRegistry.current.register((any Tracker).self) { FakeTracker() }
+///     let registry = InitializerRegistry.current
+///     registry.register((any Tracker).self) { FakeTracker() }
 ///     #expect(Page().tracker is FakeTracker)
 ///   }
 /// }
@@ -101,7 +102,7 @@ extension Trait where Self == RegistryTrait {
   /// A new current registry for each test, with registrations that all tests need.
   ///
   /// ```swift
-  /// @Suite(.registry { $0.register(instance: RecordingConsole(), as: .anySupertype) })
+  /// @Suite(.registry { $0.register((any Console).self) { FakeConsole() } })
   /// ```
   ///
   /// - Parameter configure: Runs once for each test, and for each case of a parameterized test, so tests don't share
@@ -135,7 +136,8 @@ extension Trait where Self == RegistryTrait {
   /// A new current registry for each test, with a clock for its expiring values.
   ///
   /// ```swift
-  /// @Suite(.registry(clock: TestClock()) { registerServices(in: $0) }) struct SessionTests {
+  /// @Suite(.registry(clock: TestClock()) { registerServices(in: $0) })
+  /// struct SessionTests {
   ///   @Test func endsAfterAnHour() throws {
   ///     let clock = try InitializerRegistry.current.resolve(TestClock.self)
   ///     clock.advance(by: .seconds(3600))
