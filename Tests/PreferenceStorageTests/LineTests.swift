@@ -88,4 +88,31 @@ import Testing
     #expect(read("").0 == .blank)
     #expect(read(" \t").0 == .blank)
   }
+
+  @Test("records that are glued together are all read, also behind something that can't be")
+  func glued() {
+    var bytes = Array("torn {\"z".utf8)
+    for number in 0..<3 {
+      Line.append([PreferenceChange(key: "k\(number)", text: JSONText("\(number)"))], to: &bytes)
+      bytes.removeLast()
+    }
+    var parser = LineParser()
+    _ = parser.parseFile(Line.header + bytes + [UInt8(ascii: "\n")])
+    #expect(parser.table.keys == ["k0", "k1", "k2"])
+    #expect(parser.damage.skippedBytes == 8)
+  }
+
+  @Test(
+    "a line with many places where a record may begin costs no more than its length",
+    arguments: ["00000000 {", "00000000 {}", "{} ", "c9a86aae {\"volume\":7}"])
+  func hostile(part: String) {
+    func parse(_ count: Int) -> Duration {
+      let bytes = Line.header + Array((String(repeating: part, count: count) + "}\n").utf8)
+      var parser = LineParser()
+      return ContinuousClock().measure { _ = parser.parseFile(bytes) }
+    }
+    _ = parse(1000)
+    // Sixty-four times as much would take 4,096 times as long.
+    #expect(parse(64_000) < (parse(1000) + .milliseconds(2)) * 400)
+  }
 }

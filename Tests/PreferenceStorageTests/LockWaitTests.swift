@@ -155,32 +155,13 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 2)
   }
 
-  @Test("a write waits its turn only, however little time there is between the transactions of another thread")
-  func noStarvation() throws {
+  @Test(
+    "a write is made between two transactions of another thread or process, however short the pause between them",
+    arguments: [false, true])
+  func noStarvation(byProcess: Bool) throws {
     let store = try FilePreferenceStore(url: file)
-    let isDone = Atomic(false)
-    let (inside, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    Thread.detachNewThread {
-      while !isDone.load(ordering: .relaxed) {
-        try! store.transaction { _ in
-          inside.signal()
-          usleep(5000)
-        }
-      }
-      left.signal()
-    }
-    inside.wait()
-    for number in 0..<20 { try store.set(number, forKey: "a") }
-    isDone.store(true, ordering: .relaxed)
-    left.wait()
-    #expect(try store.value(Int.self, forKey: "a") == 19)
-  }
-
-  @Test("a write waits its turn only, however little time there is between the transactions of another process")
-  func noStarvationByProcess() throws {
     // A store that shares nothing with this one takes the file's lock as another process does.
-    let store = try FilePreferenceStore(url: file)
-    let other = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let other = byProcess ? try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()) : store
     let isDone = Atomic(false)
     let (inside, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {

@@ -85,6 +85,31 @@ import Testing
     #expect(values.last == 1000)
   }
 
+  @Test(
+    "a listener that starts while another thread works on the file hears of an edit made before",
+    .timeLimit(.minutes(10)))
+  func duringTurn() async throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    let (inside, listening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      try! store.transaction { _ in
+        inside.signal()
+        listening.wait()
+      }
+    }
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        inside.wait()
+        continuation.resume()
+      }
+    }
+    try file.append("{\"b\":2}\n")
+    var changes = store.changes().makeAsyncIterator()
+    listening.signal()
+    #expect(await changes.next() == ["b"])
+  }
+
   @Test("a store with its own changes and another's hears each key", .timeLimit(.minutes(10)))
   func both() async throws {
     let store = try FilePreferenceStore(url: file)

@@ -13,8 +13,8 @@ extension LockedFile {
   /// For how long after a change another one may get the same time: the time moves in steps of 1 to 10 ms.
   static let timeStep: Int64 = 20_000_000
 
-  /// How far the file's last change is from now, in nanoseconds.
-  func age(of status: FileStatus) -> Int64 { abs(system.time - status.changed) }
+  /// How far the time of a change is from now, in nanoseconds.
+  func age(of change: Int64) -> Int64 { abs(system.time - change) }
 
   /// Reads what is new in the file, which has that size now, and not the size that memory knows.
   func catchUp(to size: Int) throws(PreferenceError) {
@@ -55,7 +55,7 @@ extension LockedFile {
   func noteStamp() {
     guard let descriptor else { return }
     do throws(SystemError) {
-      stamp = FileStamp(changed: try system.status(of: descriptor.number).changed, isSettled: false)
+      stamp = FileStamp(changed: try system.status(of: descriptor.number).snapshot.changed, isSettled: false)
     } catch {
       stamp = nil
     }
@@ -63,13 +63,8 @@ extension LockedFile {
 
   /// Reads the file again if it may have been written in place, which its length doesn't show.
   func readAllIfChanged() throws(PreferenceError) {
-    guard let descriptor, !isFresh else { return }
-    do {
-      let changed = try system.status(of: descriptor.number).changed
-      if let stamp, stamp.isSettled, stamp.changed == changed { return }
-    } catch {
-      throw .reading(error, path: name)
-    }
+    if isFresh { return }
+    if let stamp, stamp.isSettled, stamp.changed == changed { return }
     try readAll()
   }
 
@@ -81,10 +76,10 @@ extension LockedFile {
     let bytes: [UInt8]
     let newStamp: FileStamp
     do {
-      let status = try system.status(of: descriptor.number)
+      let snapshot = try system.status(of: descriptor.number).snapshot
       newStamp = FileStamp(
-        changed: status.changed, isSettled: age(of: status) > LockedFile.timeStep)
-      bytes = try descriptor.read(from: 0, to: status.snapshot.size)
+        changed: snapshot.changed, isSettled: age(of: snapshot.changed) > LockedFile.timeStep)
+      bytes = try descriptor.read(from: 0, to: snapshot.size)
     } catch {
       throw .reading(error, path: name)
     }

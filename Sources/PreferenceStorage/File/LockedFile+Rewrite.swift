@@ -65,7 +65,8 @@ extension LockedFile {
       try system.synchronize(new.number)
       let newIdentity = try system.status(of: new.number).snapshot.identity
       // A program that appends by hand knows no lock.
-      guard try system.snapshot(atPath: path) == FileSnapshot(identity: identity, size: end.size) else {
+      let now = try system.snapshot(atPath: path)
+      guard now.identity == identity, now.size == end.size else {
         throw SystemError.replaced("rename")
       }
       try system.rename(newPath, to: path)

@@ -27,6 +27,8 @@ final class LockedFile: @unchecked Sendable {
   /// By what memory knows that the file is what it was.
   var stamp: FileStamp?
 
+  /// When the file was last changed, as it was found when the lock was taken.
+  var changed: Int64 = 0
   /// All of the file was read since the lock was taken.
   var isFresh = false
   /// The last transaction kept the lock for long.
@@ -92,6 +94,7 @@ final class LockedFile: @unchecked Sendable {
         try lock(descriptor, purpose, within: limit)
         let snapshot = try system.snapshot(atPath: path)
         if snapshot.identity == identity {
+          changed = snapshot.changed
           if snapshot.size != end?.size { try catchUp(to: snapshot.size) }
           if purpose == .writing, snapshot.size == 0 { try writeHeader() }
           return

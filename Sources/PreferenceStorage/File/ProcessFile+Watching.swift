@@ -21,24 +21,25 @@ extension ProcessFile {
   /// Not in a forked child. `Mutex` keeps the number of its thread, which in the thread that has forked is the parent's, so
   /// that the program would stop where that thread and the watching one meet at a lock.
   func keepWatching() {
-    let isNew = watch.withLock { state in
+    let new: (any FileWatch)? = watch.withLock { state in
       if state.forkCount != system.forkCount { state = FileWatchState(watch: nil, forkCount: system.forkCount) }
       // A listener who went since found no watch to end.
-      guard state.watch == nil, contents.changes.isHeard else { return false }
+      guard state.watch == nil, contents.changes.isHeard else { return nil }
       do throws(SystemError) {
         guard system.forkCount == 0 else { throw SystemError.notPermitted("fork") }
         state.watch = try system.watch(path) { [weak self] in self.flatMap { $0.catchUp() } }
-        return true
+        return state.watch
       } catch {
         contents.errors.report(
           PreferenceError(
             .unwatchable, "can't be watched, so what other processes change is seen only after a write or a reload",
             path: path.description, underlying: error))
-        return false
+        return nil
       }
     }
-    // Nothing that came before the watch shall be missed.
-    if isNew { _ = catchUp() }
+    // What came before the watch would be missed. If another thread works on the file now, it is looked at after that.
+    guard let new else { return }
+    if let time = catchUp() { new.call(after: time) }
   }
 
   private func stopWatchingIfUnheard() {
@@ -57,36 +58,23 @@ extension LockedFile {
   ///
   /// It waits for no lock: it is called by the thread that serves all watches.
   func followNotice() throws(PreferenceError) -> Duration? {
-    let status = try statusIfKnown()
-    if let status, stamp?.isSettled == true || age(of: status) <= quietTime { return nextLook }
+    let isKnown = try isAsKnown()
+    if isKnown, let stamp, stamp.isSettled || age(of: stamp.changed) <= quietTime { return nextLook }
     try begin(.reading, within: .zero)
     defer { finish() }
-    var mustRead = status != nil
-    if !mustRead { mustRead = try !hasStampOfFile() }
-    if mustRead { try readAll() }
+    if isKnown || stamp?.changed != changed { try readAll() }
     return nextLook
   }
 
-  /// The file's status, where it seems to be as memory knows it.
-  private func statusIfKnown() throws(PreferenceError) -> FileStatus? {
-    guard descriptor != nil, let end else { return nil }
+  /// Whether the file seems to be as memory knows it.
+  private func isAsKnown() throws(PreferenceError) -> Bool {
+    guard descriptor != nil, let end, let stamp else { return false }
     do throws(SystemError) {
-      let status = try system.status(atPath: path)
-      let isKnown =
-        status.snapshot == FileSnapshot(identity: identity, size: end.size) && stamp?.changed == status.changed
-      return isKnown ? status : nil
+      let now = try system.snapshot(atPath: path)
+      return now == FileSnapshot(identity: identity, size: end.size, changed: stamp.changed)
     } catch {
       guard error.isMissing else { throw .reading(error, path: name) }
-      return nil
-    }
-  }
-
-  private func hasStampOfFile() throws(PreferenceError) -> Bool {
-    guard let descriptor else { return true }
-    do throws(SystemError) {
-      return try system.status(of: descriptor.number).changed == stamp?.changed
-    } catch {
-      throw .reading(error, path: name)
+      return false
     }
   }
 

@@ -72,17 +72,37 @@ enum Line {
     return checksum
   }
 
-  /// Where a record with the right checksum begins that ends with the line, after something else that lacks its newline.
+  /// Returns where the records begin that the line ends with, after something else that lacks its newline.
   ///
-  /// A program that writes in place, or the crash of one, can leave a file without a newline at its end at the instant at
-  /// which another one appends. Both lines can be read nevertheless.
-  static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
-    var line = line
-    if line.last == UInt8(ascii: "\r") { line = UnsafeBufferPointer(rebasing: line.dropLast()) }
+  /// A program that writes in place, or one that crashes, can leave a file without a newline at its end at the instant at
+  /// which another program appends. The lines can be read nevertheless.
+  static func gluedRecords(in line: UnsafeBufferPointer<UInt8>) -> [Int] {
+    var starts: [Int] = []
+    var rest = line
+    if rest.last == UInt8(ascii: "\r") { rest = UnsafeBufferPointer(rebasing: rest.dropLast()) }
+    while let start = lastGluedRecord(in: rest) {
+      starts.append(start)
+      rest = UnsafeBufferPointer(rebasing: rest[..<start])
+    }
+    return starts.reversed()
+  }
+
+  /// Returns where a record with the right checksum begins that the line ends with, unless the line begins with it.
+  ///
+  /// A line can have many places at which a record may begin, each with a checksum of all that follows. The search ends
+  /// when it has read eight times the line, so that a hostile line costs no more than its length.
+  private static func lastGluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     guard line.count > 11, line.last == UInt8(ascii: "}") else { return nil }
-    for brace in 10...line.count - 2 where line[brace] == UInt8(ascii: "{") && line[brace - 1] == UInt8(ascii: " ") {
+    var budget = 8 * line.count
+    var brace = line.count - 2
+    while brace >= 10 {
+      defer { brace -= 1 }
+      guard line[brace] == UInt8(ascii: "{"), line[brace - 1] == UInt8(ascii: " ") else { continue }
       let record = UnsafeBufferPointer(rebasing: line[(brace - 9)...])
-      if hasRightChecksum(record) { return brace - 9 }
+      guard let stated = statedChecksum(of: record) else { continue }
+      budget -= record.count
+      guard budget >= 0 else { return nil }
+      if checksum(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: record[9...]))) == stated { return brace - 9 }
     }
     return nil
   }

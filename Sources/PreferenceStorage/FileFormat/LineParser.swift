@@ -100,23 +100,31 @@ struct LineParser {
   ) -> Int {
     let kind = Line.read(text, into: &line)
     lineIsChecked = kind == .checked
-    switch kind {
-    case .checked, .byHand, .blank:
-      isAllChecked = isAllChecked && kind == .checked
-      for change in line { table.load(change) }
-      if keepingChanges { changes.append(contentsOf: line) }
-      return 0
-    case .wrongChecksum, .notJSON:
-      isAllChecked = false
-      if let start = Line.gluedRecord(in: text) {
-        let unread = parseLine(
-          UnsafeBufferPointer(rebasing: text[..<start]), number: number, keepingChanges: keepingChanges)
-        _ = parseLine(UnsafeBufferPointer(rebasing: text[start...]), number: number, keepingChanges: keepingChanges)
-        lineIsChecked = false
-        return unread
-      }
+    isAllChecked = isAllChecked && lineIsChecked
+    if load(kind, keepingChanges: keepingChanges) { return 0 }
+    let records = Line.gluedRecords(in: text)
+    guard let first = records.first else {
       badLines.append((number, kind))
       return text.count
+    }
+    let beginning = Line.read(UnsafeBufferPointer(rebasing: text[..<first]), into: &line)
+    let isRead = load(beginning, keepingChanges: keepingChanges)
+    if !isRead { badLines.append((number, beginning)) }
+    for (start, end) in zip(records, records.dropFirst() + [text.count]) {
+      let record = Line.read(UnsafeBufferPointer(rebasing: text[start..<end]), into: &line)
+      if !load(record, keepingChanges: keepingChanges) { badLines.append((number, record)) }
+    }
+    return isRead ? 0 : first
+  }
+
+  /// Makes the changes of a line that could be read.
+  private mutating func load(_ kind: Line.Kind, keepingChanges: Bool) -> Bool {
+    switch kind {
+    case .checked, .byHand, .blank:
+      for change in line { table.load(change) }
+      if keepingChanges { changes.append(contentsOf: line) }
+      return true
+    case .wrongChecksum, .notJSON: return false
     }
   }
 
@@ -163,7 +171,7 @@ extension LineParser {
       let line = UnsafeBufferPointer(rebasing: bytes[start..<end])
       if Line.read(line, into: &changes) == .checked { return true }
       // A damaged newline joins the first line with the second.
-      if start == 0, Line.gluedRecord(in: line) != nil { return true }
+      if start == 0, !Line.gluedRecords(in: line).isEmpty { return true }
       start = end + 1
     }
     return false

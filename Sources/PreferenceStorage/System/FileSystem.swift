@@ -9,7 +9,9 @@ package protocol FileSystem: Sendable {
   /// What is at the path; a symbolic link isn't followed.
   func status(atPath path: FilePath) throws(SystemError) -> FileStatus
   func status(of file: Int32) throws(SystemError) -> FileStatus
-  /// Which file is at the path, and its size. Called before every write, so it has to be the cheapest call there is.
+  /// Returns which file is at the path, its size, and when it was changed.
+  ///
+  /// Called before every write, so it has to be the cheapest call there is.
   func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot
 
   func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int
@@ -61,7 +63,9 @@ package protocol FileSystem: Sendable {
 
 /// A watch that goes on until it is cancelled.
 package protocol FileWatch: Sendable {
-  /// Ends the watch. The handler may be running still, and isn't called again.
+  /// Calls the handler after that time, whatever happens to the file.
+  func call(after time: Duration)
+  /// Ends the watch. The handler may still be running, and isn't called again.
   func cancel()
 }
 
@@ -85,14 +89,19 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-/// Which file it is, and its size in bytes.
+/// The identity of a file, its size in bytes, and the time of its last change.
 package struct FileSnapshot: Sendable, Equatable {
   package var identity: FileIdentity
   package var size: Int
+  /// When the file, its mode, owner or names were last changed, in nanoseconds.
+  ///
+  /// Unlike the time of the last writing, no program can set it.
+  package var changed: Int64
 
-  package init(identity: FileIdentity, size: Int) {
+  package init(identity: FileIdentity, size: Int, changed: Int64) {
     self.identity = identity
     self.size = size
+    self.changed = changed
   }
 }
 
@@ -118,18 +127,12 @@ package struct FileStatus: Sendable, Equatable {
   package var owner: FileOwner
   /// How many names the file has.
   package var links: Int
-  /// When the file, its mode, owner or names were last changed, in nanoseconds; unlike the time of the last writing, no
-  /// program can set it.
-  package var changed: Int64
 
-  package init(
-    snapshot: FileSnapshot, kind: Kind, mode: UInt32, owner: FileOwner, links: Int = 1, changed: Int64
-  ) {
+  package init(snapshot: FileSnapshot, kind: Kind, mode: UInt32, owner: FileOwner, links: Int = 1) {
     self.snapshot = snapshot
     self.kind = kind
     self.mode = mode
     self.owner = owner
     self.links = links
-    self.changed = changed
   }
 }

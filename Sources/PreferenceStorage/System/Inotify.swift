@@ -5,8 +5,8 @@
   /// file, and a folder's says nothing of a folder above it that is moved away.
   ///
   /// There is one descriptor and one thread for all files of the process, from the first watch to the last. The thread
-  /// sleeps in `poll`; it wakes at an event, at the end of the last watch (the other end of a socket pair is closed), and at the time at
-  /// which a handler wants to be called again.
+  /// sleeps in `poll`. It wakes at an event, at the time at which a handler is to be called again, and when the other end of
+  /// a socket pair is written to (there is a new time) or closed (the last watch has ended).
   final class Inotify: Sendable {
     private struct Watch: Sendable {
       let path: FilePath
@@ -27,8 +27,8 @@
     /// What the thread was started with; nil while there is none.
     private struct Channel: Sendable, Equatable {
       let events: Int32
-      /// Both ends of a socket pair, the second of which is closed to end the thread.
-      let ending: Int32
+      /// The ends of a socket pair: what is written to the second wakes the thread, and closing it ends the thread.
+      let wakening: Int32
       let running: Int32
     }
 
@@ -75,6 +75,14 @@
       // What the handler holds is let go of outside the lock.
       let removed = process.existing?.state.withLock { state in end(number, &state) }
       withExtendedLifetime(removed) {}
+    }
+
+    static func call(_ number: Int, after time: Duration) {
+      process.existing?.state.withLock { state in
+        callAgain(number, after: time, &state)
+        // A socket that is full wakes the thread too.
+        if let channel = state.channel { _ = send(channel.running, "w", 1, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
+      }
     }
 
     @discardableResult
@@ -150,7 +158,7 @@
           ends[index] = -1
           ends[index] = try aboveStandardStreams(end)
         }
-        channel = Channel(events: events, ending: ends[0], running: ends[1])
+        channel = Channel(events: events, wakening: ends[0], running: ends[1])
       } catch {
         for descriptor in [events] + ends where descriptor >= 0 { Inotify.close(descriptor) }
         throw error
@@ -176,7 +184,7 @@
         }, argument.toOpaque())
       guard failure == 0 else {
         argument.release()
-        for descriptor in [channel.events, channel.ending, channel.running] { Inotify.close(descriptor) }
+        for descriptor in [channel.events, channel.wakening, channel.running] { Inotify.close(descriptor) }
         throw SystemError("pthread_create", failure)
       }
       return channel
@@ -208,17 +216,20 @@
       nameThread()
       withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
         while let wait = waitingTime(channel) {
-          var descriptors = [channel.events, channel.ending].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+          var descriptors = [channel.events, channel.wakening].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
           _ = poll(&descriptors, 2, wait)
+          if descriptors[1].revents & Int16(POLLIN) != 0 {
+            _ = read(channel.wakening, buffer.baseAddress, buffer.count)
+          }
           let count = read(channel.events, buffer.baseAddress, buffer.count)
           let events = count > 0 ? Inotify.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) : []
           for (number, handler) in dueHandlers(events, channel) {
             let wait = handler()
-            if let wait { callAgain(number, after: wait) }
+            if let wait { state.withLock { Inotify.callAgain(number, after: wait, &$0) } }
           }
         }
       }
-      for descriptor in [channel.events, channel.ending] { Inotify.close(descriptor) }
+      for descriptor in [channel.events, channel.wakening] { Inotify.close(descriptor) }
     }
 
     /// How many milliseconds to sleep, -1 for ever; nil once the last watch has ended.
@@ -230,12 +241,10 @@
       }
     }
 
-    private func callAgain(_ number: Int, after time: Duration) {
-      state.withLock { state in
-        guard state.watches[number] != nil else { return }
-        state.watches[number]?.nextCall = .now + time
-        state.waiting.insert(number)
-      }
+    private static func callAgain(_ number: Int, after time: Duration, _ state: inout State) {
+      guard state.watches[number] != nil else { return }
+      state.watches[number]?.nextCall = .now + time
+      state.waiting.insert(number)
     }
 
     /// For those who look at the program's threads.
@@ -304,6 +313,7 @@
 
   struct InotifyWatch: FileWatch {
     let number: Int
+    func call(after time: Duration) { Inotify.call(number, after: time) }
     func cancel() { Inotify.cancel(number) }
   }
 

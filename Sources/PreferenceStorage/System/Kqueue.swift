@@ -27,6 +27,10 @@
       follow()
     }
 
+    func call(after time: Duration) {
+      queue.asyncAfter(deadline: .now() + time / .seconds(1)) { [weak self] in self?.report() }
+    }
+
     func cancel() {
       let ended = sources.withLock { sources in
         defer { sources = nil }
@@ -61,7 +65,7 @@
 
     private func report() {
       guard sources.withLock({ $0 != nil }), let time = onEvent() else { return }
-      queue.asyncAfter(deadline: .now() + time / .seconds(1)) { [weak self] in self?.report() }
+      call(after: time)
     }
 
     private func makeSource(_ part: FilePath) throws(SystemError) -> Source {

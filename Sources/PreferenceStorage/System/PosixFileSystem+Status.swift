@@ -45,9 +45,9 @@ extension FileStatus {
       snapshot: FileSnapshot(
         identity: FileIdentity(
           device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
-        size: Int(status.st_size)),
+        size: Int(status.st_size), changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)),
       kind: kind, mode: UInt32(status.st_mode) & 0o7777, owner: FileOwner(user: status.st_uid, group: status.st_gid),
-      links: Int(status.st_nlink), changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+      links: Int(status.st_nlink))
   }
 }
 
@@ -85,10 +85,10 @@ extension PosixFileSystem {
     static let call: Call? = dlsym(nil, "statx").map { unsafeBitCast($0, to: Call.self) }
 
     private static let noFollow: Int32 = 0x100
-    private static let inodeAndSize: UInt32 = 0x300
+    private static let inodeSizeAndChange: UInt32 = 0x380
 
     static func snapshot(atPath path: FilePath, _ statx: Call) throws(SystemError) -> FileSnapshot {
-      var snapshot = FileSnapshot(identity: FileIdentity(device: 0, inode: 0), size: 0)
+      var snapshot = FileSnapshot(identity: FileIdentity(device: 0, inode: 0), size: 0, changed: 0)
       while true {
         let number = fill(&snapshot, atPath: path, statx)
         if number == 0 { return snapshot }
@@ -98,15 +98,19 @@ extension PosixFileSystem {
 
     /// Returns the error's number, or 0.
     private static func fill(_ snapshot: inout FileSnapshot, atPath path: FilePath, _ statx: Call) -> Int32 {
-      // struct statx: 256 bytes; the inode at 32, the size at 40, the device's two numbers at 136 and 140.
+      // struct statx: 256 bytes; the inode at 32, the size at 40, the last change's seconds at 96 and nanoseconds at 104,
+      // the device's two numbers at 136 and 140.
       withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
-        let answer = path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, buffer.baseAddress!) }
+        let answer = path.withCString { statx(AT_FDCWD, $0, noFollow, inodeSizeAndChange, buffer.baseAddress!) }
         guard answer == 0 else { return errno }
         snapshot.identity.device = FileIdentity.device(
           UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self)),
           UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self)))
         snapshot.identity.inode = buffer.load(fromByteOffset: 32, as: UInt64.self)
         snapshot.size = Int(buffer.load(fromByteOffset: 40, as: UInt64.self))
+        snapshot.changed =
+          buffer.load(fromByteOffset: 96, as: Int64.self) &* 1_000_000_000
+          &+ Int64(buffer.load(fromByteOffset: 104, as: UInt32.self))
         return 0
       }
     }

@@ -1,6 +1,6 @@
 internal import Support
 
-/// A number that no other running thread has.
+/// A number that identifies the running thread among those that run now.
 var currentThread: UInt {
   #if canImport(Glibc)
     return UInt(pthread_self())
@@ -9,26 +9,27 @@ var currentThread: UInt {
   #endif
 }
 
-/// The process's identifier, for the names of its temporary files.
+/// The identifier of the process, for the names of its temporary files.
 var processIdentifier: Int32 { getpid() }
 
-/// How long a lock is waited for, by trying again and again.
+/// A limited wait for a lock that can only be tried, not waited for.
 ///
-/// Neither `flock` nor `Mutex` can be waited for with a limit. As SQLite's busy handler does, the waiting thread tries,
-/// sleeps a little, and tries again: at once for the short turns that are the rule, 64 times a second at last.
+/// Neither `flock` nor `Mutex` has a wait with a limit. A thread that waits tries the lock, sleeps for a moment, and tries
+/// again, as SQLite's busy handler does: without a pause at first, since most turns are short, and 64 times a second in the
+/// end.
 struct Patience {
-  // The time in which the machine sleeps is nobody's fault.
+  // Time in which the machine sleeps doesn't count.
   private let end: SuspendingClock.Instant
   private var tries = 0
 
   init(_ limit: Duration) { end = .now + limit }
 
-  /// Whether some milliseconds were waited.
+  /// Whether the wait has taken some milliseconds.
   var isLong: Bool { tries >= 100 }
 
-  /// Waits a little; false once the limit is reached.
+  /// Sleeps for a moment and returns true, or returns false when the limit is reached.
   ///
-  /// Less if the lock is free until the thread wakes up, which then is the next to take it.
+  /// - Parameter isNext: Whether the lock is kept free for this thread, which then sleeps for shorter moments.
   mutating func wait(isNext: Bool = false) -> Bool {
     tries += 1
     guard SuspendingClock.now < end else { return false }
@@ -42,22 +43,21 @@ struct Patience {
   }
 }
 
-/// For how long a lock was kept, so that others who wait for it get their chance.
+/// A lock that was held for long, after which other processes get a chance to take it.
 ///
-/// Who waits for `flock` by trying again finds it taken whenever it looks, if another process takes it again as soon as it
-/// has given it back.
+/// A process that tries the lock now and then finds it taken every time if another one takes it again at once.
 struct LongHold {
   private let end: SuspendingClock.Instant
   private let length: Duration
 
-  /// Nil where it was kept for less than 100 microseconds.
+  /// Returns nil if the lock was held for less than 100 microseconds.
   init?(since start: SuspendingClock.Instant) {
     end = .now
     length = end - start
     if length < .microseconds(100) { return nil }
   }
 
-  /// Sleeps until the lock has been free for a tenth of the time for which it was kept, and no longer than 100 ms.
+  /// Sleeps until the lock has been free for a tenth of the time for which it was held, and for 100 ms at most.
   func letOthersIn() {
     let pause = min(length / 10, .milliseconds(100)) - (.now - end)
     if pause > .zero { usleep(UInt32(max(1, pause / .microseconds(1)))) }
