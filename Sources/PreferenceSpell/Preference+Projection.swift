@@ -2,31 +2,39 @@ public import PreferenceStorage
 
 extension Preference {
   /// What `$property` offers.
-  public struct Projection: Sendable {
+  ///
+  /// A part of the value is had by its name, and handed on: `settings.$user.name` is a ``PreferencePart``.
+  @dynamicMemberLookup public struct Projection: Sendable {
     let cache: PreferenceCache<Value>
 
     /// The key in the store.
     public var key: String { cache.key }
+
+    /// The value, as the property has it: to be read and set where the property is handed on.
+    public var value: Value {
+      get { cache.value }
+      nonmutating set { cache.set(newValue) }
+    }
 
     /// Whether the store has a value, readable or not; without one the property reads as its default.
     public var isSet: Bool { cache.isSet }
 
     /// Removes the value from the store, so that the property reads as its default again.
     ///
-    /// Where that fails the value stays, and ``error`` has the reason.
+    /// If that fails the value stays, and ``error`` has the reason.
     public func reset() { cache.reset() }
 
-    /// Returns the value, or the default, with an error where a read of the property would give the default instead.
+    /// Returns the value, or the default, with an error if a read of the property would give the default instead.
     ///
-    /// - Throws: `.typeMismatch` where the value can't be read as the property's type, and what the store throws.
+    /// - Throws: `.typeMismatch` if the value can't be read as the property's type, and what the store throws.
     public func load() throws(PreferenceError) -> Value { try cache.load() }
 
-    /// Assigns, with an error where an assignment to the property would only leave one in ``error``.
+    /// Assigns, with an error if an assignment to the property would only leave one in ``error``.
     ///
     /// - Throws: What the store throws; the value is then what it was before.
     public func set(_ value: Value) throws(PreferenceError) { try cache.write(value) }
 
-    /// Changes the value with no other writer in between, in this process or another: what a `+=` is not.
+    /// Changes the value with no other writer in between, in this process or another, unlike a `+=`.
     ///
     /// ```swift
     /// try settings.$launches.update { $0 += 1 }
@@ -35,25 +43,106 @@ extension Preference {
     /// It is one transaction of the store: the body runs once, and nothing is written if it throws. For changes of
     /// several keys at once, use the store's own `transaction`.
     ///
-    /// - Throws: What the body throws, `.typeMismatch` where the present value can't be read as the property's type, and
+    /// - Parameters:
+    ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default.
+    ///   - body: Changes the value in place.
+    /// - Throws: What the body throws, `.typeMismatch` if the present value can't be read as the property's type, and
     ///   what the store throws.
     @discardableResult
-    public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result { try cache.update(body) }
+    public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
+      try cache.update(recovering: recovering, body)
+    }
 
     /// Why the value can't be read, or why the last assignment was not kept; nil while all is well.
     ///
-    /// Asks the store at each read; why an assignment failed is forgotten when the store changes. A value that can't be
+    /// Asks the store at each read. Why an assignment failed is forgotten when the value changes. A value that can't be
     /// read as the property's type stays in the store as it is until it is assigned or reset.
     public var error: PreferenceError? { cache.error }
 
     /// The value now, then each value it changes to, in this process or another.
     ///
-    /// A slow reader gets the latest value instead of all those between. The sequence ends when its task is cancelled.
+    /// No two in a row are equal. A slow reader gets the latest value instead of all those between. The sequence ends when its
+    /// task is cancelled.
     ///
     /// ```swift
     /// for await launches in settings.$launches.values { print(launches) }
     /// ```
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
+
+    /// The value now, then each value it changes to, with an error if a value can't be read.
+    ///
+    /// As ``values``, which gives the default then. The sequence ends with the error.
+    public var loads: PreferenceLoads<Value> { PreferenceLoads(cache: cache) }
+
+    /// Each change of the value from now on: what it was, and what it is.
+    ///
+    /// ```swift
+    /// for await change in settings.$volume.changes { fade(from: change.old, to: change.new) }
+    /// ```
+    ///
+    /// The first value is had when the iteration begins. A slow reader gets one change instead of several that follow one
+    /// another. The sequence ends when its task is cancelled.
+    public var changes: PreferenceValueChanges<Value> { PreferenceValueChanges(cache: cache) }
+
+    /// A part of the value, by its name.
+    public subscript<Part>(
+      dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
+    ) -> PreferencePart<Value, Part> {
+      PreferencePart(cache: cache, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
+    }
+  }
+}
+
+/// A part of a preference's value, to be handed on, read and set.
+///
+/// ```swift
+/// let name = settings.$user.name   // of the property `user`
+/// name.value = "Ada"
+/// try settings.$user.tags.update { $0.append("x") }
+/// ```
+///
+/// A change of a part is one transaction of the store on the whole value, so threads and processes that change other parts lose
+/// nothing. Safe to use from any thread.
+@dynamicMemberLookup public struct PreferencePart<Whole: Codable & Sendable, Value>: Sendable {
+  let cache: PreferenceCache<Whole>
+  let get: @Sendable (Whole) -> Value
+  let set: @Sendable (inout Whole, Value) -> Void
+
+  /// The part of the value, or of the default.
+  ///
+  /// Setting it can't throw: if it fails the value stays, and `error` of the whole has the reason.
+  public var value: Value {
+    get { get(cache.value) }
+    nonmutating set { cache.assign { set(&$0, newValue) } }
+  }
+
+  /// Changes the part with no other writer in between, in this process or another.
+  ///
+  /// - Parameters:
+  ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default's part.
+  ///   - body: Changes the part in place.
+  /// - Throws: What the body throws, `.typeMismatch` if the present value can't be read, and what the store throws.
+  @discardableResult
+  public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
+    try cache.update(recovering: recovering) { whole in
+      var part = get(whole)
+      let result = try body(&part)
+      set(&whole, part)
+      return result
+    }
+  }
+
+  /// A part of the part, by its name.
+  public subscript<Part>(
+    dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
+  ) -> PreferencePart<Whole, Part> {
+    PreferencePart<Whole, Part>(
+      cache: cache, get: { [get] in get($0)[keyPath: path] },
+      set: { [get, set] whole, new in
+        var part = get(whole)
+        part[keyPath: path] = new
+        set(&whole, part)
+      })
   }
 }
 
@@ -64,34 +153,46 @@ extension Preference {
 /// try Settings.launches.update { $0 += 1 }
 /// ```
 extension Preference {
+  private var projection: Projection { Projection(cache: constantCache) }
+
   /// Whether the store has a value, readable or not; without one the constant reads as its default.
-  public var isSet: Bool { projectedValue.isSet }
+  public var isSet: Bool { projection.isSet }
 
   /// Removes the value from the store, so that the constant reads as its default again; see ``Projection/reset()``.
-  public func reset() { projectedValue.reset() }
+  public func reset() { projection.reset() }
 
-  /// Returns the value, or the default, with an error where ``value`` would give the default instead.
+  /// Returns the value, or the default, with an error if ``value`` would give the default instead.
   ///
-  /// - Throws: `.typeMismatch` where the value can't be read as the constant's type, and what the store throws.
-  public func load() throws(PreferenceError) -> Value { try projectedValue.load() }
+  /// - Throws: `.typeMismatch` if the value can't be read as the constant's type, and what the store throws.
+  public func load() throws(PreferenceError) -> Value { try projection.load() }
 
-  /// Assigns, with an error where an assignment to ``value`` would only leave one in ``error``.
+  /// Assigns, with an error if an assignment to ``value`` would only leave one in ``error``.
   ///
   /// - Throws: What the store throws; the value is then what it was before.
-  public func set(_ value: Value) throws(PreferenceError) { try projectedValue.set(value) }
+  public func set(_ value: Value) throws(PreferenceError) { try projection.set(value) }
 
-  /// Changes the value with no other writer in between, in this process or another; see ``Projection/update(_:)``.
+  /// Changes the value with no other writer in between, in this process or another; see
+  /// ``Projection/update(recovering:_:)``.
   ///
-  /// - Throws: What the body throws, `.typeMismatch` where the present value can't be read as the constant's type, and
+  /// - Parameters:
+  ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default.
+  ///   - body: Changes the value in place.
+  /// - Throws: What the body throws, `.typeMismatch` if the present value can't be read as the constant's type, and
   ///   what the store throws.
   @discardableResult
-  public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-    try projectedValue.update(body)
+  public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
+    try projection.update(recovering: recovering, body)
   }
 
   /// Why the value can't be read, or why the last assignment was not kept; see ``Projection/error``.
-  public var error: PreferenceError? { projectedValue.error }
+  public var error: PreferenceError? { projection.error }
 
   /// The value now, then each value it changes to, in this process or another; see ``Projection/values``.
-  public var values: PreferenceValues<Value> { projectedValue.values }
+  public var values: PreferenceValues<Value> { projection.values }
+
+  /// As ``values``, with an error if a value can't be read; see ``Projection/loads``.
+  public var loads: PreferenceLoads<Value> { projection.loads }
+
+  /// Each change of the value from now on: what it was, and what it is; see ``Projection/changes``.
+  public var changes: PreferenceValueChanges<Value> { projection.changes }
 }

@@ -8,31 +8,38 @@ public import SpellRegistry
 ///   @Preference var nickname = "guest"                  // key "nickname"; "guest" until it is set
 ///   @Preference var lastOpened: Date?                   // nil until it is set; nil removes
 ///   @Preference("ui.theme") var theme = Theme.light     // a key of its own
+///   @Preference(.volume) var volume                     // a declared key, with its type and its default
 /// }
 /// struct Options { @Preference("options.verbose") var verbose = false }
 /// enum Shared { static let launches = Preference("launches", default: 0) }
 /// try Shared.launches.update { $0 += 1 }
 /// ```
 ///
-/// The store is the one registered as `(any PreferenceStore).self`, for the container's class or for all, in the registry
-/// that was current when the object was made; `FilePreferenceStore.standard` where none is. A plain constant asks the
-/// registry that is current when it is used, since a static lives longer than any of them.
+/// The store is the one registered as `(any PreferenceStore).self`, for the class of the enclosing object or for all, in the
+/// registry that was current when the object was made. If none is, it is `FilePreferenceStore.standard`, or under a test runner
+/// `MemoryPreferenceStore.sharedInTests`. A plain constant, read through ``value``, asks the registry that is current at each
+/// use, since a static lives longer than any registry.
 ///
-/// *When*: nothing happens at declaration. The first use finds the name and the store; a read decodes the value once for
-/// each change of the store; an assignment is in the store when it returns, which for a file means one append.
+/// *When the work happens*: nothing happens at declaration. The first use finds the name and the store. A read decodes the
+/// value once for each change of it. An assignment is in the store when it returns, which for a file means one append.
 ///
-/// *Cost*: a re-read costs an atomic load, an atomic exchange and a copy, whatever the value's type.
+/// *Cost*: a re-read costs two atomic exchanges, a look whether an observation is running, and a copy, whatever the value's type,
+/// from any number of threads.
 ///
-/// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: where several threads or
+/// *Observation*: a read is tracked by the Observation framework, in an `@Observable` class (with `@ObservationIgnored`), another
+/// class, a struct or a constant. An assignment, a reset, another object, the store, or another process that changes the value is
+/// noticed, on the thread that makes or finds the change, after the new value can be read.
+///
+/// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: if several threads or
 /// processes count, use `try $property.update { $0 += 1 }`, or `try constant.update { $0 += 1 }`.
 ///
-/// *Errors*: reads and assignments can't throw. A value that can't be decoded reads as the default and stays as it is in
-/// the store; an assignment that can't be written leaves the old value. `$property.error` has
-/// the reason of both, and the store's `errors` that of the latter. `$property.load()`, `.set(_:)` and `.update(_:)` throw
-/// instead.
+/// *Errors*: reads and assignments can't throw. A value that can't be decoded reads as the default and stays in the store as it
+/// is. An assignment that can't be written leaves the old value. So does one after a read that gave the default because the
+/// store could not be read, since the new value may build on that. `$property.error` has the reason, and the store's `errors`
+/// report it once. `$property.load()`, `.set(_:)` and `.update(_:)` throw instead.
 ///
-/// *Traps*: a property of a struct, or a local, has no name that could be found: give it a key. A store that is registered
-/// as its own type, not as `(any PreferenceStore).self`, would be passed over for the standard file: that stops the
+/// *Traps*: a property of a struct, or a local variable, has no name that could be found: give it a key. A store that is
+/// registered as its own type, not as `(any PreferenceStore).self`, would be passed over for the standard file: that stops the
 /// program instead.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let declaration: PreferenceDeclaration<Value>
@@ -46,58 +53,108 @@ public import SpellRegistry
     unretainedResolver = Unmanaged.passUnretained(resolver)
   }
 
-  /// A property with a default.
+  /// Creates a property with a default.
   ///
   /// - Parameters:
   ///   - defaultValue: What the property reads as until it is set. It is never stored.
-  ///   - key: The key in the store; the property's name where it is left out, as only a class or an actor can.
-  ///   - store: The store; the registered one where it is left out.
-  ///   - formerKeys: Keys that the value had before. Where the store has none under the present key, the value of the
+  ///   - key: The key in the store; the property's name if it is left out, as only a class or an actor can.
+  ///   - store: The store; the registered one if it is left out.
+  ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the value of the
   ///     first of these is moved there, at the first use.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
-    formerly formerKeys: String..., fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
       PreferenceDeclaration(
-        place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys))
+        place: place, key: key, defaultValue: .constant(defaultValue), store: store, formerKeys: formerKeys))
   }
 
-  /// A property that is nil until it is set, under its own name; assigning nil removes the value.
+  /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
+  ///
+  /// - Parameters:
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PreferenceDeclaration(place: place, key: nil, defaultValue: nil, store: nil, formerKeys: []))
+    self.init(
+      PreferenceDeclaration(place: place, key: nil, defaultValue: .constant(nil), store: nil, formerKeys: []))
   }
 
-  /// A property that is nil until it is set; assigning nil removes the value.
+  /// Creates a property whose key and default are chosen in the initializer of the enclosing object.
+  ///
+  /// ```swift
+  /// @Preference var token: String
+  /// init(user: String) { _token = Preference(wrappedValue: "", "token.\(user)") }
+  /// ```
+  ///
+  /// - Precondition: Another one is assigned before the first use.
   ///
   /// - Parameters:
-  ///   - key: The key in the store; the property's name where it is left out, as only a class or an actor can.
-  ///   - store: The store; the registered one where it is left out.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PreferenceDeclaration(place: place, key: nil, defaultValue: .missing(place), store: nil, formerKeys: []))
+  }
+
+  /// Creates a property, or a plain constant, with a declared key, which gives it its type and its default.
+  ///
+  /// ```swift
+  /// @Preference(.volume) var volume
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The declared key, whose default is evaluated at each read while the property isn't set.
+  ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
-    _ key: String? = nil, store: (any PreferenceStore)? = nil, formerly formerKeys: String...,
+    _ key: PreferenceKey<Value>, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(
+      PreferenceDeclaration(
+        place: place, key: key.name, defaultValue: .declared(key), store: store, formerKeys: formerKeys))
+  }
+
+  /// Creates a property, or a plain constant, that is nil until it is set; assigning nil removes the value.
+  ///
+  /// - Parameters:
+  ///   - key: The key in the store.
+  ///   - store: The store; the registered one if it is left out.
+  ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
+  public init(
+    _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      PreferenceDeclaration(place: place, key: key, defaultValue: nil, store: store, formerKeys: formerKeys))
+      PreferenceDeclaration(
+        place: place, key: key, defaultValue: .constant(nil), store: store, formerKeys: formerKeys))
   }
 
-  /// Not there: what is neither set nor nil needs a default.
+  /// Unavailable: a property that isn't Optional needs a default.
   @available(*, unavailable, message: "A preference that is not Optional needs a default: '@Preference var name = 5'.")
-  public init(_ key: String? = nil, store: (any PreferenceStore)? = nil) { fatalError() }
+  public init(_ key: String, store: (any PreferenceStore)? = nil) { fatalError() }
 
-  /// A plain constant, read and set through ``value``.
+  /// Creates a plain constant, read and set through ``value``.
   ///
   /// ```swift
   /// static let launches = Preference("launches", default: 0)
@@ -106,19 +163,20 @@ public import SpellRegistry
   /// - Parameters:
   ///   - key: The key in the store.
   ///   - defaultValue: What it reads as until it is set. It is never stored.
-  ///   - store: The store; where it is left out, the one registered in the registry that is current at each use.
+  ///   - store: The store; if it is left out, the one registered in the registry that is current at each use.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
-    _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil, formerly formerKeys: String...,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil,
+    formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
       PreferenceDeclaration(
-        place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys),
+        place: place, key: key, defaultValue: .constant(defaultValue), store: store, formerKeys: formerKeys),
       isConstant: store == nil)
   }
 
@@ -161,10 +219,10 @@ public import SpellRegistry
 }
 
 extension Preference {
-  /// The value of a plain constant; the same as ``wrappedValue``.
+  /// The value of a plain constant, in the store of the registry that is current.
   public var value: Value {
-    get { wrappedValue }
-    nonmutating set { wrappedValue = newValue }
+    get { constantCache.value }
+    nonmutating set { constantCache.set(newValue) }
   }
 
   /// The key that the declaration gives.
@@ -172,13 +230,26 @@ extension Preference {
   /// - Precondition: It gives one; the key of a property without is `$property.key`.
   public var key: String { declaration.key(of: identity, in: nil) }
 
-  /// A read that finds no decoded value of the store's version; never inlined, so that it costs the others nothing.
+  /// A read that finds no decoded value of the key's version; never inlined, so that it costs the others nothing.
   @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { cache(in: container).value }
 
   @usableFromInline func set(_ value: Value, in container: AnyObject?) { cache(in: container).set(value) }
 
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     resolver.cache { registry in declaration.cache(in: container, asking: registry, for: identity) }
+  }
+
+  /// The preference as a plain constant has it: a static may be used in many registries.
+  var constantCache: PreferenceCache<Value> {
+    if declaration.store != nil { return cache(in: nil) }
+    return resolver.currentCache { registry in declaration.cache(in: nil, asking: registry, for: identity) }
+  }
+}
+
+extension Preference: CustomStringConvertible {
+  /// The key, if the declaration gives one, and the type.
+  public var description: String {
+    "@Preference(\(declaration.key.map(\.debugDescription) ?? "")) of type \(Value.self)"
   }
 }
 

@@ -1,184 +1,273 @@
 internal import Support
 public import PreferenceStorage
-internal import SpellRegistry
-public import Synchronization
+internal import Synchronization
 
 /// One preference in its store, with its decoded value.
 ///
-/// The decoded value lies beside an atomic state, which has the store's version for which it is good, and whether a thread
-/// is copying or replacing it. A reader that finds the state at the store's version takes it (acquiring), copies the value,
-/// and puts it back (releasing): two exchanges, no wait. A reader that finds it taken or outdated asks the store instead.
+/// A read copies the value from a `PreferenceCopy`, which is good for one version of the key's signal. If that is outdated, one
+/// thread decodes the value while the others wait, and all keep it: a value is decoded once for each change. If two threads
+/// met at a copy, each gets one of its own (``PreferenceCopies``), so that they don't meet again.
 ///
-/// `@unchecked Sendable`: `decoded` is touched only by the thread that has exchanged the atomic `state` for an odd number
-/// (acquiring), until it stores an even one (releasing); the failure is behind a lock, and the rest never changes.
+/// `@unchecked Sendable`: the copies guard themselves, `decoding` and `failures` are locks, and the rest never changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String
-  let defaultValue: Value
+  let defaultValue: DefaultValue<Value>
 
-  private let version: PreferenceVersion?
-  /// The same, to be read without retaining it; `version` keeps it.
-  @usableFromInline let unretainedVersion: Unmanaged<PreferenceVersion>?
-  /// The version of `decoded`, twice, and one more while it is taken; 0 for none.
-  @usableFromInline let state = Atomic<UInt64>(0)
-  @exclusivity(unchecked) @usableFromInline var decoded: Value
-  /// Why the last assignment failed, and the version of the store that it left as it was.
-  private let failure = Lock<(error: PreferenceError, version: UInt64?)?>(nil)
+  private let signal: PreferenceSignal?
+  /// The same, to be read without retaining it; `signal` keeps it.
+  @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
+  @usableFromInline let copies = PreferenceCopies<Value>()
 
-  init(store: any PreferenceStore, key: String, defaultValue: Value) {
+  /// The value that was decoded last.
+  private struct Decoded: Sendable {
+    /// The version of the signal for which it is good; 0 for none.
+    var version: UInt64 = 0
+    /// Nil if the store has none.
+    var value: Value?
+  }
+  private let decoding = Lock(Decoded())
+  /// The thread that decodes; a value whose decoding reads the same preference must not wait for itself.
+  private let decodingThread = Atomic<UInt>(0)
+  /// The version for which the store was found to have no value, if the default has to be evaluated at each read.
+  private let absentVersion = Atomic<UInt64>(0)
+
+  private struct Failures: Sendable {
+    /// Why the last assignment failed, and the version that it left as it was.
+    var write: (error: PreferenceError, version: UInt64?)?
+    /// Why the last read gave the default, if the store couldn't be read.
+    var read: PreferenceError?
+  }
+  private let failures = Lock(Failures())
+  /// What has taken the place of a cache whose store could not be made.
+  private let successor = Lock<PreferenceCache?>(nil)
+
+  init(store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>) {
     self.store = store
     self.key = key
     self.defaultValue = defaultValue
-    decoded = defaultValue
-    version = (store as? any VersionedPreferenceStore)?.version
-    unretainedVersion = version.map { Unmanaged.passUnretained($0) }
+    signal = store.signal(forKey: key)
+    unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
 
-  /// Whether the store could be made; if not, the next use tries again.
+  /// Whether the store could be made; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
-  /// The value in the store, or the default.
+  /// The value in the store, or the default. The running observation tracks it.
   var value: Value {
     if let decoded = decodedValue { return decoded }
-    let current = version?.current
-    let value = read().value
-    if let current { keep(value, of: current) }
-    return value
+    guard let signal else { return read().value }
+    let version = signal.version
+    if absentVersion.load(ordering: .acquiring) == version { return defaultValue.value }
+    if decodingThread.load(ordering: .relaxed) == currentThread { return read().value }
+    return decodedOnce(signal)
   }
 
-  /// The decoded value, if it is of the store's version and no other thread is at it.
+  /// The decoded value, if a copy of it is of the signal's version. The running observation tracks it.
   @inlinable var decodedValue: Value? {
-    guard let current = unretainedVersion?._withUnsafeGuaranteedRef({ $0.current }),
-      state.compareExchange(expected: current << 1, desired: current << 1 | 1, ordering: .acquiring).exchanged
-    else { return nil }
-    defer { state.store(current << 1, ordering: .releasing) }
-    return decoded
+    guard let unretainedSignal else { return nil }
+    let version = unretainedSignal._withUnsafeGuaranteedRef { signal in
+      signal.track()
+      return signal.version
+    }
+    return copies.value(of: version)
   }
 
-  /// Keeps a value that was read after the version was; gives way to the thread that has the state.
-  private func keep(_ value: Value, of version: UInt64) {
-    let found = state.load(ordering: .relaxed)
-    guard found & 1 == 0, found < version << 1,
-      state.compareExchange(expected: found, desired: found | 1, ordering: .acquiring).exchanged
-    else { return }
-    decoded = value
-    state.store(version << 1, ordering: .releasing)
+  /// Decodes the value, or waits for the thread that does.
+  private func decodedOnce(_ signal: PreferenceSignal) -> Value {
+    decoding.withLock { decoded in
+      let version = signal.version
+      if decoded.version != version {
+        decodingThread.store(currentThread, ordering: .relaxed)
+        let (stored, error) = stored()
+        decodingThread.store(0, ordering: .relaxed)
+        if let error {
+          // A store that can't be read is asked again by the next read.
+          guard error.code == .typeMismatch else { return defaultValue.value }
+          if signal.mayReport(version) { store.report(error) }
+        }
+        decoded = Decoded(version: version, value: stored)
+      }
+      if let value = decoded.value ?? (defaultValue.isConstant ? defaultValue.value : nil) {
+        copies.keep(value, of: version)
+        return value
+      }
+      absentVersion.store(version, ordering: .releasing)
+      return defaultValue.value
+    }
+  }
+
+  /// What the store has, and why it could not be read.
+  private func stored() -> (value: Value?, error: PreferenceError?) {
+    do throws(PreferenceError) {
+      let value = try store.value(Value.self, forKey: key)
+      failures.withLock { $0.read = nil }
+      return (value, nil)
+    } catch {
+      failures.withLock { $0.read = error.code == .typeMismatch ? nil : error }
+      return (nil, error)
+    }
   }
 
   private func read() -> (value: Value, error: PreferenceError?) {
-    do throws(PreferenceError) { return (try load(), nil) } catch { return (defaultValue, error) }
+    let (value, error) = stored()
+    return (value ?? defaultValue.value, error)
   }
 
-  func load() throws(PreferenceError) -> Value { try store.value(Value.self, forKey: key) ?? defaultValue }
+  /// The value, or the default, with an error if the value can't be read.
+  func load() throws(PreferenceError) -> Value {
+    unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
+    let (value, error) = read()
+    if let error { throw error }
+    return value
+  }
 
-  /// Why the value reads as the default though the store has one, or why the last assignment was not kept, unless the store
+  /// Why the value reads as the default though the store has one, or why the last assignment was not kept, unless the key
   /// has changed since.
   var error: PreferenceError? {
     if let error = read().error { return error }
-    let now = version?.current
-    return failure.withLock { failure in
-      if let version = failure?.version, version != now { failure = nil }
-      return failure?.error
+    let now = signal?.version
+    return failures.withLock { failures in
+      if let version = failures.write?.version, version != now { failures.write = nil }
+      return failures.write?.error
     }
   }
 
-  /// The changes of the key; of other keys too where the store can't tell them apart.
-  var changes: PreferenceChanges { (store as? any VersionedPreferenceStore)?.changes(of: key) ?? store.changes() }
+  /// The changes of the key; of other keys too if the store can't tell them apart.
+  var changes: PreferenceChanges { store.changes(of: key) }
 
   /// Whether the store has a value, readable or not.
   var isSet: Bool {
-    do throws(PreferenceError) { return try store.value(Value.self, forKey: key) != nil } catch {
-      return error.code == .typeMismatch
+    unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
+    do throws(PreferenceError) { return try store.json(forKey: key) != nil } catch { return false }
+  }
+
+  /// What the store has: a value, nothing, or what can't be read.
+  struct State: Sendable {
+    /// Nil if the store has none, or none that can be read.
+    let value: Value?
+    let error: PreferenceError?
+    /// What states are compared by: equal values have equal texts.
+    let text: String
+  }
+
+  /// What the store has now.
+  var state: State {
+    let (value, error) = stored()
+    if let error { return State(value: nil, error: error, text: "\(error.code) \(storedText ?? "")") }
+    let present = value ?? defaultValue.value
+    let text = PreferenceText.text(of: present) ?? storedText ?? ""
+    return State(value: present, error: nil, text: text)
+  }
+
+  private var storedText: String? {
+    do throws(PreferenceError) { return try store.json(forKey: key) } catch { return nil }
+  }
+
+  /// Writes a value, or keeps why it could not be written and reports it.
+  func set(_ value: Value) {
+    reportingFailure { () throws(PreferenceError) in
+      try refuseAfterFailedRead()
+      try write(value)
     }
   }
 
-  /// Writes a value, or keeps why it could not be written and tells the store's listeners.
-  func set(_ value: Value) { reportingFailure { () throws(PreferenceError) in try write(value) } }
+  /// Changes the value as one, or keeps why that failed and reports it.
+  func assign(_ change: (inout Value) -> Void) {
+    reportingFailure { () throws(PreferenceError) in
+      do {
+        try refuseAfterFailedRead()
+        try update(change)
+      } catch let error as PreferenceError {
+        throw error
+      } catch {
+        throw PreferenceError(.unwritable, "the change was not made", key: key, underlying: error)
+      }
+    }
+  }
 
-  func reset() { reportingFailure { () throws(PreferenceError) in try store.removeValue(forKey: key) } }
+  func reset() {
+    reportingFailure { () throws(PreferenceError) in
+      try store.removeValue(forKey: key)
+      failures.withLock { $0 = Failures() }
+    }
+  }
 
-  func write(_ value: Value) throws(PreferenceError) { try store.set(value, forKey: key) }
+  func write(_ value: Value) throws(PreferenceError) {
+    try store.set(value, forKey: key)
+    failures.withLock { $0 = Failures() }
+  }
 
   /// Reads, changes and writes the value as one, with no other writer in between.
-  func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+  func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try store.transaction { changes in
-      var value = try changes.value(Value.self, forKey: key) ?? defaultValue
+      var value: Value
+      do throws(PreferenceError) {
+        value = try changes.value(Value.self, forKey: key) ?? defaultValue.value
+      } catch {
+        guard recovering, error.code == .typeMismatch else { throw error }
+        value = defaultValue.value
+      }
       let result = try body(&value)
       try changes.set(value, forKey: key)
       return result
     }
   }
 
+  /// Throws if the last read gave the default because the store couldn't be read: what is assigned, as by a `+=`, may build on
+  /// it.
+  private func refuseAfterFailedRead() throws(PreferenceError) {
+    guard let error = failures.withLock(\.read) else { return }
+    // If the store can be read now, the next assignment is made.
+    _ = stored()
+    throw PreferenceError(
+      error.code,
+      "the value could not be read when it was last asked for, and what was assigned may build on the default, so it was not"
+        + " kept. Read the value and assign again, or use $property.set(_:)", key: key, path: error.path,
+      underlying: error)
+  }
+
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
-    let before = version?.current
-    do throws(PreferenceError) {
-      try change()
-      failure.withLock { $0 = nil }
-    } catch {
-      failure.withLock { $0 = (error, before) }
-      store.announce(error)
+    let before = signal?.version
+    do throws(PreferenceError) { try change() } catch {
+      failures.withLock { $0.write = (error, before) }
+      store.report(error)
     }
   }
 
-  /// Moves the value of the first of these keys that has one to the present key, if that has none.
-  func take(from formerKeys: [String]) {
-    guard !formerKeys.isEmpty, !isSet else { return }
-    let before = version?.current
+  /// Moves the value of the first of these keys that has one to the present key, if that has none, or has the value in encoded
+  /// form.
+  func take(from formerKeys: [FormerPreferenceKey]) {
+    if formerKeys.isEmpty { return }
+    var formerKeys = formerKeys
+    if isSet {
+      if stored().error == nil { return }
+      formerKeys.removeAll { $0.key != key || !$0.isEncoded }
+      if formerKeys.isEmpty { return }
+    }
+    let before = signal?.version
     do {
       try store.transaction { changes in
-        guard try changes.value(Value.self, forKey: key) == nil else { return }
         for formerKey in formerKeys {
-          guard let value = try changes.value(Value.self, forKey: formerKey) else { continue }
+          guard let value = try changes.value(Value.self, forFormerKey: formerKey) else { continue }
           try changes.set(value, forKey: key)
-          changes.removeValue(forKey: formerKey)
+          if formerKey.key != key { changes.removeValue(forKey: formerKey.key) }
           return
         }
       }
     } catch {
-      failure.withLock { $0 = (error as? PreferenceError).map { ($0, before) } }
+      failures.withLock { $0.write = (error as? PreferenceError).map { ($0, before) } }
     }
   }
-}
 
-/// Resolves a preference to its store and key once, and after that with one atomic load.
-@usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: Sendable {
-  /// The registry to ask; nil for a plain constant, which asks the one that is current.
-  private let registry: InitializerRegistry?
-
-  private struct Resolved: Sendable {
-    weak let registry: InitializerRegistry?
-    let cache: PreferenceCache<Value>
-  }
-  private let resolved = Lock<Resolved?>(nil)
-  /// The cache, for as long as this object lives; only where there is one registry to ask.
-  private let cache = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The same cache, to be read without retaining it.
-  ///
-  /// Stored releasing, loaded acquiring: a reader that sees it sees all of it.
-  @usableFromInline let cacheAddress = Atomic<UInt>(0)
-
-  init(registry: InitializerRegistry?) { self.registry = registry }
-
-  /// The decoded value, if the store was resolved before and is of the store's version.
-  @inlinable var decodedValue: Value? {
-    guard let address = UnsafeRawPointer(bitPattern: cacheAddress.load(ordering: .acquiring)) else { return nil }
-    return Unmanaged<PreferenceCache<Value>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.decodedValue }
+  /// Takes the place of a cache whose store could not be made.
+  func succeed(_ unavailable: PreferenceCache) {
+    let failure = unavailable.failures.withLock(\.read)
+    failures.withLock { $0.read = failure }
+    unavailable.successor.withLock { $0 = self }
+    (unavailable.store as? UnavailablePreferenceStore)?.tellAvailable(key)
   }
 
-  func cache(make: (InitializerRegistry) -> PreferenceCache<Value>) -> PreferenceCache<Value> {
-    if let cache = cache.load() { return cache }
-    if let registry {
-      let new = make(registry)
-      guard new.isAvailable else { return new }
-      let stored = cache.storeIfNil(new)
-      cacheAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
-      return stored
-    }
-    let current = InitializerRegistry.current
-    if let resolved = resolved.withLock(\.self), resolved.registry === current { return resolved.cache }
-    // Made outside the lock, since a registered initializer runs; of two that are made at once either will do.
-    let new = make(current)
-    if new.isAvailable { resolved.withLock { $0 = Resolved(registry: current, cache: new) } }
-    return new
-  }
+  /// What has taken the place of this one, or this one.
+  var latest: PreferenceCache { successor.withLock(\.self) ?? self }
 }

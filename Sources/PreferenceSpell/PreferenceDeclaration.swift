@@ -5,11 +5,11 @@ internal import SpellRegistry
 struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let place: SourcePlace
   let key: String?
-  let defaultValue: Value
+  let defaultValue: DefaultValue<Value>
   let store: (any PreferenceStore)?
-  let formerKeys: [String]
+  let formerKeys: [FormerPreferenceKey]
 
-  /// The key that is given, else the property's name.
+  /// The key that is given, or else the property's name.
   func key(of identity: PropertyIdentity, in container: AnyObject?) -> String {
     if let key { return key }
     guard let container else {
@@ -29,10 +29,11 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     return name
   }
 
-  /// The preference in its store, with what former keys had.
+  /// The preference in its store, with the value that a former key has.
   func cache(
     in container: AnyObject?, asking registry: InitializerRegistry, for identity: PropertyIdentity
   ) -> PreferenceCache<Value> {
+    if case .missing = defaultValue { _ = defaultValue.value }
     let key = key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
     let cache = PreferenceCache(store: store, key: key, defaultValue: defaultValue)
@@ -40,7 +41,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     return cache
   }
 
-  /// The store that is given, else the registered one, else the standard file.
+  /// The store that is given, or else the registered one, or else the standard file.
   private func store(
     in container: AnyObject?, asking registry: InitializerRegistry, for key: String
   ) -> any PreferenceStore {
@@ -65,6 +66,35 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
         register(instance: store as any PreferenceStore).
         """, at: self.place)
     }
-    return FilePreferenceStore.standard
+    return MemoryPreferenceStore.sharedInTests ?? FilePreferenceStore.standard
+  }
+}
+
+/// What a preference reads as while it isn't set.
+enum DefaultValue<Value: Codable & Sendable>: Sendable {
+  case constant(Value)
+  /// Evaluated at each read.
+  case declared(PreferenceKey<Value>)
+  /// To be chosen before the first use.
+  case missing(SourcePlace)
+
+  var value: Value {
+    switch self {
+    case .constant(let value): value
+    case .declared(let key): key.defaultValue
+    case .missing(let place):
+      trap(
+        """
+        The @Preference of type \(Value.self) declared here has no default. Give it one: '@Preference var name = value', or \
+        assign one in the initializer: '_name = Preference(wrappedValue: value)'.
+        """, at: place)
+    }
+  }
+
+  var isConstant: Bool {
+    switch self {
+    case .constant: true
+    case .declared, .missing: false
+    }
   }
 }

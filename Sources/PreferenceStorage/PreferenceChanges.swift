@@ -1,7 +1,7 @@
 /// The changes of a store, from the call of `changes()` on: each element is the keys that changed since the one before.
 ///
-/// A slow reader gets fewer and larger sets, never an old value: a reader who hears of a key reads its value from the
-/// store, which is the latest. No change is lost, and the sequence ends when its task is cancelled.
+/// A slow reader gets fewer and larger sets, never an old value: a reader that gets a key reads its value from the store,
+/// which is the latest. No change is lost, and the sequence ends when its task is cancelled.
 ///
 /// ```swift
 /// for await keys in store.changes() where keys.contains("volume") {
@@ -13,6 +13,7 @@
 public struct PreferenceChanges: AsyncSequence, Sendable {
   private let listener: ChangeListener
   private let stream: AsyncStream<Void>
+  private var rename: (@Sendable (String) -> String?)?
 
   /// Until it ends it keeps whatever `onEnd` holds.
   init(
@@ -30,9 +31,20 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     broadcaster.add(listener, to: key)
   }
 
+  /// Returns the same changes with other keys, for a store that keeps its values in another one.
+  ///
+  /// - Parameter rename: Returns the key that a key of this store has in the other one, or nil if it has none there.
+  public func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
+    var changes = self
+    changes.rename = { [old = self.rename] key in
+      if let old { old(key).flatMap(rename) } else { rename(key) }
+    }
+    return changes
+  }
+
   /// Iterates over the changes since `changes()` was called, or since the last element.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(listener: listener, base: stream.makeAsyncIterator(), stream: stream)
+    Iterator(listener: listener, base: stream.makeAsyncIterator(), stream: stream, rename: rename)
   }
 
   /// Waits for changes and returns the keys.
@@ -41,16 +53,18 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     fileprivate var base: AsyncStream<Void>.Iterator
     // Keeps the stream, which ends with its last owner.
     fileprivate let stream: AsyncStream<Void>
+    fileprivate let rename: (@Sendable (String) -> String?)?
 
-    /// The keys that changed since the last call; nil when the task was cancelled.
+    /// Returns the keys that changed since the last call; nil when the task was cancelled.
     public mutating func next() async -> Set<String>? {
       await next(isolation: #isolation)
     }
 
-    /// The keys that changed since the last call; nil when the task was cancelled.
+    /// Returns the keys that changed since the last call; nil when the task was cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
-        let keys = listener.fetch()
+        var keys = listener.fetch()
+        if let rename { keys = Set(keys.compactMap(rename)) }
         if !keys.isEmpty { return keys }
         guard await base.next(isolation: actor) != nil else { return nil }
       }

@@ -1,30 +1,32 @@
-/// Values by key, kept for the next time the program runs.
+/// A store of values by key, which are there again the next time the program runs.
 ///
-/// Reads are from memory. A write is kept when it returns; what that means is the store's to say. Every operation may
-/// be called from any thread.
+/// Reads are from memory. A write is kept when it returns; what that means is up to the store. Every operation may be called
+/// from any thread.
 ///
-/// A key is any string of 1 to 65,536 bytes. Keys that are equal as Swift strings, such as two spellings of `é`, are one. A value is anything `Codable`, kept exactly: each integer and each
-/// floating-point number to the last bit, infinities and NaN, `Date` and `Data` included, also inside other values.
-/// Nil is never kept: setting an optional to nil removes the key.
-///
-/// A store of one's own that only adds something wraps one of the two here and passes on what it doesn't change; one
-/// that keeps its values elsewhere is a `CustomPreferenceStore`. `PreferenceStoreSuite`, of `SpellTesting`, checks either.
+/// A key is any string of 1 to 65,536 bytes. Keys that are equal as Swift strings, such as two spellings of `é`, are one. A
+/// value is anything `Codable`, kept exactly: each integer and each floating-point number to the last bit, infinities and
+/// NaN, `Date` and `Data` included, also inside other values. Nil is never kept: setting an optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
 /// try store.set(7, forKey: "volume")
 /// try store.value(Int.self, forKey: "volume")  // 7
 /// ```
+///
+/// A store of your own that keeps its values in another store, under other keys or in another form, is a
+/// ``WrappingPreferenceStore``. One that keeps them elsewhere is a ``CustomPreferenceStore``. `PreferenceStoreSuite`, of
+/// `SpellTesting`, checks either.
 public protocol PreferenceStore: AnyObject, Sendable {
-  /// The value of the key, or nil where there is none.
+  /// Returns the value of the key, or nil if there is none.
   ///
-  /// - Throws: `.typeMismatch` where the value can't be read as that type; it is kept as it is. `.invalidKey`.
+  /// - Throws: `.typeMismatch` if the value can't be read as that type; it is kept as it is. `.invalidKey`. `.unreadable` and
+  ///   the like if the store's medium can't be read.
   func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
 
-  /// Keeps the value under the key. An equal value isn't written again; nil removes the key.
+  /// Sets the value of the key. An equal value isn't written again; nil removes the key.
   ///
-  /// - Throws: `.invalidKey`, `.invalidValue` where it refuses to be encoded, and what the store's medium gives rise to.
-  ///   The value is then what it was before.
+  /// - Throws: `.invalidKey`, `.invalidValue` if the value can't be encoded, and what the store's medium gives rise to. The
+  ///   value is then what it was before.
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError)
 
   /// Removes the value of the key, if there is one.
@@ -36,11 +38,16 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// The keys, sorted by first writing. A key that was removed and set again is the last. O(n log n).
   var keys: [String] { get }
 
+  /// Returns the value of the key as JSON text in one line, as the store keeps it, or nil if there is none.
+  ///
+  /// - Throws: `.unreadable` and the like if the store's medium can't be read.
+  func json(forKey key: String) throws(PreferenceError) -> String?
+
   /// Reads and changes several values as one: others see all of the changes or none, and make none in between.
   ///
-  /// The body runs once, on the calling thread. It reads its own writes. If it throws nothing is changed.
-  /// It has to use the transaction that it is given: a write to the same store from within it throws
-  /// `.nestedTransaction`, and a read of the store gives the values of before.
+  /// The body runs once, on the calling thread. It reads its own writes. If it throws, nothing is changed. It has to use the
+  /// transaction that it is given: a write to the same store from within it throws `.nestedTransaction`, and a read of the
+  /// store gives the values of before.
   ///
   /// ```swift
   /// try store.transaction { changes in
@@ -49,44 +56,50 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// }
   /// ```
   ///
-  /// - Throws: what the body throws, or a `PreferenceError`.
+  /// - Throws: What the body throws, or a `PreferenceError`.
   func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result
 
-  /// The keys that change from now on, whoever changes them. See `PreferenceChanges`.
+  /// Returns the changes from now on, whoever makes them. See ``PreferenceChanges``.
   func changes() -> PreferenceChanges
 
-  /// Errors that no caller could be thrown: a property's failed write, a failed compaction.
+  /// Returns the changes from now on, those of one key at least.
   ///
-  /// Each access begins a stream of its own, which ends with its task. A reader who is more than 64 errors behind
-  /// misses the oldest.
+  /// A store that can tell keys apart leaves the others out, which then cost the reader nothing. Otherwise all changes.
+  func changes(of key: String) -> PreferenceChanges
+
+  /// Returns the signal of the key, by which a property keeps its value and is observed. See ``PreferenceSignal``.
+  ///
+  /// Nil, unless the store says otherwise: a property then decodes its value at each read, and only its own changes are
+  /// observed.
+  func signal(forKey key: String) -> PreferenceSignal?
+
+  /// The errors that could not be thrown to a caller: a property's failed write, a value that a property can't read, a
+  /// failed compaction.
+  ///
+  /// Each access begins a stream of its own, which ends with its task. A reader that is more than 64 errors behind misses
+  /// the oldest.
   var errors: AsyncStream<PreferenceError> { get }
 
-  /// Reads what others have written since, where the store's medium is shared.
+  /// Reports an error to the readers of ``errors``.
+  func report(_ error: PreferenceError)
+
+  /// Reads what others have written since, if the store's medium is shared.
   func reload() throws(PreferenceError)
 
-  /// Returns when everything written so far would survive a power cut, where the store's medium knows such a thing.
+  /// Returns when everything written so far would survive a power cut, if the store's medium knows such a thing.
   func synchronize() throws(PreferenceError)
 }
 
 extension PreferenceStore {
-  /// A store without errors of its own.
+  /// Returns all changes.
+  public func changes(of key: String) -> PreferenceChanges { changes() }
+
+  /// Returns nil.
+  public func signal(forKey key: String) -> PreferenceSignal? { nil }
+
+  /// A stream without errors.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
-}
 
-extension PreferenceStore {
-  /// Reports to the readers of `errors`, where the store takes reports.
-  package func announce(_ error: PreferenceError) {
-    (self as? any VersionedPreferenceStore)?.report(error)
-    (self as? any CustomPreferenceStore)?.hub.report(error)
-  }
-}
-
-/// A store that numbers its states, so that a property can keep its decoded value, and takes reports of the errors
-/// that the property can't throw.
-package protocol VersionedPreferenceStore: PreferenceStore {
-  var version: PreferenceVersion { get }
-  /// The changes of one key, which cost the others nothing.
-  func changes(of key: String) -> PreferenceChanges
-  /// Reports to the readers of `errors`.
-  func report(_ error: PreferenceError)
+  /// Does nothing.
+  public func report(_ error: PreferenceError) {}
 }

@@ -38,6 +38,21 @@ public struct PreferenceTransaction: ~Copyable {
     }
   }
 
+  /// Returns the value of the key as JSON text in one line, or nil if there is none.
+  public func json(forKey key: String) throws(PreferenceError) -> String? { try text(forKey: key)?.string }
+
+  /// Sets the value of the key to one that is JSON text already; `null` and nil remove it.
+  ///
+  /// - Throws: `.invalidKey`, or `.invalidValue` if the text isn't JSON.
+  public mutating func set(json: String?, forKey key: String) throws(PreferenceError) {
+    do throws(PreferenceError) {
+      try ValueTable.check(key)
+      stage(try JSONText(json: json, forKey: key), forKey: key)
+    } catch {
+      throw error.at(path)
+    }
+  }
+
   /// Removes the value of the key, if there is one.
   public mutating func removeValue(forKey key: String) { stage(nil, forKey: key) }
 
@@ -71,7 +86,7 @@ public struct PreferenceTransaction: ~Copyable {
     return keys
   }
 
-  private func text(forKey key: String) throws(PreferenceError) -> JSONText? {
+  func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     if let text = staged[key] { return text }
     return try values.text(forKey: key)
   }

@@ -10,6 +10,22 @@ enum Console {
   /// - Throws: Where it can't be written: the output is closed, its reader is gone, its disk is full.
   static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
+  /// Reads the standard input to its end.
+  static func readAll() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw PreferenceError(
+          .unreadable, "could not be read", path: "standard input", underlying: SystemError("read", errno))
+      }
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
   static func complain(_ message: String) {
     // Where not even this can be written, the exit status has to do.
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}

@@ -1,30 +1,56 @@
 enum Help {
   static let text = """
-    Reads and changes a preferences file. Safe while the program it belongs to runs.
+    NAME
+      prefs - reads and changes a preferences file
 
-    USAGE
-      prefs FILE list               the keys, by first writing
-      prefs FILE get KEY            the value, as JSON
-      prefs FILE set KEY JSON       sets the value; null removes it
-      prefs FILE delete KEY         removes the value
-      prefs FILE dump               a key, a tab and its value to a line
-      prefs FILE export [TARGET]    everything as a JSON object; TARGET is readable by its owner only
-      prefs FILE import SOURCE      takes over a JSON object or a property list
-      prefs FILE watch              writes each change until it is interrupted
-      prefs FILE check              lists what is damaged, by line; changes nothing
-      prefs FILE compact            rewrites the file with one line to a key
+    SYNOPSIS
+      prefs FILE COMMAND [ARGUMENT...]
+      prefs --completion bash|zsh|fish
+      prefs --help
 
-    EXAMPLES
-      prefs ~/.config/app/settings.preferences get volume
-      prefs ~/.config/app/settings.preferences set theme '{"name":"dark"}'
-      prefs ~/.config/app/settings.preferences set name '"Alex"'
+    DESCRIPTION
+      Works on a file of FilePreferenceStore, of the Swift package Spellbook, also while the program that it belongs to
+      runs, which sees each change. A change is in the file, whole, when the command has ended.
+
+    COMMANDS
+    \(commands)
+
+    VALUES
+      A VALUE is JSON. If the key has a string already, it is a string without quotes. A VALUE of - is read from the
+      standard input, as is a SOURCE of -; a TARGET of - is the standard output.
+
+      --string   VALUE is a string without quotes; the value of get is printed so
+      --json     VALUE is JSON, whatever the key has
+
+    ENVIRONMENT
+      VISUAL, EDITOR   the editor of edit, or else vi
+      TMPDIR           where edit keeps its file, which its owner alone can read, or else /tmp
 
     EXIT STATUS
       0   done
-      1   there is no such key, or no such file to read
+      1   there is no such key, no such text, or no such file to read
       64  the arguments make no sense
-      65  the file is damaged, or is no preferences file of a version known here
+      65  the file is damaged, or is no preferences file of a version known here, or what was edited is not JSON
       74  the file or the output could not be read or written
-      75  another program has kept the file locked for five seconds
+      75  another program has kept the file locked for five seconds, or has changed what was edited
+
+    EXAMPLES
+      prefs ~/.config/app/settings.preferences get volume
+      prefs ~/.config/app/settings.preferences set volume 7
+      prefs ~/.config/app/settings.preferences set name Ada --string
+      prefs ~/.config/app/settings.preferences set theme '{"name":"dark"}'
+      prefs ~/.config/app/settings.preferences export - | jq .theme
+      EDITOR=nano prefs ~/.config/app/settings.preferences edit
+
+    SEE ALSO
+      defaults(1), gsettings(1)
     """
+
+  private static var commands: String {
+    let usages = Command.all.map { "\($0.name) \($0.arguments)" }
+    let width = usages.map(\.count).max() ?? 0
+    return zip(usages, Command.all).map { usage, command in
+      "  \(usage)\(String(repeating: " ", count: width - usage.count))  \(command.summary)"
+    }.joined(separator: "\n")
+  }
 }

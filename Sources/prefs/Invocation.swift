@@ -3,14 +3,22 @@ import PreferenceStorage
 /// What the tool was asked to do.
 enum Invocation: Equatable {
   case help
+  case completion(shell: String)
   case command(Command, path: FilePath)
 
-  /// Reads the arguments, the name of the tool not among them.
+  /// Reads the arguments, without the name of the tool.
   init(_ arguments: [FilePath]) throws(UsageError) {
     if arguments.isEmpty { throw UsageError(message: "which file?") }
     // An argument of `set` may well be "-h".
     if arguments.count < 3, arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
       self = .help
+      return
+    }
+    if arguments[0] == "--completion" {
+      guard arguments.count == 2, Completion.shells.contains(arguments[1].description) else {
+        throw UsageError(message: "it is: prefs --completion \(Completion.shells.joined(separator: "|"))")
+      }
+      self = .completion(shell: arguments[1].description)
       return
     }
     if arguments[0].bytes.first == UInt8(ascii: "-") { throw UsageError(message: "there is no option \(arguments[0])") }
@@ -24,46 +32,91 @@ struct UsageError: Error, Equatable {
   let message: String
 }
 
+/// How a value is written in an argument, or printed.
+enum ValueForm: Equatable {
+  /// As the value that the key has: a string without quotes if it has a string, or else JSON.
+  case kept
+  case json
+  /// Characters without quotes.
+  case string
+}
+
 /// What can be done with a file.
 enum Command: Equatable {
   case list, dump, watch, check, compact
-  case get(key: String)
-  case set(key: String, json: String)
+  case get(key: String, ValueForm)
+  case set(key: String, value: String, ValueForm)
+  case append(key: String, value: String, ValueForm)
   case delete(key: String)
+  case rename(key: String, newKey: String)
+  case find(text: String)
+  case edit(key: String?)
   case export(path: FilePath?)
   case `import`(path: FilePath)
 
+  /// The names of the commands, with their arguments and what they do, in the order of the help.
+  static let all: [(name: String, arguments: String, summary: String)] = [
+    ("list", "", "the keys, by first writing"),
+    ("get", "KEY [--string]", "the value, as JSON, or a string without quotes"),
+    ("set", "KEY VALUE [--string|--json]", "sets the value; null removes it"),
+    ("append", "KEY VALUE [--string|--json]", "adds an element to an array"),
+    ("delete", "KEY", "removes the value"),
+    ("rename", "KEY NEW-KEY", "gives the value another key, which has none"),
+    ("find", "TEXT", "as dump, the keys and values with TEXT in them"),
+    ("dump", "", "a key, a tab and its value to a line"),
+    ("edit", "[KEY]", "opens all values, or one, in $VISUAL or $EDITOR"),
+    ("export", "[TARGET]", "everything as a JSON object, for its owner only"),
+    ("import", "SOURCE", "takes over a JSON object or a property list"),
+    ("watch", "", "writes each change until it is interrupted"),
+    ("check", "", "lists what is damaged, by line; changes nothing"),
+    ("compact", "", "rewrites the file with one line to a key"),
+  ]
+
   init(name: String, _ arguments: [FilePath]) throws(UsageError) {
-    func expect(_ names: String...) throws(UsageError) {
-      guard arguments.count == names.count else {
-        let usage = ([name] + names).joined(separator: " ")
-        throw UsageError(message: "it is: prefs FILE \(usage)")
-      }
+    guard let usage = Command.all.first(where: { $0.name == name }) else {
+      throw UsageError(message: "there is no command \(name)")
     }
-    switch name {
-    case "list", "dump", "watch", "check", "compact": try expect()
-    case "get", "delete": try expect("KEY")
-    case "set": try expect("KEY", "JSON")
-    case "import": try expect("SOURCE")
-    case "export" where arguments.count > 1: try expect("[TARGET]")
-    default: break
+    var texts = arguments
+    let form = Command.takesForm(name) ? Command.takeForm(from: &texts) : .kept
+    let names = usage.arguments.split(separator: " ").filter { !$0.hasPrefix("[--") }
+    let isOptional = names.last?.hasPrefix("[") == true
+    guard texts.count == names.count || isOptional && texts.count == names.count - 1 else {
+      throw UsageError(message: "it is: prefs FILE \(name) \(usage.arguments)")
     }
+    func text(_ index: Int) throws(UsageError) -> String { try Command.text(texts[index]) }
     switch name {
     case "list": self = .list
     case "dump": self = .dump
     case "watch": self = .watch
     case "check": self = .check
     case "compact": self = .compact
-    case "get": self = .get(key: try Command.text(arguments[0]))
-    case "set": self = .set(key: try Command.text(arguments[0]), json: try Command.text(arguments[1]))
-    case "delete": self = .delete(key: try Command.text(arguments[0]))
-    case "import": self = .import(path: arguments[0])
-    case "export": self = .export(path: arguments.first)
-    default: throw UsageError(message: "there is no command \(name)")
+    case "get": self = .get(key: try text(0), form)
+    case "set": self = .set(key: try text(0), value: try text(1), form)
+    case "append": self = .append(key: try text(0), value: try text(1), form)
+    case "delete": self = .delete(key: try text(0))
+    case "rename": self = .rename(key: try text(0), newKey: try text(1))
+    case "find": self = .find(text: try text(0))
+    case "edit": self = .edit(key: texts.isEmpty ? nil : try text(0))
+    case "import": self = .import(path: texts[0])
+    default: self = .export(path: texts.first)
     }
   }
 
-  /// A key or a value, which are text, where a file's name need not be.
+  private static func takesForm(_ name: String) -> Bool { ["get", "set", "append"].contains(name) }
+
+  /// Takes an option that comes last; before it, one is a key or a value.
+  private static func takeForm(from arguments: inout [FilePath]) -> ValueForm {
+    let form: ValueForm
+    switch arguments.last {
+    case "--string": form = .string
+    case "--json": form = .json
+    default: return .kept
+    }
+    arguments.removeLast()
+    return form
+  }
+
+  /// A key or a value, which are text; a file's name need not be.
   private static func text(_ argument: FilePath) throws(UsageError) -> String {
     guard let text = String(validating: argument.bytes, as: UTF8.self) else {
       throw UsageError(message: "\(argument.description.debugDescription) is not UTF-8, as keys and values are")

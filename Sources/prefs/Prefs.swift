@@ -21,6 +21,9 @@ struct Prefs {
       case .help:
         try Console.write(Help.text)
         return .success
+      case .completion(let shell):
+        try Console.write(Completion.script(for: shell))
+        return .success
       case .command(let command, let path):
         return try await command.run(on: path)
       }

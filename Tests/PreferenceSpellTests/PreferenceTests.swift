@@ -128,6 +128,40 @@ func use(_ store: some PreferenceStore) {
     #expect(message.contains("PreferenceTests.swift"))
   }
 
+  @Test("a property without a default stops the program at its first use, and says how to give it one")
+  func noDefault() async throws {
+    final class Account { @Preference var token: String }
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Account().token
+    }
+    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(message.contains("@Preference of type String declared here has no default"))
+  }
+
+  @Test("a value that was kept in encoded form moves to the present key")
+  func encodedFormerKeys() throws {
+    final class Moved {
+      @Preference("theme", formerly: .encoded("theme.string")) var string = Theme()
+      @Preference("two", formerly: .encoded("theme.data")) var data = Theme()
+      @Preference("three", formerly: .encoded("theme.list")) var list = Theme()
+      @Preference("four", formerly: .encoded("rubbish")) var rubbish = Theme()
+      @Preference("same", formerly: .encoded("same")) var same = Theme()
+    }
+    let theme = Theme(name: "dark", sizes: [1])
+    let json = try JSONEncoder().encode(theme)
+    try store.set(String(decoding: json, as: UTF8.self), forKey: "theme.string")
+    try store.set(json, forKey: "theme.data")
+    try store.set(try PropertyListEncoder().encode(theme), forKey: "theme.list")
+    try store.set("rubbish", forKey: "rubbish")
+    try store.set(String(decoding: json, as: UTF8.self), forKey: "same")
+    let moved = Moved()
+    #expect([moved.string, moved.data, moved.list] == [theme, theme, theme])
+    #expect(moved.same == theme)
+    #expect(moved.rubbish == Theme())
+    #expect(moved.$rubbish.error?.code == .typeMismatch)
+    #expect(store.keys == ["rubbish", "same", "theme", "two", "three"])
+  }
+
   @Test("a value moves from the first former key that has one, and only where the present key has none")
   func formerKeys() throws {
     final class Renamed {

@@ -23,7 +23,7 @@ import Testing
       }
 
       """)
-    #expect(try store.import(from: source) == 3)
+    #expect(try store.import(from: source).count == 3)
     #expect(store.keys == ["kept", "count", "theme"])
     #expect(try store.value(UInt64.self, forKey: "count") == .max)
     #expect(try store.value(Theme.self, forKey: "theme") == Theme(name: "da\"rk \\", sizes: [1, 2]))
@@ -44,7 +44,7 @@ import Testing
     try PropertyListSerialization.data(fromPropertyList: values, format: binary ? .binary : .xml, options: 0)
       .write(to: source)
     let store = MemoryPreferenceStore()
-    #expect(try store.import(from: source) == 9)
+    #expect(try store.import(from: source).count == 9)
     #expect(try store.value(Bool.self, forKey: "flag") == true)
     #expect(try store.value(Int.self, forKey: "count") == -7)
     #expect(try store.value(UInt64.self, forKey: "large") == .max)

@@ -110,17 +110,20 @@ import Testing
     #expect(await two.next()?.code == .noSpace)
   }
 
-  @Test("the version grows with each change that can be read", arguments: [true, false])
-  func version(inFile: Bool) throws {
-    let store: any VersionedPreferenceStore =
+  @Test("a key's signal has a version that grows with each change of the key", arguments: [true, false])
+  func signal(inFile: Bool) throws {
+    let store: any PreferenceStore =
       inFile ? try FilePreferenceStore(url: folder.file()) : MemoryPreferenceStore()
-    let first = store.version.current
+    let (signal, other) = (try #require(store.signal(forKey: "a")), try #require(store.signal(forKey: "b")))
+    #expect(store.signal(forKey: "a") === signal)
+    let versions = (signal.version, other.version)
     try store.set(1, forKey: "a")
-    let second = store.version.current
-    #expect(second > first)
+    let second = signal.version
+    #expect(second > versions.0)
     try store.set(1, forKey: "a")
-    #expect(store.version.current == second)
+    #expect(signal.version == second)
     try store.removeAll()
-    #expect(store.version.current > second)
+    #expect(signal.version > second)
+    #expect(other.version == versions.1)
   }
 }

@@ -17,9 +17,44 @@ import Testing
       }
       #expect(path(["XDG_CONFIG_HOME": "/etc/x"]) == "/etc/x/app/settings.preferences")
       #expect(path(["XDG_CONFIG_HOME": "relative"]) == "\(home)/.config/app/settings.preferences")
+      #expect(path(["HOME": "/home/ada"]) == "/home/ada/.config/app/settings.preferences")
       #expect(path([:]) == "\(home)/.config/app/settings.preferences")
     }
   #endif
+
+  @Test("makes nothing before it is written to")
+  func untouched() throws {
+    let file = folder.url.appending(path: "new/app/store.preferences")
+    let store = FilePreferenceStore.opening(FilePath(file.path), in: PosixFileSystem())
+    #expect(try store.value(Int.self, forKey: "a") == nil)
+    #expect(store.keys.isEmpty)
+    #expect(try folder.names.isEmpty)
+    try store.set(1, forKey: "a")
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).keys == ["a"])
+  }
+
+  @Test("is not what properties have under a test runner, so that tests don't write to a person's file")
+  func underTestRunner() {
+    #expect(MemoryPreferenceStore.sharedInTests != nil)
+    #expect(MemoryPreferenceStore.isTestRunner("/x/ProductPackageTests.xctest", [:]))
+    #expect(MemoryPreferenceStore.isTestRunner("/usr/libexec/swift/pm/swiftpm-testing-helper", [:]))
+    #expect(MemoryPreferenceStore.isTestRunner("/x/App", ["XCTestConfigurationFilePath": "/x"]))
+    #expect(!MemoryPreferenceStore.isTestRunner("/usr/bin/server", ["HOME": "/root"]))
+  }
+
+  @Test("that could not be opened is tried again by reads, and has what is there then", .timeLimit(.minutes(1)))
+  func openedLater() async throws {
+    let file = folder.file()
+    try file.overwrite("another program's\n")
+    let store = FilePreferenceStore.opening(FilePath(file.path), in: PosixFileSystem())
+    let changes = store.changes()
+    #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
+    try file.overwrite("#preferences 1\n{\"a\":100}\n")
+    while code({ _ = try store.value(Int.self, forKey: "a") }) == .notAPreferencesFile { await Task.yield() }
+    #expect(try store.value(Int.self, forKey: "a") == 100)
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == ["a"])
+  }
 
   @Test("throws at every read and write why it could not be opened, and tries again")
   func unopened() throws {

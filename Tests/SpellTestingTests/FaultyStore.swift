@@ -67,6 +67,8 @@ final class FaultyStore: PreferenceStore {
     }
   }
 
+  func json(forKey key: String) throws(PreferenceError) -> String? { try store.json(forKey: key) }
+
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     switch fault {
     case .ignoresNaN where (value as? Double)?.isNaN == true: return

@@ -8,8 +8,8 @@
     /// Toggle("Verbose", isOn: settings.$verbose.binding)
     /// ```
     ///
-    /// A binding does not tell the view of changes that others make: keep the value in the view's state for that, and set
-    /// it from ``values``.
+    /// A view whose `body` reads the binding is updated when the value changes, whoever changes it: the read is tracked by the
+    /// Observation framework.
     public var binding: Binding<Value> {
       let cache = cache
       return Binding(get: { cache.value }, set: { cache.set($0) })

@@ -11,7 +11,6 @@ final class StoreContents: Sendable {
   }
 
   private let values = Lock(Values())
-  let version = PreferenceVersion()
   let changes = ChangeBroadcaster()
   let errors = ErrorBroadcaster()
   /// What was damaged in the file.
@@ -34,7 +33,9 @@ final class StoreContents: Sendable {
   /// A copy, to be let go of before the next change, which would otherwise have to copy the table.
   var table: ValueTable { values.withLock { $0.table } }
 
-  /// Makes the changes and returns those of the keys that a listener wants to hear of.
+  /// Makes the changes and returns the keys that have a listener or a reader.
+  ///
+  /// They are told when the turn and the lock were given back.
   func apply(_ all: some Collection<PreferenceChange>) -> Set<String> {
     var changed: [String] = []
     values.withLock { values in
@@ -43,11 +44,10 @@ final class StoreContents: Sendable {
         if changes.isHeard { changed.append(change.key) }
       }
     }
-    version.increment()
     return changed.isEmpty ? [] : Set(changed)
   }
 
-  /// Puts another table in the place of this one and returns the keys that a listener wants to hear of.
+  /// Puts another table in the place of this one and returns the keys that differ and have a listener or a reader.
   func replace(with table: ValueTable) -> Set<String> {
     let old = values.withLock { values in
       let old = values.table
@@ -55,15 +55,14 @@ final class StoreContents: Sendable {
       values.failure = nil
       return old
     }
-    version.increment()
     return changes.isHeard ? table.keysThatDiffer(from: old) : []
   }
 
+  /// Why nothing can be read; nil if something can.
+  var failure: PreferenceError? { values.withLock(\.failure) }
+
   /// Makes every read fail, until there is something to read.
-  func fail(with failure: PreferenceError) {
-    values.withLock { $0.failure = failure }
-    version.increment()
-  }
+  func fail(with failure: PreferenceError) { values.withLock { $0.failure = failure } }
 }
 
 extension StoreContents: TransactionValues {}

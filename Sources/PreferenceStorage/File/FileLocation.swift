@@ -16,18 +16,29 @@ struct FileLocation: Sendable, Hashable {
     isChecked = false
   }
 
-  /// Follows symbolic links, once and for all, and makes the folders that are missing, for their owner only.
+  /// Follows symbolic links, once and for all.
   ///
   /// A link that leads nowhere is where the file is going to be made.
-  init(resolving path: FilePath, in system: any FileSystem) throws(PreferenceError) {
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is, or is going to be.
+  ///   - makesFolder: Whether folders that are missing are made, for their owner only. If not, the place is resolved when
+  ///     there is a folder.
+  ///   - system: The system's files.
+  init(resolving path: FilePath, makingFolder makesFolder: Bool = true, in system: any FileSystem)
+    throws(PreferenceError)
+  {
     self.path = path
     isResolved = true
     isChecked = true
     try reading { () throws in
       guard path.isValid else { throw SystemError("open", SystemError.invalid) }
       for _ in 0..<40 {
-        try FileLocation.makeFolder(self.path.folder, in: system)
-        let resolved = try system.resolve(self.path.folder)
+        guard let resolved = try FileLocation.resolve(self.path.folder, in: system) else {
+          guard makesFolder else { return self = FileLocation(unresolved: path) }
+          try FileLocation.makeFolder(self.path.folder, in: system)
+          continue
+        }
         try FileLocation.check(resolved, in: system)
         self.path = resolved.appending(self.path.name)
         guard try FileLocation.isLink(self.path, in: system) else { return }
@@ -41,7 +52,8 @@ struct FileLocation: Sendable, Hashable {
   ///
   /// False where there is no folder.
   mutating func prepare(makingFolder: Bool, in system: any FileSystem) throws(PreferenceError) -> Bool {
-    if !isResolved { self = try FileLocation(resolving: path, in: system) }
+    if !isResolved { self = try FileLocation(resolving: path, makingFolder: makingFolder, in: system) }
+    if !isResolved { return false }
     defer { isChecked = false }
     if isChecked { return true }
     return try reading {
@@ -64,6 +76,16 @@ struct FileLocation: Sendable, Hashable {
       throw error
     } catch {
       throw PreferenceError(.unreadable, "could not be found", path: path.description, underlying: error)
+    }
+  }
+
+  /// The folder's path without links; nil if there is none.
+  private static func resolve(_ folder: FilePath, in system: any FileSystem) throws(SystemError) -> FilePath? {
+    do {
+      return try system.resolve(folder)
+    } catch {
+      guard error.isMissing else { throw error }
+      return nil
     }
   }
 

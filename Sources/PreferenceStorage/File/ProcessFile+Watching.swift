@@ -1,4 +1,5 @@
 import Support
+import Synchronization
 
 /// The watch of a file, in the process that began it.
 struct FileWatchState: Sendable {
@@ -16,7 +17,16 @@ extension ProcessFile {
     return changes
   }
 
-  /// Watches the file if it isn't watched and there is a listener.
+  /// Reads what others change as they change it, from now on, as long as the process has the file open.
+  func follow() {
+    if isFollowed.exchange(true, ordering: .relaxed) { return }
+    keepWatching()
+  }
+
+  /// Whether what others change is to be read as they change it.
+  private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || contents.changes.hasListeners }
+
+  /// Watches the file if it isn't watched, and there is a listener or a reader who follows it.
   ///
   /// Not in a forked child. `Mutex` keeps the number of its thread, which in the thread that has forked is the parent's, so
   /// that the program would stop where that thread and the watching one meet at a lock.
@@ -24,8 +34,9 @@ extension ProcessFile {
     let new: (any FileWatch)? = watch.withLock { state in
       if state.forkCount != system.forkCount { state = FileWatchState(watch: nil, forkCount: system.forkCount) }
       // A listener who went since found no watch to end.
-      guard state.watch == nil, contents.changes.isHeard else { return nil }
+      guard state.watch == nil, isWatchNeeded else { return nil }
       do throws(SystemError) {
+        if system.forkCount != 0, !contents.changes.hasListeners { return nil }
         guard system.forkCount == 0 else { throw SystemError.notPermitted("fork") }
         state.watch = try system.watch(path) { [weak self] in self.flatMap { $0.catchUp() } }
         return state.watch
@@ -44,7 +55,7 @@ extension ProcessFile {
 
   private func stopWatchingIfUnheard() {
     let ended = watch.withLock { state -> FileWatchState in
-      if contents.changes.isHeard { return FileWatchState() }
+      if isWatchNeeded { return FileWatchState() }
       defer { state.watch = nil }
       return state
     }

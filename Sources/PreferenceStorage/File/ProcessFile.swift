@@ -1,4 +1,5 @@
 import Support
+import Synchronization
 
 /// One file, open once in this process, and shared by every store on its path.
 final class ProcessFile: Sendable {
@@ -6,12 +7,20 @@ final class ProcessFile: Sendable {
   let contents = StoreContents()
   let system: any FileSystem
   let watch = Lock<FileWatchState>(FileWatchState())
+  /// Whether what others change is read as they change it, also without a listener.
+  let isFollowed = Atomic(false)
+  /// How many values were read directly.
+  private let readCount = Atomic<Int>(0)
+  /// When a file that couldn't be opened was last tried again, in nanoseconds.
+  private let lastTry = Atomic<Int64>(0)
   private let location: FileLocation
   private let compactionMinimum: Int
   private let lockedFile = PerProcess<LockedFile>()
 
   /// A file up to this size is never compacted by itself.
   static var compactionMinimum: Int { 256 * 1024 }
+  /// For how long a file that couldn't be opened isn't tried again by a read, in nanoseconds.
+  static var retryPause: Int64 { 100_000_000 }
   /// For how long a reader waits for the lock, before it reads without.
   static let readingLimit = Duration.seconds(1)
 
@@ -40,6 +49,36 @@ final class ProcessFile: Sendable {
 
   /// Whether the calling thread has the turn, and works on another object than this one.
   func isInTurn(besides file: LockedFile) -> Bool { current !== file && current.turn.isMine }
+
+  /// The text of the key's value; nil if there is none.
+  ///
+  /// A file that couldn't be opened is tried again.
+  func text(forKey key: String) throws(PreferenceError) -> JSONText? {
+    do throws(PreferenceError) {
+      return try contents.text(forKey: key)
+    } catch {
+      guard openAgain() else { throw error }
+      return try contents.text(forKey: key)
+    }
+  }
+
+  /// Opens a file that couldn't be opened, unless that was tried a moment ago, and returns whether it was tried.
+  func openAgain() -> Bool {
+    let (last, now) = (lastTry.load(ordering: .relaxed), system.time)
+    guard contents.failure != nil, abs(now - last) >= ProcessFile.retryPause, !current.turn.isMine,
+      lastTry.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+    else { return false }
+    do throws(PreferenceError) { try open() } catch { contents.fail(with: error) }
+    return true
+  }
+
+  /// Counts a value that is read directly; from the second on the file is followed.
+  ///
+  /// A tool that reads a value and ends needs no thread.
+  func noteRead() {
+    if isFollowed.load(ordering: .relaxed) { return }
+    if readCount.add(1, ordering: .relaxed).oldValue > 0 { follow() }
+  }
 
   /// Reads the file, or what is new in it, and puts right what is damaged.
   func open() throws(PreferenceError) {
@@ -119,8 +158,16 @@ final class ProcessFile: Sendable {
       defer { contents.changes.tell(changed) }
       return try inTurn(file, &changed) { () throws(PreferenceError) in try file.followNotice() }
     } catch {
-      contents.errors.report(error)
-      return nil
+      guard let failure = contents.failure else {
+        contents.errors.report(error)
+        return nil
+      }
+      // The file couldn't be opened yet, which is reported once for each reason.
+      if failure.code != error.code {
+        contents.fail(with: error)
+        contents.errors.report(error)
+      }
+      return .milliseconds(500)
     }
   }
 

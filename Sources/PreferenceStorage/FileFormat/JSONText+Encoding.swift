@@ -34,6 +34,16 @@ extension JSONText {
       encoder.nonConformingFloatEncodingStrategy = .convertToString(
         positiveInfinity: Spelling.infinity, negativeInfinity: Spelling.negativeInfinity, nan: Spelling.nan)
       self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
+      // The encoder writes some values as what no JSON parser reads: `NaN` for a `Decimal` that is none.
+      if !isJSON { throw NotJSON(type: Value.self) }
+    }
+  }
+
+  /// What an encoder gave can't be kept.
+  private struct NotJSON: Error, CustomStringConvertible {
+    let type: any Any.Type
+    var description: String {
+      "\(type), or a value in it, is encoded as what isn't JSON, or is nested more than 512 levels deep"
     }
   }
 

@@ -1,15 +1,34 @@
 extension JSONText {
   /// The text, if it is JSON, without space at its ends and between its parts.
   init?(validating string: String) {
-    let isJSON = JSONText(string).withBytes { bytes in
+    guard JSONText(string).isJSON else { return nil }
+    self = JSONText(string).compacted
+  }
+
+  /// Whether the text is one JSON value, with or without space around it.
+  var isJSON: Bool {
+    withBytes { bytes in
       var scanner = JSONScanner(bytes)
       scanner.skipSpace()
       guard scanner.skipValue() else { return false }
       scanner.skipSpace()
       return scanner.isAtEnd
     }
-    guard isJSON else { return nil }
-    self = JSONText(string).compacted
+  }
+
+  /// The text that is to be set; nil for `null` and nil.
+  ///
+  /// - Throws: `.invalidValue` if it isn't JSON.
+  init?(json: String?, forKey key: String) throws(PreferenceError) {
+    guard let json else { return nil }
+    guard let text = JSONText(validating: json) else {
+      // Its content may be a secret.
+      throw PreferenceError(
+        .invalidValue, "the text of \(json.utf8.count) bytes is not JSON, and was not set; a string needs its quotes",
+        key: key)
+    }
+    if text.isNull { return nil }
+    self = text
   }
 
   /// The text without the space between its parts, so that it fits in a line.

@@ -35,3 +35,35 @@ private func compareBytes(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UI
   for index in 0..<count where one[index] != other[index] { return false }
   return true
 }
+
+/// The texts of values, for what compares them.
+package enum PreferenceText {
+  /// The text that a store keeps for the value; nil if the value can't be encoded.
+  package static func text(of value: some Encodable) -> String? {
+    do { return try JSONText(encoding: value).string } catch { return nil }
+  }
+
+  /// The text without the space between its parts; nil if it isn't JSON.
+  package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
+
+  /// The characters as a JSON string, as a store spells it.
+  package static func quoted(_ characters: String) -> String {
+    var bytes: [UInt8] = []
+    JSONString.append(characters, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The characters of a JSON string; nil if the text isn't one.
+  package static func string(of text: String) -> String? {
+    do { return try JSONText(text).decode(String.self) } catch { return nil }
+  }
+
+  /// The members of a JSON object, the last of those with one name; nil if the text isn't one. A value of nil is `null`.
+  package static func members(of text: String) -> [String: String?]? {
+    JSONText(text).withBytes { bytes in
+      var changes: [PreferenceChange] = []
+      guard Line.readObject(bytes, into: &changes) else { return nil }
+      return Dictionary(changes.map { ($0.key, $0.text?.compacted.string) }) { _, last in last }
+    }
+  }
+}

@@ -18,7 +18,7 @@ enum PropertyListValue: Codable, Equatable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // Which of them it is only trying tells; a wrong guess is no failure.
+    // Only trying shows which of them it is; a wrong guess isn't a failure.
     if let value = try? container.decode(Bool.self) {
       self = .boolean(value)
     } else if let value = try? container.decode(Int64.self) {

@@ -1,6 +1,6 @@
-/// A store that keeps its values in a place of one's own.
+/// A store that keeps its values in a place of your own.
 ///
-/// It says what it has and how to change it; how values are spelled, transactions, notices and refusals are given.
+/// The store says what it has and how to change it. The spelling of values, transactions, notices and refusals are given.
 ///
 /// ```swift
 /// final class SessionStore: CustomPreferenceStore {
@@ -11,32 +11,33 @@
 /// }
 /// ```
 ///
-/// Everything that is given can be written anew, such as `reload()` where others change the medium.
+/// Everything that is given can be replaced, such as `reload()` if others change the medium. A property keeps its decoded value
+/// until the hub is told of a change.
 public protocol CustomPreferenceStore: PreferenceStore {
-  /// Whose turn it is to write, and who listens: one for the life of the store.
+  /// The turns of writers, and the listeners: one hub for the life of the store.
   var hub: PreferenceHub { get }
 
-  /// The text that `write` was last given for the key, or nil where there is none. Called from any thread.
+  /// Returns the text that `write` was last given for the key, or nil if there is none. Called from any thread.
   ///
-  /// - Throws: `.unreadable`, where the medium can't be read.
+  /// - Throws: `.unreadable` if the medium can't be read.
   func json(forKey key: String) throws(PreferenceError) -> String?
 
   /// Makes all of the changes, or none.
   ///
-  /// Called by one thread at a time, with changes only: never with none, never with a value that is there already.
-  /// Those who read meanwhile see all of them or none.
+  /// Called by one thread at a time, with changes only: never with none, never with a value that is there already. Threads
+  /// that read meanwhile see all of them or none.
   ///
   /// - Throws: `.unwritable` or `.noSpace`, with everything as it was.
   func write(_ changes: [PreferenceChange]) throws(PreferenceError)
 }
 
 extension CustomPreferenceStore {
-  /// The value of the key, or nil where there is none.
+  /// Returns the value of the key, or nil if there is none.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     try PreferenceTransaction(on: self).value(type, forKey: key)
   }
 
-  /// Keeps the value under the key; nil removes the key.
+  /// Sets the value of the key; nil removes the key.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     try change { changes throws(PreferenceError) in try changes.set(value, forKey: key) }
   }
@@ -65,13 +66,22 @@ extension CustomPreferenceStore {
     return try result!.get()
   }
 
-  /// The keys that change from now on, through this store.
+  /// Returns the keys that change from now on, through this store.
   public func changes() -> PreferenceChanges { hub.changes() }
 
-  /// Errors that nobody could be thrown.
+  /// Returns the changes of one key from now on, through this store.
+  public func changes(of key: String) -> PreferenceChanges { hub.changes(of: key) }
+
+  /// Returns the hub's signal of the key.
+  public func signal(forKey key: String) -> PreferenceSignal? { hub.signal(forKey: key) }
+
+  /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { hub.errors }
 
-  /// Does nothing: nobody else is taken to write to the medium.
+  /// Reports an error to the readers of `errors`.
+  public func report(_ error: PreferenceError) { hub.report(error) }
+
+  /// Does nothing: the store alone is taken to write to its medium.
   public func reload() throws(PreferenceError) { try hub.write { [] } }
 
   /// Does nothing but wait for a write that is under way.
@@ -95,14 +105,14 @@ extension CustomPreferenceStore {
 }
 
 extension PreferenceTransaction {
-  /// A transaction on what the store has, for a store that writes `transaction` anew.
+  /// Creates a transaction on what the store has, for a store that replaces `transaction`.
   ///
   /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``.
-  public init(on store: some CustomPreferenceStore) { self.init(on: CustomValues(store: store), path: nil) }
+  public init(on store: some CustomPreferenceStore) { self.init(on: StoreValues(store: store), path: nil) }
 }
 
-/// What a store of one's own has, as a transaction reads it.
-private struct CustomValues<Store: CustomPreferenceStore>: TransactionValues {
+/// The values of a store of your own, as a transaction reads them.
+struct StoreValues<Store: PreferenceStore>: TransactionValues {
   let store: Store
 
   var keys: [String] { store.keys }
@@ -113,7 +123,7 @@ private struct CustomValues<Store: CustomPreferenceStore>: TransactionValues {
 
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     let change = PreferenceChange(key: key, text: text)
-    // What can't be read is no reason to keep it from being overwritten.
+    // A value that can't be read may be overwritten.
     do throws(PreferenceError) { return try self.text(forKey: key) == text ? nil : change } catch { return change }
   }
 }

@@ -5,19 +5,23 @@
 #endif
 
 extension FilePreferenceStore {
-  /// The program's own store: `settings.preferences` in a folder with the name of the process.
+  /// The program's own store: `settings.preferences` in a folder with the name of the program.
   ///
-  /// The folder is in `$XDG_CONFIG_HOME` where that is an absolute path, else in `~/.config`; on Apple platforms in
-  /// Application Support. It is opened at the first use, and its writes are `.written`.
+  /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms it is in
+  /// Application Support, with the name of the bundle's identifier if there is one. The store is opened at the first use, its
+  /// writes are `.written`, and nothing is made before a write.
   ///
-  /// It never traps. If the file can't be opened every read and every write throws the reason, so that nothing is
-  /// pretended to be kept; each write and each `reload()` tries to open it again.
+  /// It never traps. If the file can't be opened, every read and every write throws the reason, so that nothing is
+  /// pretended to be kept. Each write and `reload()` tries to open it again, and so do reads, ten times a second at most.
+  ///
+  /// A property that is read under a test runner, with no store registered, has ``MemoryPreferenceStore/sharedInTests`` instead, so that tests
+  /// don't write to a person's own file.
   public static let standard = opening(FilePath(standardPath()), in: PosixFileSystem())
 
   static func opening(_ path: FilePath, in system: any FileSystem) -> FilePreferenceStore {
     let terms = WriteTerms(durability: .written, lockWaitLimit: defaultLockWaitLimit)
     do {
-      return try FilePreferenceStore(sharing: path, terms, system: system)
+      return try FilePreferenceStore(sharing: path, terms, makingFolder: false, system: system)
     } catch {
       let file = ProcessFile(at: FileLocation(unresolved: path), in: system)
       file.contents.fail(with: error)
@@ -29,15 +33,33 @@ extension FilePreferenceStore {
     environment: [String: String] = ProcessInfo.processInfo.environment,
     process: String = ProcessInfo.processInfo.processName
   ) -> String {
-    let name = process.isEmpty ? "program" : process
+    var name = process.isEmpty ? "program" : process
     #if canImport(Darwin)
+      // Two programs may have one name, and no two have one identifier.
+      if let identifier = Bundle.main.bundleIdentifier { name = identifier }
       let folder = URL.applicationSupportDirectory.path
     #else
-      let configuration = environment["XDG_CONFIG_HOME"] ?? ""
-      let folder =
-        configuration.hasPrefix("/")
-        ? configuration : FileManager.default.homeDirectoryForCurrentUser.path + "/.config"
+      let home = absolutePath(environment["HOME"]) ?? FileManager.default.homeDirectoryForCurrentUser.path
+      let folder = absolutePath(environment["XDG_CONFIG_HOME"]) ?? home + "/.config"
     #endif
     return folder + "/" + name + "/settings.preferences"
+  }
+
+  private static func absolutePath(_ path: String?) -> String? {
+    path.flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+}
+
+extension MemoryPreferenceStore {
+  /// The store of properties that are read under a test runner with no store registered; nil in another program.
+  ///
+  /// Tests that run one after the other share it. Give each a store of its own with the trait `.preferences` or `.registry`.
+  public static let sharedInTests: MemoryPreferenceStore? =
+    isTestRunner(CommandLine.arguments.first ?? "", ProcessInfo.processInfo.environment) ? MemoryPreferenceStore() : nil
+
+  static func isTestRunner(_ program: String, _ environment: [String: String]) -> Bool {
+    let name = program.split(separator: "/").last ?? ""
+    return name.hasSuffix(".xctest") || name == "xctest" || name == "swiftpm-testing-helper"
+      || environment["XCTestConfigurationFilePath"] != nil || environment["XCTestBundlePath"] != nil
   }
 }

@@ -13,8 +13,10 @@
 /// the file is still the same and one `write`, whatever the number of keys; what others have written is read first. Now
 /// and then, when the file is over 256 KiB and three times as large as it has to be, a write also compacts it.
 ///
-/// *Others.* What other processes write is seen after a write of this one, after `reload()`, and on notice while there is
-/// a listener to `changes()`. A file that is deleted is an empty store; a file that is replaced is read again.
+/// *Others.* What other processes write, and what is edited by hand, is seen by the next read, within 100 milliseconds: from
+/// the second read of a value on, and from the first read of a property on, one thread of the process waits for the system's
+/// notices about all its files. A store with `followsOthers: false` sees it after a write, after `reload()`, and while there is a
+/// listener to `changes()`. A file that is deleted is an empty store; a file that is replaced is read again.
 ///
 /// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
 /// `.busy`. Opening and `reload()` wait a second at most, and then read without the lock. Reading a value waits for nothing.
@@ -23,12 +25,13 @@
 ///
 /// *Fork.* A forked child has a store of its own on the same file, for the thread that has forked; it isn't told of what
 /// other processes change. A transaction that its parent was in stays the parent's; in the child it throws.
-public final class FilePreferenceStore: VersionedPreferenceStore {
+public final class FilePreferenceStore: PreferenceStore {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
   public static let defaultLockWaitLimit = Duration.seconds(5)
 
   private let file: ProcessFile
   private let terms: WriteTerms
+  private let followsOthers: Bool
 
   /// Opens the file, or prepares to make it at the first write.
   ///
@@ -39,17 +42,20 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   ///     the system, and a name that isn't UTF-8 is spelled with `%FF`.
   ///   - durability: What a write survives once it has returned.
   ///   - lockWaitLimit: For how long a write waits while another process or thread has the file's lock. Zero doesn't wait.
+  ///   - followsOthers: Whether a read sees what other processes have written, without a `reload()` or a listener.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`;
   ///   `.nestedTransaction` from within a transaction on the same file. What is at the place is then left
   ///   as it was. A file that may be read and not written is opened; its writes throw.
   public convenience init(
-    url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit
+    url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
+    followsOthers: Bool = true
   ) throws(PreferenceError) {
     guard url.isFileURL, let path = FilePath(url) else {
       throw PreferenceError(
         .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
     }
-    try self.init(sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit))
+    try self.init(
+      sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit), followsOthers: followsOthers)
   }
 
   /// A store on another file system, which shares no memory with others on its path, as if in another process.
@@ -65,22 +71,26 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   }
 
   /// A store on the process's file at the path.
-  package convenience init(path: FilePath) throws(PreferenceError) {
+  package convenience init(path: FilePath, followsOthers: Bool = true) throws(PreferenceError) {
     try self.init(
-      sharing: path, WriteTerms(durability: .written, lockWaitLimit: FilePreferenceStore.defaultLockWaitLimit))
+      sharing: path, WriteTerms(durability: .written, lockWaitLimit: FilePreferenceStore.defaultLockWaitLimit),
+      followsOthers: followsOthers)
   }
 
   convenience init(
-    sharing path: FilePath, _ terms: WriteTerms, system: any FileSystem = PosixFileSystem()
+    sharing path: FilePath, _ terms: WriteTerms, followsOthers: Bool = true, makingFolder: Bool = true,
+    system: any FileSystem = PosixFileSystem()
   ) throws(PreferenceError) {
-    let file = OpenFileTable.file(at: try FileLocation(resolving: path, in: system), in: system)
+    let location = try FileLocation(resolving: path, makingFolder: makingFolder, in: system)
+    let file = OpenFileTable.file(at: location, in: system)
     try file.open()
-    self.init(file, terms)
+    self.init(file, terms, followsOthers: followsOthers)
   }
 
-  init(_ file: ProcessFile, _ terms: WriteTerms) {
+  init(_ file: ProcessFile, _ terms: WriteTerms, followsOthers: Bool = true) {
     self.file = file
     self.terms = terms
+    self.followsOthers = followsOthers
   }
 
   /// What was damaged in the file when it was read, and where it is kept as it was found.
@@ -94,7 +104,8 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       try ValueTable.check(key)
-      return try file.contents.text(forKey: key)?.value(type, forKey: key)
+      if followsOthers { file.noteRead() }
+      return try file.text(forKey: key)?.value(type, forKey: key)
     } catch {
       throw error.at(file.path.description)
     }
@@ -120,7 +131,13 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   public func removeAll() throws(PreferenceError) { try file.removeAll(terms) }
 
   /// The keys, sorted by first writing.
-  public var keys: [String] { file.contents.keys }
+  public var keys: [String] {
+    _ = file.openAgain()
+    return file.contents.keys
+  }
+
+  /// Returns the JSON text of the value, as the file has it, or nil if there is none.
+  public func json(forKey key: String) throws(PreferenceError) -> String? { try file.text(forKey: key)?.string }
 
   /// Reads and changes several values as one, under the file's lock: other processes wait meanwhile.
   public func transaction<Result>(
@@ -141,7 +158,14 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// give (on a network's file system, or when too many files are watched), an `.unwatchable` error is reported to `errors`.
   public func changes() -> PreferenceChanges { file.listen() }
 
-  package func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
+  /// Returns the changes of one key from now on, and of no other.
+  public func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
+
+  /// Returns the signal of the key. From now on what other processes write is read as they write it.
+  public func signal(forKey key: String) -> PreferenceSignal? {
+    if followsOthers { file.follow() }
+    return file.contents.changes.signal(forKey: key)
+  }
 
   /// Errors that no caller could be thrown.
   public var errors: AsyncStream<PreferenceError> { file.contents.errors.stream() }
@@ -161,31 +185,11 @@ public final class FilePreferenceStore: VersionedPreferenceStore {
   /// - Throws: `.unwritable` or `.noSpace`: the last changes may not survive one.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// The JSON text of the key's value.
-  package func json(forKey key: String) throws(PreferenceError) -> String? {
-    try ValueTable.check(key)
-    return try file.contents.text(forKey: key)?.string
-  }
-
-  /// Keeps a value that is JSON already; nil removes the key.
-  ///
-  /// - Throws: `.invalidValue` where it isn't JSON.
-  package func set(json: String?, forKey key: String) throws(PreferenceError) {
-    try ValueTable.check(key)
-    guard let json else { return try file.set(nil, forKey: key, terms) }
-    guard let text = JSONText(validating: json) else {
-      throw PreferenceError(
-        .invalidValue, "\(json.debugDescription) is not JSON; a string needs its quotes", key: key)
-    }
-    try file.set(text.isNull ? nil : text, forKey: key, terms)
-  }
-
   /// Puts a new file with one line for each key in the place of this one, and returns how long it was and is.
   package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact(terms) }
 
-  package var version: PreferenceVersion { file.contents.version }
-
-  package func report(_ error: PreferenceError) { file.contents.errors.report(error) }
+  /// Reports an error to the readers of ``errors``.
+  public func report(_ error: PreferenceError) { file.contents.errors.report(error) }
 }
 
 extension FilePath {

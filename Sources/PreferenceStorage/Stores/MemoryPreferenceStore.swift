@@ -1,7 +1,7 @@
 /// A store that is gone with its last owner, for tests and previews.
 ///
 /// It behaves as `FilePreferenceStore` does in everything but lasting, including what it refuses.
-public final class MemoryPreferenceStore: VersionedPreferenceStore {
+public final class MemoryPreferenceStore: PreferenceStore {
   private let contents = StoreContents()
   private let turn = Turn(of: nil)
 
@@ -47,6 +47,9 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   /// The keys, sorted by first writing.
   public var keys: [String] { contents.keys }
 
+  /// Returns the JSON text of the value, or nil if there is none.
+  public func json(forKey key: String) throws(PreferenceError) -> String? { try contents.text(forKey: key)?.string }
+
   /// Reads and changes several values as one.
   public func transaction<Result>(
     _ body: (inout PreferenceTransaction) throws -> Result
@@ -82,11 +85,14 @@ public final class MemoryPreferenceStore: VersionedPreferenceStore {
   /// Does nothing: memory doesn't survive.
   public func synchronize() throws(PreferenceError) { try write { [] } }
 
-  package var version: PreferenceVersion { contents.version }
+  /// Returns the changes of one key from now on, and of no other.
+  public func changes(of key: String) -> PreferenceChanges { PreferenceChanges(of: contents.changes, to: key) }
 
-  package func changes(of key: String) -> PreferenceChanges { PreferenceChanges(of: contents.changes, to: key) }
+  /// Returns the signal of the key.
+  public func signal(forKey key: String) -> PreferenceSignal? { contents.changes.signal(forKey: key) }
 
-  package func report(_ error: PreferenceError) { contents.errors.report(error) }
+  /// Reports an error to the readers of ``errors``.
+  public func report(_ error: PreferenceError) { contents.errors.report(error) }
 
   private func write(_ changes: () -> [PreferenceChange]) throws(PreferenceError) {
     try turn.take(within: FilePreferenceStore.defaultLockWaitLimit)

@@ -1,6 +1,8 @@
-/// What a store of your own needs besides its values: turns for writers, notices for listeners.
+/// What a store of your own needs besides its values: turns for writers, notices for listeners, signals for properties, and
+/// errors.
 ///
-/// A ``CustomPreferenceStore`` has one and need not call it; one whose medium others change tells it of their changes:
+/// A ``CustomPreferenceStore`` has one and need not call it. A property keeps its decoded value until the hub is told of a
+/// change, so a store whose medium is changed by others tells it of their changes:
 ///
 /// ```swift
 /// func reload() throws(PreferenceError) {
@@ -14,13 +16,13 @@ public final class PreferenceHub: Sendable {
   private let reports = ErrorBroadcaster()
   private let turn = Turn(of: nil)
 
-  /// A hub for one store.
+  /// Creates the hub of one store.
   public init() {}
 
-  /// Runs `body` while no other thread writes, then tells the listeners the keys that it returns.
+  /// Runs `body` while no other thread writes, then tells the keys that it returns.
   ///
-  /// - Throws: What the body throws; `.nestedTransaction` where the calling thread is writing
-  ///   already; `.busy` where another thread writes for more than five seconds.
+  /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is writing already; `.busy` if another
+  ///   thread writes for more than five seconds.
   public func write(_ body: () throws(PreferenceError) -> Set<String>) throws(PreferenceError) {
     try turn.take(within: FilePreferenceStore.defaultLockWaitLimit)
     let keys = try inTurn(body)
@@ -32,15 +34,21 @@ public final class PreferenceHub: Sendable {
     return try body()
   }
 
-  /// Tells the listeners that the values of these keys are others now.
+  /// Tells listeners, properties and observers that the values of these keys have changed.
   ///
   /// Call it after the new values can be read, with no lock held. ``write(_:)`` does so itself.
   public func tell(_ keys: Set<String>) { listeners.tell(keys) }
 
-  /// The keys that are told from now on.
+  /// Returns the keys that are told from now on.
   public func changes() -> PreferenceChanges { PreferenceChanges(of: listeners) }
 
-  /// Reports an error that no caller could be thrown to the readers of ``errors``.
+  /// Returns the tellings of one key from now on.
+  public func changes(of key: String) -> PreferenceChanges { PreferenceChanges(of: listeners, to: key) }
+
+  /// Returns the signal of the key, which is sent each time the key is told.
+  public func signal(forKey key: String) -> PreferenceSignal { listeners.signal(forKey: key) }
+
+  /// Reports an error that could not be thrown to a caller to the readers of ``errors``.
   public func report(_ error: PreferenceError) { reports.report(error) }
 
   /// The errors that are reported from now on; each access begins a stream of its own.

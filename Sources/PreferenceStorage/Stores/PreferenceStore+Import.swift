@@ -4,57 +4,151 @@
   public import Foundation
 #endif
 
+/// What an import has taken over, and what it has passed over.
+public struct PreferenceImport: Sendable {
+  /// The keys that were taken over, in the file's order. A key with `null` was removed.
+  public internal(set) var keys: [String] = []
+  /// Why the others were passed over, with their keys. Empty unless the import was to skip what is invalid.
+  public internal(set) var errors: [PreferenceError] = []
+  /// How many keys were taken over.
+  public var count: Int { keys.count }
+}
+
 extension PreferenceStore {
-  /// Takes over the values of a file with a JSON object, or of a property list, in one transaction.
+  /// Takes over the values of a file with a JSON object or a property list, in one transaction.
   ///
   /// Keys that the file doesn't have keep their values; a JSON `null` removes its key. Numbers are taken over as they
   /// are spelled. Of a property list, dates and data become what `Date` and `Data` are kept as.
   ///
-  /// - Returns: how many keys the file has.
-  /// - Throws: `.unreadable` where the file can't be read or is neither; nothing is changed then. What a transaction
-  ///   throws.
+  /// - Parameters:
+  ///   - url: The file's URL.
+  ///   - keys: The keys to take over; all of them if it is nil.
+  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result. If not, nothing is
+  ///     changed.
+  /// - Returns: The keys that were taken over.
+  /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
+  ///   skipped. What a transaction throws. Nothing is changed then.
   @discardableResult
-  public func `import`(from url: URL) throws -> Int {
-    guard url.isFileURL, let path = FilePath(url) else {
-      throw PreferenceError(.unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
+  public func `import`(
+    from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
+  ) throws -> PreferenceImport {
+    let values = try ImportedValues(at: url)
+    return try transaction { transaction in
+      try transaction.stage(values, keys: keys, skippingInvalid: skipsInvalid)
     }
-    return try importValues(from: path)
+  }
+
+  /// Puts the values of a file with a JSON object or a property list in the place of all that the store has, in one
+  /// transaction: the exact restoration of an export.
+  ///
+  /// - Parameter url: The file's URL.
+  /// - Returns: The keys that were taken over.
+  /// - Throws: What ``import(from:keys:skippingInvalid:)`` throws. Nothing is changed then.
+  @discardableResult
+  public func `import`(replacing url: URL) throws -> PreferenceImport {
+    let values = try ImportedValues(at: url)
+    return try transaction { transaction in
+      transaction.removeAll()
+      return try transaction.stage(values, keys: nil, skippingInvalid: false)
+    }
   }
 
   /// Takes over the values of a file whose name need not be text.
-  package func importValues(from path: FilePath) throws -> Int {
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      let system = PosixFileSystem()
-      let file = Descriptor(try system.open(try system.resolve(path), for: .reading), of: system)
-      bytes = try file.read(from: 0, to: try system.status(of: file.number).snapshot.size)
-    } catch {
-      throw PreferenceError.reading(error, path: path.description)
-    }
-    let changes = try ImportedValues(Data(bytes), path: path.description).changes
-    try transaction { transaction in
-      for change in changes {
-        try ValueTable.check(change.key)
-        transaction.stage(change.text, forKey: change.key)
+  package func importValues(from path: FilePath) throws -> PreferenceImport {
+    try importValues(try path.contents(), from: path.description)
+  }
+
+  /// Takes over the values of a file's bytes.
+  package func importValues(_ bytes: [UInt8], from name: String) throws -> PreferenceImport {
+    let values = try ImportedValues(bytes, path: name)
+    return try transaction { transaction in try transaction.stage(values, keys: nil, skippingInvalid: false) }
+  }
+}
+
+extension PreferenceTransaction {
+  /// Takes over the values of a file with a JSON object or a property list, for instance as a step of a migration.
+  ///
+  /// ```swift
+  /// try store.migrate(to: 1) { _, changes in
+  ///   try changes.import(from: oldFile, keys: ["volume", "theme"], skippingInvalid: true)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - url: The file's URL.
+  ///   - keys: The keys to take over; all of them if it is nil.
+  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result.
+  /// - Returns: The keys that were taken over.
+  /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
+  ///   skipped. The transaction is as it was then.
+  @discardableResult
+  public mutating func `import`(
+    from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
+  ) throws -> PreferenceImport {
+    try stage(try ImportedValues(at: url), keys: keys, skippingInvalid: skipsInvalid)
+  }
+
+  mutating func stage(
+    _ values: ImportedValues, keys: Set<String>?, skippingInvalid: Bool
+  ) throws(PreferenceError) -> PreferenceImport {
+    var result = PreferenceImport()
+    var changes: [PreferenceChange] = []
+    for value in values.changes {
+      do throws(PreferenceError) {
+        let change = try value.get()
+        if let keys, !keys.contains(change.key) { continue }
+        // A file edited by hand can have an empty key, and then an export has it too.
+        if !change.key.isEmpty { try ValueTable.check(change.key) }
+        changes.append(change)
+      } catch {
+        if let keys, let key = error.key, !keys.contains(key) { continue }
+        guard skippingInvalid else { throw error }
+        result.errors.append(error)
       }
     }
-    return changes.count
+    for change in changes {
+      stage(change.text, forKey: change.key)
+      result.keys.append(change.key)
+    }
+    return result
+  }
+}
+
+extension FilePath {
+  /// The bytes of the file.
+  package func contents() throws(PreferenceError) -> [UInt8] {
+    do throws(SystemError) {
+      let system = PosixFileSystem()
+      let file = Descriptor(try system.open(try system.resolve(self), for: .reading), of: system)
+      return try file.read(from: 0, to: try system.status(of: file.number).snapshot.size)
+    } catch {
+      throw PreferenceError.reading(error, path: description)
+    }
   }
 }
 
 /// The values in a file of another format.
 struct ImportedValues {
-  let changes: [PreferenceChange]
+  let changes: [Result<PreferenceChange, PreferenceError>]
 
-  init(_ data: Data, path: String) throws(PreferenceError) {
-    if let changes = ImportedValues.json([UInt8](data)) {
-      self.changes = changes
+  init(at url: URL) throws(PreferenceError) {
+    guard url.isFileURL, let path = FilePath(url) else {
+      throw PreferenceError(.unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
+    }
+    try self.init(try path.contents(), path: path.description)
+  }
+
+  init(_ bytes: [UInt8], path: String) throws(PreferenceError) {
+    // Some editors put a byte-order mark before the text.
+    let text = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
+    if let changes = ImportedValues.json(text) {
+      self.changes = changes.map { .success($0) }
       return
     }
     do {
-      let list = try PropertyListDecoder().decode([String: PropertyListValue].self, from: data)
-      changes = try list.sorted { $0.key < $1.key }
-        .map { PreferenceChange(key: $0.key, text: try JSONText(encoding: $0.value)) }
+      guard PropertyListCheck.isHarmless(text) else { throw PropertyListCheck.Harmful() }
+      let list = try PropertyListDecoder().decode([String: ImportedValue].self, from: Data(text))
+      changes = list.sorted { $0.key < $1.key }.map { key, value in value.change(forKey: key, path: path) }
     } catch {
       throw PreferenceError(
         .unreadable, "is neither a JSON object nor a property list with a dictionary; nothing was imported",
@@ -67,6 +161,21 @@ struct ImportedValues {
       var changes: [PreferenceChange] = []
       guard Line.readObject(bytes, into: &changes) else { return nil }
       return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
+    }
+  }
+}
+
+/// A value of a property list, or why it can't be kept.
+private struct ImportedValue: Decodable {
+  let text: Result<JSONText, any Error>
+
+  init(from decoder: any Decoder) throws {
+    text = Result { try JSONText(encoding: try PropertyListValue(from: decoder)) }
+  }
+
+  func change(forKey key: String, path: String) -> Result<PreferenceChange, PreferenceError> {
+    text.map { PreferenceChange(key: key, text: $0) }.mapError {
+      PreferenceError(.invalidValue, "the value is of a kind that can't be kept", key: key, path: path, underlying: $0)
     }
   }
 }

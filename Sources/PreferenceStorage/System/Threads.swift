@@ -1,7 +1,7 @@
 internal import Support
 
 /// A number that identifies the running thread among those that run now.
-var currentThread: UInt {
+package var currentThread: UInt {
   #if canImport(Glibc)
     return UInt(pthread_self())
   #else

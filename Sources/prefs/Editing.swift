@@ -1,0 +1,106 @@
+import PreferenceStorage
+internal import Support
+
+/// The values of a store, or one of them, in a text editor, and back in the store.
+struct Editing {
+  let store: FilePreferenceStore
+  /// The key of the value to edit; nil for all.
+  let key: String?
+  private let system = PosixFileSystem()
+
+  init(store: FilePreferenceStore, key: String?) {
+    self.store = store
+    self.key = key
+  }
+
+  /// Returns when the editor has ended and what it saved is in the store.
+  ///
+  /// Nothing is written if it isn't JSON, or if another program has changed one of the values that were edited. The edited text
+  /// is kept in its file then.
+  func run() throws -> ExitCode {
+    var original = store.json()
+    if let key {
+      guard let value = try store.json(forKey: key) else {
+        Console.complain("there is no key \(key.debugDescription)")
+        return .notFound
+      }
+      original = value + "\n"
+    }
+    let file = try makeFile(with: original)
+    guard runEditor(on: file) else {
+      Console.complain("the editor failed, and nothing was changed; what it has saved is in \(file)")
+      return .inputOutput
+    }
+    let edited = try read(file)
+    if edited != original {
+      guard let old = members(of: original), let new = members(of: edited) else {
+        Console.complain("what was saved is not JSON, and nothing was changed; it is kept in \(file)")
+        return .damaged
+      }
+      guard try write(new, insteadOf: old) else {
+        Console.complain("another program has changed what was edited; nothing was changed, and it is kept in \(file)")
+        return .busy
+      }
+    }
+    try remove(file)
+    return .success
+  }
+
+  /// Makes the changes, unless a value isn't what was given to the editor.
+  private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
+    try store.transaction { changes in
+      let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
+      for key in edited where try changes.json(forKey: key) != old[key] ?? nil { return false }
+      for key in edited.sorted() {
+        if let json = new[key] ?? nil {
+          try changes.set(json: json, forKey: key)
+        } else {
+          changes.removeValue(forKey: key)
+        }
+      }
+      return true
+    }
+  }
+
+  private func members(of text: String) -> [String: String?]? {
+    guard let key else { return PreferenceText.members(of: text) }
+    guard let value = PreferenceText.compacted(text) else { return nil }
+    return [key: value == "null" ? nil : value]
+  }
+
+  /// A file that its owner alone can read, in the folder for temporary files.
+  private func makeFile(with text: String) throws -> FilePath {
+    let folder = getenv("TMPDIR").map { FilePath(String(cString: $0)) } ?? "/tmp"
+    let path = folder.appending(FilePath("prefs-\(UInt32.random(in: 0 ... .max)).json"))
+    do throws(SystemError) {
+      let file = try system.open(path, for: .creating)
+      defer { system.close(file) }
+      try system.write(text, to: file)
+    } catch {
+      throw PreferenceError(.unwritable, "could not be made for the editor", path: path.description, underlying: error)
+    }
+    return path
+  }
+
+  /// Runs the editor as a shell would: its name may have arguments.
+  private func runEditor(on file: FilePath) -> Bool {
+    let quoted = file.description.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    return runShell("${VISUAL:-${EDITOR:-vi}} '\(quoted)'") == 0
+  }
+
+  private func read(_ file: FilePath) throws -> String {
+    guard let text = String(validating: try file.contents(), as: UTF8.self) else {
+      throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
+    }
+    return text
+  }
+
+  private func remove(_ file: FilePath) throws {
+    do throws(SystemError) { try system.remove(file) } catch {
+      throw PreferenceError(.unwritable, "could not be removed", path: file.description, underlying: error)
+    }
+  }
+}
+
+// A property has the function's name.
+private func runShell(_ command: String) -> Int32 { system(command) }

@@ -1,0 +1,115 @@
+import Foundation
+import PreferenceSpell
+import PreferenceStorage
+import SpellRegistry
+import SpellTesting
+import Synchronization
+import Testing
+
+@Suite("A @Preference whose store can't be read", .registry, .timeLimit(.minutes(1))) struct UnavailableStoreTests {
+  final class Counts { @Preference var launches = 0 }
+
+  /// A file that is another program's at first, and then has 100 launches.
+  final class LateFile: Sendable {
+    let url = URL.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
+    init() throws { try Data("another program's\n".utf8).write(to: url) }
+    deinit { _ = try? FileManager.default.removeItem(at: url) }
+    func arrive() throws { try Data("#preferences 1\n{\"launches\":100}\n".utf8).write(to: url) }
+  }
+
+  func register(_ file: LateFile) {
+    InitializerRegistry.current.register((any PreferenceStore).self) { try FilePreferenceStore(url: file.url) }
+  }
+
+  @Test("is made again by later uses, and then has its value")
+  func madeLater() async throws {
+    let file = try LateFile()
+    register(file)
+    let counts = Counts()
+    let read = counts.launches
+    #expect(read == 0)
+    try file.arrive()
+    while counts.$launches.error?.code == .notAPreferencesFile { await Task.yield() }
+    #expect(counts.launches == 100)
+    counts.launches += 1
+    #expect(try FilePreferenceStore(url: file.url).value(Int.self, forKey: "launches") == 101)
+  }
+
+  @Test("refuses one assignment after a read that gave the default, and keeps the next")
+  func builtOnDefault() throws {
+    let store = LateStore()
+    let launches = Preference("launches", default: 0, store: store)
+    let read = launches.value
+    store.isReadable.store(true, ordering: .relaxed)
+    launches.value = read + 1
+    #expect(launches.error?.code == .unreadable)
+    #expect(try store.value(Int.self, forKey: "launches") == 100)
+    launches.value += 1
+    #expect(try store.value(Int.self, forKey: "launches") == 101)
+    #expect(launches.error == nil)
+  }
+
+  @Test("gives its values when there is a store")
+  func values() async throws {
+    let file = try LateFile()
+    register(file)
+    let counts = Counts()
+    var values = counts.$launches.values.makeAsyncIterator()
+    #expect(await values.next() == 0)
+    try file.arrive()
+    while counts.launches != 100 { await Task.yield() }
+    #expect(await values.next() == 100)
+  }
+
+  @Test("reports a value of the wrong type once for each change, to the store's errors")
+  func mismatch() async throws {
+    let store = MemoryPreferenceStore()
+    use(store)
+    let counts = Counts()
+    let errors = store.errors
+    for text in ["seven", "eight"] {
+      try store.set(text, forKey: "launches")
+      for _ in 0..<3 { #expect(counts.launches == 0 && Counts().launches == 0) }
+    }
+    try store.set(9, forKey: "other")
+    #expect(counts.launches == 0)
+    store.report(PreferenceError(.noSpace, "the last"))
+    var codes: [PreferenceError.Code] = []
+    for await error in errors {
+      codes.append(error.code)
+      if error.code == .noSpace { break }
+    }
+    #expect(codes == [.typeMismatch, .typeMismatch, .noSpace])
+  }
+
+  @Test("a static that is nil until it is set asks the registry that is current at each use")
+  func optionalConstant() {
+    enum Constants { static let nick = Preference<String?>("nick") }
+    use(MemoryPreferenceStore())
+    Constants.nick.value = "Ada"
+    #expect(Constants.nick.value == "Ada")
+    InitializerRegistry().run {
+      use(MemoryPreferenceStore())
+      #expect(Constants.nick.value == nil && !Constants.nick.isSet)
+    }
+    #expect(Constants.nick.value == "Ada")
+  }
+}
+
+/// A store with 100 launches that can't be read at first.
+private final class LateStore: CustomPreferenceStore {
+  let hub = PreferenceHub()
+  let isReadable = Atomic(false)
+  private let launches = Mutex("100")
+
+  var keys: [String] { ["launches"] }
+
+  func json(forKey key: String) throws(PreferenceError) -> String? {
+    guard isReadable.load(ordering: .relaxed) else { throw PreferenceError(.unreadable, "not yet", key: key) }
+    return launches.withLock { $0 }
+  }
+
+  func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
+    for change in changes { launches.withLock { $0 = change.json ?? "" } }
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import PreferenceStorage
+import Testing
+
+@Suite("What others write, without a listener", .timeLimit(.minutes(1))) struct FollowingTests {
+  let folder: TemporaryFolder
+  var file: URL { folder.file() }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  func stranger() throws -> FilePreferenceStore {
+    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+  }
+
+  /// Reads until the value is there, or for ten seconds.
+  func reads(_ value: Int, from store: FilePreferenceStore) throws -> Bool {
+    let end = ContinuousClock.now + .seconds(10)
+    while try store.value(Int.self, forKey: "a") != value {
+      if ContinuousClock.now > end { return false }
+      usleep(1000)
+    }
+    return true
+  }
+
+  @Test("is seen by the reads that come after the second")
+  func seen() throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try stranger()
+    for _ in 0..<2 { #expect(try store.value(Int.self, forKey: "a") == nil) }
+    for number in 1...20 {
+      try other.set(number, forKey: "a")
+      #expect(try reads(number, from: store))
+    }
+    try file.append("{\"a\":100}\n")
+    #expect(try reads(100, from: store))
+    try file.overwrite("#preferences 1\n{\"a\":200}\n")
+    #expect(try reads(200, from: store))
+  }
+
+  @Test("is seen also if it was written before the file was followed")
+  func before() throws {
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "a") == nil)
+    try stranger().set(1, forKey: "a")
+    #expect(try reads(1, from: store))
+  }
+
+  @Test("isn't seen by a store that doesn't follow others, before it reloads")
+  func switchedOff() throws {
+    let store = try FilePreferenceStore(url: file, followsOthers: false)
+    for _ in 0..<3 { #expect(try store.value(Int.self, forKey: "a") == nil) }
+    try stranger().set(1, forKey: "a")
+    for _ in 0..<20 {
+      usleep(5000)
+      #expect(try store.value(Int.self, forKey: "a") == nil)
+    }
+    try store.reload()
+    #expect(try store.value(Int.self, forKey: "a") == 1)
+  }
+
+  #if os(Linux)
+    @Test("takes one thread for all stores, which ends with the last of them, and none for a tool that reads once")
+    func thread() async {
+      await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
+        alarm(60)
+        func watchers() throws -> Int {
+          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
+            FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm") == Data("preferences\n".utf8)
+          }
+        }
+        var stores = try (0..<5).map { try FilePreferenceStore(url: URL(filePath: "\(path)/\($0)")) }
+        for store in stores {
+          try store.set(1, forKey: "a")
+          _ = try store.value(Int.self, forKey: "a")
+        }
+        insist(try watchers() == 0)
+        for store in stores { _ = try store.value(Int.self, forKey: "a") }
+        while try watchers() != 1 { usleep(1000) }
+        stores.removeAll()
+        while try watchers() > 0 { usleep(1000) }
+      }
+    }
+  #endif
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+/// What a person types.
+@Suite("prefs, by hand") final class CommandTests: Sendable {
+  let folder = FileManager.default.temporaryDirectory
+    .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
+  var file: String { folder.appending(path: "settings.preferences").path }
+
+  init() throws {
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      // Nothing was made.
+    }
+  }
+
+  func run(_ arguments: String...) throws -> (status: Int32?, output: String) {
+    let result = try Tool.run(arguments)
+    return (result.status, result.output)
+  }
+
+  /// Runs a line of a shell, in which `prefs` is the tool and `$file` the file.
+  func shell(_ line: String) throws -> Tool.Result {
+    try Tool.run("/bin/sh", ["-c", "prefs() { '\(Tool.path)' \"$@\"; }; file='\(file)'; \(line)"])
+  }
+
+  @Test("takes a string without quotes if the key has a string, or if it is told so")
+  func strings() throws {
+    #expect(try run(file, "set", "name", "Ada").status == 64)
+    #expect(try run(file, "set", "name", "Ada", "--string").status == 0)
+    #expect(try run(file, "get", "name").output == "\"Ada\"\n")
+    #expect(try run(file, "get", "name", "--string").output == "Ada\n")
+    for (value, json) in [("Grace \"G\"", "\"Grace \\\"G\\\"\""), ("7", "\"7\""), ("\"x\"", "\"x\"")] {
+      #expect(try run(file, "set", "name", value).status == 0)
+      #expect(try run(file, "get", "name").output == json + "\n")
+    }
+    #expect(try run(file, "set", "name", "7", "--json").status == 0)
+    #expect(try run(file, "get", "name").output == "7\n")
+    #expect(try run(file, "set", "volume", "7").status == 0)
+    #expect(try run(file, "set", "volume", "loud").status == 64)
+    #expect(try run(file, "get", "volume").output == "7\n")
+    #expect(try run(file, "set", "--string", "-").status == 64)
+  }
+
+  @Test("renames a key, and no key that would replace another")
+  func rename() throws {
+    _ = try run(file, "set", "a", "1")
+    _ = try run(file, "set", "b", "2")
+    #expect(try run(file, "rename", "a", "c").status == 0)
+    #expect(try run(file, "rename", "a", "d").status == 1)
+    #expect(try run(file, "rename", "b", "c").status == 64)
+    #expect(try run(file, "dump").output == "b\t2\nc\t1\n")
+  }
+
+  @Test("appends to an array")
+  func append() throws {
+    #expect(try run(file, "append", "list", "1").status == 0)
+    #expect(try run(file, "append", "list", "[2]").status == 0)
+    #expect(try run(file, "append", "list", "x", "--string").status == 0)
+    #expect(try run(file, "append", "list", "y").status == 0)
+    #expect(try run(file, "get", "list").output == "[1,[2],\"x\",\"y\"]\n")
+    _ = try run(file, "set", "number", "1")
+    #expect(try run(file, "append", "number", "2").status == 65)
+    #expect(try run(file, "append", "list", "{", "--json").status == 64)
+  }
+
+  @Test("finds keys and values with a text in them")
+  func find() throws {
+    _ = try run(file, "set", "theme", "\"Dark\"")
+    _ = try run(file, "set", "darkness", "1")
+    _ = try run(file, "set", "volume", "7")
+    #expect(try run(file, "find", "dark") == (0, "theme\t\"Dark\"\ndarkness\t1\n"))
+    #expect(try run(file, "find", "light") == (1, ""))
+  }
+
+  @Test("reads the standard input and writes the standard output for -")
+  func standardStreams() throws {
+    #expect(
+      try shell("printf '{\"a\":1}' | prefs \"$file\" import - && prefs \"$file\" export -").output
+        == "{\n  \"a\": 1\n}\n")
+    #expect(try shell("printf 'two\\nlines\\n' | prefs \"$file\" set b - --string").status == 0)
+    #expect(try run(file, "get", "b").output == "\"two\\nlines\"\n")
+    #expect(try shell("printf '{\"c\":1}' | prefs \"$file\" import /dev/stdin; prefs \"$file\" get c").output == "1\n")
+    #expect(try shell("printf '\\377' | prefs \"$file\" set d -").status == 64)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+  }
+
+  @Test("edits in an editor, checks what was saved, and takes over what was changed")
+  func edit() throws {
+    _ = try run(file, "set", "a", "1")
+    _ = try run(file, "set", "b", "2")
+    let edit = "prefs \"$file\" edit; echo $?"
+    #expect(try shell("export EDITOR='sed -i s/1/10/'; \(edit)").output == "0\n")
+    #expect(try run(file, "dump").output == "a\t10\nb\t2\n")
+    #expect(try shell("export EDITOR='sed -i /a/d'; \(edit)").output == "0\n")
+    #expect(try run(file, "dump").output == "b\t2\n")
+    let broken = try shell("export TMPDIR='\(folder.path)' EDITOR='sed -i s/2/x/'; \(edit)")
+    #expect(broken.output == "65\n")
+    #expect(broken.errors.contains("is kept in \(folder.path)/prefs-"))
+    #expect(try shell("export EDITOR=false; \(edit)").output == "74\n")
+    #expect(try shell("export EDITOR='sed -i s/2/5/'; prefs \"$file\" edit b; prefs \"$file\" get b").output == "5\n")
+    // An editor during which another program changes what is edited.
+    let editor = folder.appending(path: "editor").path
+    try Data("#!/bin/sh\n'\(Tool.path)' '\(file)' set b 6\nsed -i s/5/7/ \"$1\"\n".utf8).write(
+      to: URL(filePath: editor))
+    #expect(try shell("export EDITOR='sh \(editor)'; \(edit)").output == "75\n")
+    #expect(try run(file, "get", "b").output == "6\n")
+  }
+
+  @Test("has a help with every command, and completions that shells accept")
+  func help() throws {
+    let help = try run("--help").output
+    for command in ["list", "rename", "append", "find", "edit", "import"] { #expect(help.contains("  \(command) ")) }
+    #expect(help.split(separator: "\n").allSatisfy { $0.count <= 120 })
+    for shell in ["bash", "zsh", "fish"] { #expect(try run("--completion", shell).output.contains("rename")) }
+    #expect(try run("--completion", "csh").status == 64)
+    let completed = try Tool.run(
+      "/bin/bash",
+      [
+        "-c",
+        "PATH=\"\(URL(filePath: Tool.path).deletingLastPathComponent().path):$PATH\"; source <(prefs --completion bash)"
+          + "; COMP_WORDS=(prefs '\(file)' ren); COMP_CWORD=2; _prefs; echo \"${COMPREPLY[@]}\"",
+      ])
+    #expect(completed.output == "rename\n")
+  }
+}
