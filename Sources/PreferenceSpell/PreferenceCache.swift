@@ -53,7 +53,9 @@ internal import Synchronization
   /// Whether the store could be made; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
-  /// The value in the store, or the default. The running observation tracks it.
+  /// The value in the store, or the default.
+  ///
+  /// The running observation tracks it.
   var value: Value {
     if let decoded = decodedValue { return decoded }
     guard let signal else { return read().value }
@@ -63,7 +65,9 @@ internal import Synchronization
     return decodedOnce(signal)
   }
 
-  /// The decoded value, if a copy of it is of the signal's version. The running observation tracks it.
+  /// The decoded value, if a copy of it is of the signal's version.
+  ///
+  /// The running observation tracks it.
   @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
     let version = unretainedSignal._withUnsafeGuaranteedRef { signal in

@@ -90,7 +90,9 @@ public import Synchronization
 
 private let threadCopyCount = 16
 
-/// Which of the threads' copies is the calling thread's. Threads that were started one after the other have different ones.
+/// Which of the threads' copies is the calling thread's.
+///
+/// Threads that were started one after the other have different ones.
 @usableFromInline func threadCopyIndex() -> Int { Int(currentThread >> 12) % threadCopyCount }
 
 /// A collection that can move its elements to a buffer that no other value shares.

@@ -13,7 +13,9 @@ public final class PreferenceSignal: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   /// The version of which a mismatch was reported.
   private let reportedVersion = Atomic<UInt64>(0)
-  /// What the registrar knows the value by. Kept here, since a key path that is written in place is retained by each read.
+  /// What the registrar knows the value by.
+  ///
+  /// Kept here, since a key path that is written in place is retained by each read.
   private let path: any KeyPath<PreferenceSignal, Void> & Sendable = \PreferenceSignal.value
   private let onEnd: @Sendable () -> Void
 

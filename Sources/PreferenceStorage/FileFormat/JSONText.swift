@@ -58,7 +58,9 @@ package enum PreferenceText {
     do { return try JSONText(text).decode(String.self) } catch { return nil }
   }
 
-  /// The members of a JSON object, the last of those with one name; nil if the text isn't one. A value of nil is `null`.
+  /// The members of a JSON object, the last of those with one name; nil if the text isn't one.
+  ///
+  /// A value of nil is `null`.
   package static func members(of text: String) -> [String: String?]? {
     JSONText(text).withBytes { bytes in
       var changes: [PreferenceChange] = []

@@ -161,7 +161,9 @@ public final class FilePreferenceStore: PreferenceStore {
   /// Returns the changes of one key from now on, and of no other.
   public func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
 
-  /// Returns the signal of the key. From now on what other processes write is read as they write it.
+  /// Returns the signal of the key.
+  ///
+  /// From now on what other processes write is read as they write it.
   public func signal(forKey key: String) -> PreferenceSignal? {
     if followsOthers { file.follow() }
     return file.contents.changes.signal(forKey: key)

@@ -6,9 +6,13 @@
 
 /// What an import has taken over, and what it has passed over.
 public struct PreferenceImport: Sendable {
-  /// The keys that were taken over, in the file's order. A key with `null` was removed.
+  /// The keys that were taken over, in the file's order.
+  ///
+  /// A key with `null` was removed.
   public internal(set) var keys: [String] = []
-  /// Why the others were passed over, with their keys. Empty unless the import was to skip what is invalid.
+  /// Why the others were passed over, with their keys.
+  ///
+  /// Empty unless the import was to skip what is invalid.
   public internal(set) var errors: [PreferenceError] = []
   /// How many keys were taken over.
   public var count: Int { keys.count }
