@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import SpellTesting
 import Spellbook
 import Synchronization
@@ -31,6 +32,59 @@ import Testing
     final class Timer { @Preference("timer.volume") var volume = 8 }
 
     #expect(Timer().volume == 8)
+  }
+
+  @Test("have declared keys, and keys that an initializer chooses")
+  func declaredKeys() throws {
+    final class Player { @Preference(.volume) var volume }
+    final class Account {
+      @Preference var token: String
+      init(user: String) {
+        _token = Preference(wrappedValue: "none", "token.\(user)")
+      }
+    }
+
+    try store.set(8, for: .volume)
+    let volume = try store.value(.volume)
+
+    #expect(volume == 8 && Player().volume == 8)
+    #expect(Account(user: "ada").token == "none")
+    Account(user: "ada").token = "t"
+    #expect(store.keys == ["volume", "token.ada"])
+  }
+
+  @Test("hand on their parts")
+  func parts() throws {
+    let settings = Settings()
+
+    let name = settings.$theme.name
+    name.value = "dark"
+    try settings.$theme.name.update { $0 += "er" }
+
+    #expect(settings.theme == Theme(name: "darker"))
+  }
+
+  @Test("are observed")
+  func observation() {
+    let player = Mixer()
+    let isNoticed = Mutex(false)
+
+    withObservationTracking {
+      _ = player.volume
+    } onChange: {
+      isNoticed.withLock { $0 = true }
+    }
+    Mixer().volume = 9
+
+    #expect(isNoticed.withLock { $0 })
+  }
+
+  @Test("are a part of a store with a prefix")
+  func prefix() throws {
+    let windows = PrefixedPreferenceStore("windows.", in: store)
+    try windows.set(2, forKey: "count")
+
+    #expect(store.keys == ["windows.count"])
   }
 
   @Test("are declared as properties")
@@ -125,6 +179,14 @@ import Testing
     #expect(settings.$volume.error?.code == .typeMismatch)
     #expect(try store.value(String.self, forKey: "volume") == "loud")
   }
+}
+
+extension PreferenceKeys {
+  static let volume = PreferenceKey("volume", default: 5)
+}
+
+@Observable final class Mixer {
+  @ObservationIgnored @Preference(.volume) var volume
 }
 
 final class DictionaryStore: CustomPreferenceStore {
