@@ -76,7 +76,9 @@ enum Constants {
     #expect(try String(contentsOf: file, encoding: .utf8) == "hello\n")
 
     try FileManager.default.removeItem(at: file)
-    while settings.$nickname.error?.code == .notAPreferencesFile { await Task.yield() }
+    while settings.$nickname.error?.code == .notAPreferencesFile {
+      try await Task.sleep(for: .milliseconds(5))
+    }
     settings.nickname = "kept"
     #expect(settings.$nickname.error == nil)
     #expect(try FilePreferenceStore(url: file).value(String.self, forKey: "nickname") == "kept")

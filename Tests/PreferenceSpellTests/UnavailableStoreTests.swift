@@ -29,7 +29,9 @@ import Testing
     let read = counts.launches
     #expect(read == 0)
     try file.arrive()
-    while counts.$launches.error?.code == .notAPreferencesFile { await Task.yield() }
+    while counts.$launches.error?.code == .notAPreferencesFile {
+      try await Task.sleep(for: .milliseconds(5))
+    }
     #expect(counts.launches == 100)
     counts.launches += 1
     #expect(try FilePreferenceStore(url: file.url).value(Int.self, forKey: "launches") == 101)
@@ -57,7 +59,7 @@ import Testing
     var values = counts.$launches.values.makeAsyncIterator()
     #expect(await values.next() == 0)
     try file.arrive()
-    while counts.launches != 100 { await Task.yield() }
+    while counts.launches != 100 { try await Task.sleep(for: .milliseconds(5)) }
     #expect(await values.next() == 100)
   }
 

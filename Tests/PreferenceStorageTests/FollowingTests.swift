@@ -13,45 +13,45 @@ import Testing
   }
 
   /// Reads until the value is there, or for ten seconds.
-  func reads(_ value: Int, from store: FilePreferenceStore) throws -> Bool {
+  func reads(_ value: Int, from store: FilePreferenceStore) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(10)
     while try store.value(Int.self, forKey: "a") != value {
       if ContinuousClock.now > end { return false }
-      usleep(1000)
+      try await Task.sleep(for: .milliseconds(1))
     }
     return true
   }
 
   @Test("is seen by the reads that come after the second")
-  func seen() throws {
+  func seen() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
     for _ in 0..<2 { #expect(try store.value(Int.self, forKey: "a") == nil) }
     for number in 1...20 {
       try other.set(number, forKey: "a")
-      #expect(try reads(number, from: store))
+      #expect(try await reads(number, from: store))
     }
     try file.append("{\"a\":100}\n")
-    #expect(try reads(100, from: store))
+    #expect(try await reads(100, from: store))
     try file.overwrite("#preferences 1\n{\"a\":200}\n")
-    #expect(try reads(200, from: store))
+    #expect(try await reads(200, from: store))
   }
 
   @Test("is seen also if it was written before the file was followed")
-  func before() throws {
+  func before() async throws {
     let store = try FilePreferenceStore(url: file)
     #expect(try store.value(Int.self, forKey: "a") == nil)
     try stranger().set(1, forKey: "a")
-    #expect(try reads(1, from: store))
+    #expect(try await reads(1, from: store))
   }
 
   @Test("isn't seen by a store that doesn't follow others, before it reloads")
-  func switchedOff() throws {
+  func switchedOff() async throws {
     let store = try FilePreferenceStore(url: file, followsOthers: false)
     for _ in 0..<3 { #expect(try store.value(Int.self, forKey: "a") == nil) }
     try stranger().set(1, forKey: "a")
     for _ in 0..<20 {
-      usleep(5000)
+      try await Task.sleep(for: .milliseconds(5))
       #expect(try store.value(Int.self, forKey: "a") == nil)
     }
     try store.reload()

@@ -50,7 +50,9 @@ import Testing
     let changes = store.changes()
     #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
     try file.overwrite("#preferences 1\n{\"a\":100}\n")
-    while code({ _ = try store.value(Int.self, forKey: "a") }) == .notAPreferencesFile { await Task.yield() }
+    while code({ _ = try store.value(Int.self, forKey: "a") }) == .notAPreferencesFile {
+      try await Task.sleep(for: .milliseconds(5))
+    }
     #expect(try store.value(Int.self, forKey: "a") == 100)
     var iterator = changes.makeAsyncIterator()
     #expect(await iterator.next() == ["a"])
