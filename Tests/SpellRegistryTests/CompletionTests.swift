@@ -61,6 +61,19 @@ struct CompletionTests {
     #expect(heard.all == ["completed 7"])
   }
 
+  @Test("of a value that is awaited runs once for each run of its initializer")
+  func awaited() async throws {
+    let heard = heard
+    registry.registerAsync(Int.self, scope: .singleton) { _ in 7 }.onCompletion { value, _ in heard.add("kept \(value)")
+    }
+    registry.registerAsync(String.self) { _ in "unique" }.onCompletion { value, _ in heard.add(value) }
+    for _ in 0..<2 {
+      _ = try await registry.resolveAsync(Int.self)
+      _ = try await registry.resolveAsync(String.self)
+    }
+    #expect(heard.all == ["kept 7", "unique", "unique"])
+  }
+
   @Test("runs after every value of one resolution was made, in their order")
   func order() throws {
     let heard = heard

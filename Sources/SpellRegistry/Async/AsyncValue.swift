@@ -28,7 +28,9 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
     of registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
   ) async throws -> Value {
     let run = try AsyncRun.begin(registration, named: name)
-    return try await run.awaited { try await perform(run, for: registry, keepsValue: false) }
+    let value = try await run.awaited { try await perform(run, for: registry, keepsValue: false) }
+    (registration as? TypedRegistration<Value>)?.complete(value, at: run.point)
+    return value
   }
 
   /// The value that the registration keeps, else that of the run under way, else that of a run begun now.
@@ -52,6 +54,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
         defer { end(run) }
         let value = try await perform(run, for: registry, keepsValue: true)
         registration.kept.keep(value, since: resetCount)
+        (registration as? TypedRegistration<Value>)?.complete(value, at: run.point)
         return value
       }
       state.running = Running(resetCount: resetCount, run: run, task: task)
@@ -78,7 +81,8 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
       try await registry.runInitializer(keepsValue: keepsValue) {
         let resolver = Resolver(point: run.point, registry: registry)
         let value = try await initializer(resolver)
-        guard let registration = run.registration as? TypedRegistration<Value>, registration.isDecorated else {
+        guard let registration = run.registration as? TypedRegistration<Value>, registration.hasWorkToDoAfterInitializer
+        else {
           return value
         }
         return try registration.decorated(value, resolver)

@@ -6,9 +6,6 @@ struct Hooks: ~Copyable, Sendable {
   typealias Hook = @Sendable (Any, InjectionPoint) -> Void
   private let hooks = Lock<[Hook]>([])
   private let isUsed = Atomic(false)
-  /// Those that are called once for each new value, when the resolution that made it has ended.
-  private let completions = Lock<[Hook]>([])
-  private let hasCompletions = Atomic(false)
 
   /// Whether there is any; saves the lock if there is none.
   ///
@@ -18,19 +15,6 @@ struct Hooks: ~Copyable, Sendable {
   func add(_ hook: @escaping Hook) {
     hooks.withLock { $0.append(hook) }
     isUsed.store(true, ordering: .relaxed)
-  }
-
-  func addCompletion(_ hook: @escaping Hook) {
-    completions.withLock { $0.append(hook) }
-    hasCompletions.store(true, ordering: .relaxed)
-  }
-
-  /// Leaves a new value for the hooks that are called when the thread's resolution has ended.
-  @inline(__always) func completeLater<Value>(_ value: Value, on thread: CurrentThread, at point: () -> InjectionPoint)
-  {
-    guard hasCompletions.load(ordering: .relaxed) else { return }
-    let (hooks, point) = (completions.withLock { $0 }, point())
-    thread.completions.append { for hook in hooks { hook(value, point) } }
   }
 
   /// Calls every hook, making an `Any` of the value only if there is one.

@@ -66,8 +66,8 @@ public struct Registration<Value>: Sendable {
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     // The registry holds the registration, so the registration must not hold the registry.
     let registry = WeakReference(registry)
-    storage.hooks.addCompletion { value, point in
-      guard let value = value as? Value, let registry = registry.object as? InitializerRegistry else { return }
+    storage.addCompletion { value, point in
+      guard let registry = registry.object as? InitializerRegistry else { return }
       hook(value, Resolver(point: point, registry: registry))
     }
     return self

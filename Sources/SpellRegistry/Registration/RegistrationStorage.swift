@@ -102,13 +102,12 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
   }
 
   let initializer: Initializer
-  private let decorators = Lock<[Decorator]>([])
-  private let hasDecorators = Atomic(false)
-  typealias Decorator = @Sendable (Value, Resolver) throws -> Value
+  private let additions = Lock(Additions())
+  private let hasAdditions = Atomic(false)
 
   init(
     key: RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
-    clock: ElapsedClock, place: SourcePlace, _ making: Making<Value>
+    clock: ElapsedClock, place: SourcePlace, _ making: consuming Making<Value>
   ) {
     initializer = making.initializer
     super.init(
@@ -117,23 +116,47 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
       dependencies: making.dependencies)
   }
 
-  /// Whether values are changed after the initializer has made them.
+  /// What follows the initializer.
+  private struct Additions: Sendable {
+    var decorators: [Decorator] = []
+    var completions: [Completion] = []
+  }
+  typealias Decorator = @Sendable (Value, Resolver) throws -> Value
+  typealias Completion = @Sendable (Value, InjectionPoint) -> Void
+
+  /// Whether anything follows the initializer; if not, a new value is handed on as it is.
   ///
-  /// Relaxed: a thread that has synchronized with the one that added a decorator sees it.
-  var isDecorated: Bool { hasDecorators.load(ordering: .relaxed) }
+  /// Relaxed: a thread that has synchronized with the one that added something sees it.
+  var hasWorkToDoAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
 
   /// A value that the initializer has made, after all decorators.
   func decorated(_ value: Value, _ resolver: Resolver) throws -> Value {
-    try decorators.withLock { $0 }.reduce(value) { try $1($0, resolver) }
+    try additions.withLock(\.decorators).reduce(value) { try $1($0, resolver) }
+  }
+
+  /// Leaves a new value for the completions, which run when the thread's resolution has ended.
+  func completeLater(_ value: Value, on thread: CurrentThread, at point: InjectionPoint) {
+    let completions = additions.withLock(\.completions)
+    if !completions.isEmpty { thread.completions.append { for complete in completions { complete(value, point) } } }
+  }
+
+  /// Calls the completions for a new value that was awaited.
+  func complete(_ value: Value, at point: InjectionPoint) {
+    if hasWorkToDoAfterInitializer { for complete in additions.withLock(\.completions) { complete(value, point) } }
+  }
+
+  func addCompletion(_ completion: @escaping Completion) {
+    additions.withLock { $0.completions.append(completion) }
+    hasAdditions.store(true, ordering: .relaxed)
   }
 
   /// Adds a decorator, and forgets what is kept so that it's made again.
   func decorate(_ decorator: @escaping Decorator) {
-    if case .instance = initializer {
+    if isInstance {
       trap("An instance can't be decorated: it was made before. Decorate it, then register the result.", at: place)
     }
-    decorators.withLock { $0.append(decorator) }
-    hasDecorators.store(true, ordering: .relaxed)
+    additions.withLock { $0.decorators.append(decorator) }
+    hasAdditions.store(true, ordering: .relaxed)
     kept.reset()
   }
 

@@ -240,17 +240,27 @@ extension InitializerRegistry {
       registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
     return try thread.making(frame) { () throws(InjectionError) in
       do {
-        var value = try runInitializer(keepsValue: keepsValue || asker.isKept, body)
-        if registration.isDecorated {
-          value = try registration.decorated(value, Resolver(point: point(), registry: self))
+        if registration.hasWorkToDoAfterInitializer {
+          return try finishedValue(of: registration, on: thread, at: point) {
+            try runInitializer(keepsValue: keepsValue || asker.isKept, body)
+          }
         }
-        registration.hooks.completeLater(value, on: thread, at: point)
-        return value
+        return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
       } catch {
         throw InjectionError.wrapping(
           error, thrownBy: point().step(registration.service, registration: registration.place))
       }
     }
+  }
+
+  /// What a registration's decorators make of a new value, which is left for its completions.
+  @inline(never) private func finishedValue<Value>(
+    of registration: TypedRegistration<Value>, on thread: CurrentThread, at point: () -> InjectionPoint,
+    _ make: () throws -> Value
+  ) throws -> Value {
+    let value = try registration.decorated(try make(), Resolver(point: point(), registry: self))
+    registration.completeLater(value, on: thread, at: point())
+    return value
   }
 }
 
