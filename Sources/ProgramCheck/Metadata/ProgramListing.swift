@@ -18,8 +18,9 @@ struct ProgramListing {
   private let wrappers: Set<ContextDescriptor>
   private let resolve: (MangledName) -> (any Any.Type)?
   private var places: [ContextDescriptor: Place] = [:]
-  /// The types that a declared key may make; see `keyTypes(in:)`.
-  private var keyTypes: Set<ObjectIdentifier> = []
+  private let images: [MetadataSections]
+  /// The types that declared keys may make, once a property has asked; see `findKeyTypes()`.
+  private var keyTypes: Set<ObjectIdentifier>?
   private var knownWrappers: [ContextDescriptor: Wrapper] = [:]
 
   /// What is the same for all properties with a wrapper.
@@ -41,9 +42,9 @@ struct ProgramListing {
   ) {
     self.memory = memory
     self.resolve = resolve
+    self.images = images
     let named = ContextDescriptor(ofProtocol: (any NamedProperty).self)
     wrappers = Set(images.flatMap { $0.types(conformingTo: named, in: memory) })
-    keyTypes = keyTypes(in: images)
     for image in images {
       for type in image.declaredTypes(in: memory) {
         guard let parent = type.parent(in: memory), let place = place(of: parent) else { continue }
@@ -56,15 +57,12 @@ struct ProgramListing {
   ///
   /// A key is a static, which no metadata shows, and is made when it is first used. But what makes an
   /// `InjectionKey<Value>` asks the runtime for that type by its mangled name.
-  private mutating func keyTypes(in images: [MetadataSections]) -> Set<ObjectIdentifier> {
+  private mutating func findKeyTypes() -> Set<ObjectIdentifier> {
     var types: Set<ObjectIdentifier> = []
     var isKey: [ContextDescriptor: Bool] = [:]
     for image in images {
       MangledName.forEach(in: image.typeNames, of: memory) { name, descriptor in
-        if isKey[descriptor] == nil {
-          let place = place(of: descriptor)
-          isKey[descriptor] = place?.module == "SpellRegistry" && place?.path == "InjectionKey"
-        }
+        if isKey[descriptor] == nil { isKey[descriptor] = isInjectionKey(descriptor) }
         guard isKey[descriptor] == true, name.isWhole(in: memory), let key = resolve(name) as? InjectionKeys.Type else {
           return
         }
@@ -72,6 +70,22 @@ struct ProgramListing {
       }
     }
     return types
+  }
+
+  /// Whether a key of the type is declared anywhere in the program.
+  private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
+    let types = keyTypes ?? findKeyTypes()
+    keyTypes = types
+    return types.contains(ObjectIdentifier(type))
+  }
+
+  private mutating func isInjectionKey(_ descriptor: ContextDescriptor) -> Bool {
+    // Most are out of the question before any name is read.
+    guard descriptor.kind(in: memory) == .class, descriptor.isGeneric(in: memory), let place = place(of: descriptor)
+    else {
+      return false
+    }
+    return place.module == "SpellRegistry" && place.path == "InjectionKey"
   }
 
   private mutating func list(_ type: ContextDescriptor) {
@@ -93,7 +107,7 @@ struct ProgramListing {
           WrappedProperty(
             field.label, of: valueType, in: containerType, named: place.path, module: place.module,
             wrapper: wrapper.name, need: wrapper.need,
-            mayHaveKey: wrapper.need.takesNameOrKey && keyTypes.contains(ObjectIdentifier(valueType))))
+            mayHaveKey: wrapper.need.takesNameOrKey && mayHaveKey(valueType)))
       } else {
         hide(type, because: .unknownToTheRuntime, [field])
       }

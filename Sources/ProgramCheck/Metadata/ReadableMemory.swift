@@ -6,8 +6,10 @@ final class ReadableMemory {
   /// Sorted by their bounds, which don't touch.
   private let ranges: [Range<UInt>]
   /// The range that was looked up last, which most often is the next one too.
-  private var start: UInt = 0
-  private var end: UInt = 0
+  ///
+  /// Unchecked, as one listing on one thread has the object, and the check at run time would cost more than the look.
+  @exclusivity(unchecked) private var start: UInt = 0
+  @exclusivity(unchecked) private var end: UInt = 0
 
   init(_ ranges: [Range<UInt>]) {
     var joined: [Range<UInt>] = []
