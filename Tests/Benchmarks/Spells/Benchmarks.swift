@@ -5,6 +5,7 @@ let benchmarks: @Sendable () -> Void = {
   compareReading()
   compareMaking()
   compareResolving()
+  compareKeys()
   compareManyRegistrations()
   compareTasksAndThreads()
   compareStoring()

@@ -23,7 +23,7 @@ private func making<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
   { $0.measure { for _ in $0 { use(Object()) } } }
 }
 
-private func makingAndReading<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
+func makingAndReading<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
   registerSamples()
   return {
     $0.measure {

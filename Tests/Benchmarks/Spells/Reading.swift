@@ -55,7 +55,7 @@ func compareReading() {
     .add(subject: { readingFirst(Subject.self) }, baseline: { readingFirst(Baseline.self) })
 }
 
-private func readingAgain<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
+func readingAgain<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
   registerSamples()
   let object = identity(Object())
   use(object.value)
