@@ -68,11 +68,13 @@ extension Character {
 // MARK: Times
 
 extension Duration {
-  /// Whole nanoseconds, clamped to the range of `Int`.
-  var nanoseconds: Int {
+  /// Whole nanoseconds, clamped to the range of `Int64`.
+  ///
+  /// Not `Int`: with 32 bits, as on a watch, that would end at 2.1 seconds.
+  var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
-    let (whole, isTooMuch) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, isTooMuchAfterAll) = whole.addingReportingOverflow(Int(attoseconds / 1_000_000_000))
+    let (whole, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooMuchAfterAll) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
     return isTooMuch || isTooMuchAfterAll ? (self < .zero ? .min : .max) : sum
   }
 
@@ -81,10 +83,10 @@ extension Duration {
     let nanoseconds = nanoseconds
     guard nanoseconds > 0 else { return nanoseconds == 0 ? "0 s" : "-\((Duration.zero - self).text)" }
     // The power of ten to round to.
-    var step = 1
+    var step: Int64 = 1
     while nanoseconds / step >= 1_000 { step *= 10 }
     let rounded = step > 1_000_000_000 ? nanoseconds : (nanoseconds + step / 2) / step * step
-    let (unit, name) =
+    let (unit, name): (Int64, String) =
       switch rounded {
       case ..<1_000: (1, "ns")
       case ..<1_000_000: (1_000, "µs")
@@ -98,7 +100,7 @@ extension Duration {
   var seconds: String { Duration.decimal(nanoseconds, per: 1_000_000_000, digits: 9) }
 
   /// A number of small units as a decimal number of large ones, truncated after some digits.
-  private static func decimal(_ number: Int, per unit: Int, digits: Int) -> String {
+  private static func decimal(_ number: Int64, per unit: Int64, digits: Int) -> String {
     let whole = number / unit
     // Adding the unit keeps leading zeros.
     let rest = String(unit + abs(number % unit)).dropFirst()

@@ -98,12 +98,20 @@ extension LaunchTimer {
       let timer = LaunchTimer(body)
       let source = DispatchSource.makeTimerSource(queue: queue)
       source.setEventHandler { DispatchQueue(label: "LaunchInitializers.timer").async { timer.fire() } }
-      // A deadline beyond the range of Dispatch never comes.
-      source.schedule(deadline: .now() + .nanoseconds(pause.nanoseconds), leeway: .milliseconds(1))
+      source.schedule(deadline: deadline(after: pause), leeway: .milliseconds(1))
       let kept = Lock(source)
       timer.wait { kept.withLock { $0.cancel() } }
       kept.withLock { $0.resume() }
       return timer
+    }
+
+    /// The time on Dispatch's clock; one beyond its range never comes.
+    ///
+    /// Not by a `DispatchTimeInterval`, whose `Int` ends at 2.1 seconds if it has 32 bits.
+    static func deadline(after pause: Duration) -> DispatchTime {
+      let now = Int64(clamping: DispatchTime.now().uptimeNanoseconds)
+      let (deadline, isTooMuch) = now.addingReportingOverflow(max(0, pause.nanoseconds))
+      return isTooMuch ? .distantFuture : DispatchTime(uptimeNanoseconds: UInt64(deadline))
     }
 
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers")
