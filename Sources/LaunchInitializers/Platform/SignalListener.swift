@@ -47,9 +47,16 @@ final class SignalListener: Sendable {
       if numbers.isEmpty {
         trap("run(on:) was called without signals. Pass the signals to wait for, such as [.terminate, .interrupt].")
       }
-      for number in numbers where !(1...64).contains(number) || number == SIGKILL || number == SIGSTOP {
-        trap("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate or .interrupt.")
+      for number in numbers where !(1..<NSIG).contains(number) || number == SIGKILL || number == SIGSTOP {
+        refuse(number)
       }
+    }
+
+    /// Stops the program for a signal that this platform doesn't have, or that no program can handle.
+    fileprivate static func refuse(_ number: Int32) -> Never {
+      trap(
+        "run(on:) can't wait for signal \(number), which no program can handle on this platform (its signals are 1 to"
+          + " \(NSIG - 1)). Use .terminate or .interrupt.")
     }
   }
 
@@ -99,7 +106,10 @@ final class SignalListener: Sendable {
         state.lastID += 1
         state.listeners[state.lastID] = (numbers, hear)
         for number in numbers where state.former[number] == nil {
-          state.former.updateValue(signal(number, handleSignal), forKey: number)
+          let former: Handler? = signal(number, handleSignal)
+          // SIG_ERR: the C library keeps the signal for itself.
+          if unsafeBitCast(former, to: Int.self) == -1 { SignalListener.refuse(number) }
+          state.former.updateValue(former, forKey: number)
         }
         return state.lastID
       }
