@@ -2,23 +2,27 @@
 
 internal import Support
 
-#if !canImport(Darwin)
+#if canImport(Dispatch)
   internal import Dispatch
 #endif
 
 /// Whether the caller runs on the main actor's executor.
 ///
-/// Not the same as being on the main thread: on Linux, `dispatchMain()` gives the main queue to other threads, and the
-/// main actor with it. So the queue is asked, by a mark of our own on it.
+/// Not the same as being on the main thread: `dispatchMain()` gives the main queue to other threads, and the main actor with
+/// it. So the queue is asked, by a mark of our own on it. On Darwin the main thread counts too: it may run main-actor code
+/// before it runs the queue. Without Dispatch there is one thread.
 func isOnMainActor() -> Bool {
   #if canImport(Darwin)
-    pthread_main_np() != 0
+    if pthread_main_np() != 0 { return true }
+  #endif
+  #if canImport(Dispatch)
+    return DispatchQueue.getSpecific(key: mainQueueMark) != nil
   #else
-    DispatchQueue.getSpecific(key: mainQueueMark) != nil
+    return true
   #endif
 }
 
-#if !canImport(Darwin)
+#if canImport(Dispatch)
   private let mainQueueMark: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
