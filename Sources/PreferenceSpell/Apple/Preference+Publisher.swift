@@ -1,17 +1,30 @@
 #if canImport(Combine)
   public import Combine
+  internal import Dispatch
+  internal import PreferenceStorage
   internal import Support
 
   extension Preference.Projection {
     /// The preference as a Combine publisher: the value now, then each value it changes to, whoever changes it.
     ///
     /// ```swift
-    /// settings.$launches.publisher.receive(on: DispatchQueue.main).sink { print($0) }
+    /// settings.$launches.publisher.sink { label.text = "\($0)" }
     /// ```
     ///
-    /// Values come on a thread of the concurrency runtime, so receive them on the main queue in code of the main actor. A slow subscriber gets the latest value instead of all those
-    /// between; the subscription ends when it is cancelled.
-    public var publisher: PreferencePublisher<Value> { PreferencePublisher(values: values) }
+    /// The first value is published within the subscription, on the subscriber's thread. Later ones are published on the main
+    /// queue, so that the operators and the subscriber may use the main actor; subscribe there then. A slow subscriber gets
+    /// the latest value instead of all those between. A value that equals the one before isn't published again if its type is
+    /// `Equatable`. The subscription ends when it is cancelled.
+    public var publisher: PreferencePublisher<Value> {
+      PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
+    }
+
+    /// The preference as a Combine publisher whose later values are published by a scheduler.
+    ///
+    /// The first value is published within the subscription, as ``publisher`` does.
+    public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {
+      PreferencePublisher(cache: cache) { scheduler.schedule($0) }
+    }
   }
 
   /// Publishes the values of a preference.
@@ -21,44 +34,56 @@
     /// A preference that can't be read publishes its default.
     public typealias Failure = Never
 
-    let values: PreferenceValues<Value>
+    let cache: PreferenceCache<Value>
+    let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// Begins a subscription with a task of its own.
+    /// Begins a subscription; the first value is published when the subscriber demands one.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Value, Downstream.Failure == Never {
-      subscriber.receive(subscription: PreferenceSubscription(of: values) { subscriber.receive($0) })
+      subscriber.receive(
+        subscription: PreferenceSubscription(of: cache, schedule: schedule) { subscriber.receive($0) })
     }
   }
 
   /// Hands values on as they are demanded.
   ///
-  /// `@unchecked Sendable`: all that changes is behind the lock `state`; `deliver` is called only by the one task that it
-  /// holds, so never by two threads at once, as Combine demands.
+  /// `@unchecked Sendable`: all that changes is behind the lock `state`, but for `last`. That and `deliver` are used first
+  /// by the thread that demands the first value, then by a block of the scheduler at a time, the first of which is made after
+  /// that; each block is awaited, and so no two are at it at once, as Combine demands.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
-      var task: Task<Void, Never>?
       var demand = Subscribers.Demand.none
-      var waiting: CheckedContinuation<Void, Never>?
+      var hasBegun = false
       var isCancelled = false
+      var task: Task<Void, Never>?
+      var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private let values: PreferenceValues<Value>
+    private let cache: PreferenceCache<Value>
+    private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// Hands a value to the subscriber; the result is how many more it wants.
     private let deliver: (Value) -> Subscribers.Demand
     private let state = Lock(State())
+    private var last: Value?
 
-    init(of values: PreferenceValues<Value>, deliver: @escaping (Value) -> Subscribers.Demand) {
-      self.values = values
+    init(
+      of cache: PreferenceCache<Value>, schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+      deliver: @escaping (Value) -> Subscribers.Demand
+    ) {
+      self.cache = cache
+      self.schedule = schedule
       self.deliver = deliver
     }
 
     func request(_ demand: Subscribers.Demand) {
-      let waiting = state.withLock { state in
+      let (isFirst, waiting) = state.withLock { state in
         state.demand += demand
-        if state.task == nil && !state.isCancelled { state.task = Task { await self.run() } }
-        return state.waiting.take()
+        let isFirst = !state.hasBegun && !state.isCancelled && state.demand > 0
+        if isFirst { state.hasBegun = true }
+        return (isFirst, state.waiting.take())
       }
       waiting?.resume()
+      if isFirst { begin() }
     }
 
     func cancel() {
@@ -70,35 +95,64 @@
       waiting?.resume()
     }
 
-    private func run() async {
-      var values = values.makeAsyncIterator()
-      while await isDemanded(), let value = await values.next(), !isCancelled {
-        let more = deliver(value)
-        state.withLock { $0.demand += more }
+    private func begin() {
+      // Listens before it reads, so that no change falls in between.
+      let changes = cache.changes
+      publish()
+      state.withLock { state in
+        if !state.isCancelled { state.task = Task { await self.publish(changes) } }
       }
     }
 
-    private var isCancelled: Bool { state.withLock(\.isCancelled) }
-
-    /// Takes one of what is demanded, waiting for it; false where the subscription was cancelled.
-    private func isDemanded() async -> Bool {
-      while !isCancelled {
-        let isDemanded = state.withLock { state in
-          guard state.demand > 0 else { return false }
-          state.demand -= 1
-          return true
-        }
-        if isDemanded { return true }
+    private func publish(_ changes: PreferenceChanges) async {
+      for await keys in changes where keys.contains(cache.key) {
+        guard await isDemanded() else { return }
         await withCheckedContinuation { continuation in
-          let isDue = state.withLock { state in
-            if state.demand > 0 || state.isCancelled { return true }
-            state.waiting = continuation
-            return false
+          schedule {
+            self.publish()
+            continuation.resume()
           }
-          if isDue { continuation.resume() }
         }
       }
-      return false
     }
+
+    /// Publishes the value that the preference has now, unless it is the one that the subscriber has.
+    private func publish() {
+      let value = cache.value
+      if let last, areEqual(last, value) { return }
+      let isWanted = state.withLock { state in
+        if state.isCancelled { return false }
+        state.demand -= 1
+        return true
+      }
+      guard isWanted else { return }
+      last = value
+      let more = deliver(value)
+      state.withLock { $0.demand += more }
+    }
+
+    /// Waits until a value is demanded; false if the subscription was cancelled.
+    private func isDemanded() async -> Bool {
+      await withCheckedContinuation { continuation in
+        let isDue = state.withLock { state in
+          if state.demand > 0 || state.isCancelled { return true }
+          state.waiting = continuation
+          return false
+        }
+        if isDue { continuation.resume() }
+      }
+      return state.withLock { !$0.isCancelled }
+    }
+  }
+
+  /// Whether two values are known to be equal.
+  private func areEqual<Value>(_ one: Value, _ other: Value) -> Bool {
+    func compare<Comparable: Equatable>(_ type: Comparable.Type) -> Bool {
+      guard let one = one as? Comparable, let other = other as? Comparable else { return false }
+      return one == other
+    }
+    // The type, not the value: a nil is no `Equatable` by itself.
+    guard let type = Value.self as? any Equatable.Type else { return false }
+    return compare(type)
   }
 #endif
