@@ -9,7 +9,7 @@ public import Synchronization
   private let registry: InitializerRegistry?
 
   private struct Resolved: Sendable {
-    weak let registry: InitializerRegistry?
+    weak var registry: InitializerRegistry?
     let cache: PreferenceCache<Value>
     /// When a store that could not be made is tried again; nil if it could.
     let retry: ContinuousClock.Instant?

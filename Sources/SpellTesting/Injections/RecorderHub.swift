@@ -7,10 +7,10 @@ package import SpellRegistry
 /// would call ever more dead ones.
 package final class RecorderHub: Sendable {
   private struct Recorder: Sendable {
-    weak let recorder: InjectionRecorder?
+    weak var recorder: InjectionRecorder?
   }
   private struct Entry: Sendable {
-    weak let registry: InitializerRegistry?
+    weak var registry: InitializerRegistry?
     let hub: RecorderHub
   }
 
