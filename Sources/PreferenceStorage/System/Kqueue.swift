@@ -5,27 +5,40 @@
 
   /// Reports what happens to a file, by kqueues on it and on the folders on the way to it, for when another file takes its
   /// name or another folder that of one above it.
+  ///
+  /// A kqueue is on an open file, not on a name, and a folder's says nothing more once the folder was removed or renamed. So
+  /// after each event of a folder the names are looked up, and what has one of them now is watched instead.
   final class KqueueWatch: FileWatch {
-    private let path: FilePath
+    private let parts: [FilePath]
+    private let system = PosixFileSystem()
     private let onEvent: @Sendable () -> Duration?
     private let queue = DispatchQueue(label: "preferences", qos: .utility)
-    /// Nil once the watch was cancelled.
-    private let sources = Lock<[Source]?>([])
+    /// For each part that is there, the source on it; nil once the watch was cancelled.
+    private let sources = Lock<[FilePath: Source]?>([:])
 
     /// A Dispatch source may be used from any thread, which its type doesn't say.
     ///
-    /// `@unchecked Sendable`: it lies in the lock `sources`, and Dispatch guards what it points at.
+    /// `@unchecked Sendable`: Dispatch guards what the source points at, and the rest never changes.
     private struct Source: @unchecked Sendable {
       let source: any DispatchSourceFileSystemObject
+      let identity: FileIdentity
     }
 
+    /// - Throws: Where the file's folder is there and can't be watched.
     init(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError) {
-      self.path = path
+      parts = path.ancestors + [path]
       self.onEvent = onEvent
-      // So that a folder that can't be watched is an error now.
-      (try makeSource(path.folder)).source.cancel()
-      follow()
+      for part in parts {
+        do throws(SystemError) {
+          try follow(part)
+        } catch {
+          // A folder above it may be one that the program can't open, and the file is watched when it can be opened.
+          if part == path.folder { throw error }
+        }
+      }
     }
+
+    deinit { cancel() }
 
     func call(after time: Duration) {
       queue.asyncAfter(deadline: .now() + time / .seconds(1)) { [weak self] in self?.report() }
@@ -36,30 +49,43 @@
         defer { sources = nil }
         return sources
       }
-      for source in ended ?? [] { source.source.cancel() }
+      for source in (ended ?? [:]).values { source.source.cancel() }
     }
 
-    /// Watches whatever has the names on the way now.
-    private func follow() {
-      var new: [Source] = []
-      for part in path.ancestors + [path] {
-        do throws(SystemError) {
-          new.append(try makeSource(part))
-        } catch {
-          // It isn't there, and the folder above it reports when it is.
-        }
+    /// Watches what has the name now, unless it is what is watched already.
+    ///
+    /// A name that is taken after this look is an event of the folder above it, which is watched before.
+    private func follow(_ part: FilePath) throws(SystemError) {
+      do throws(SystemError) {
+        let identity = try system.snapshot(atPath: part).identity
+        if sources.withLock({ $0?[part]?.identity == identity }) { return }
+        replace(part, with: try makeSource(part))
+      } catch {
+        replace(part, with: nil)
+        if !error.isMissing { throw error }
       }
-      let old = sources.withLock { sources -> [Source]? in
+    }
+
+    private func followAll() {
+      for part in parts {
+        // What can't be watched is looked up again after the next event of a folder above it.
+        do throws(SystemError) { try follow(part) } catch {}
+      }
+    }
+
+    private func replace(_ part: FilePath, with new: Source?) {
+      let old = sources.withLock { sources in
         guard sources != nil else { return new }
-        defer { sources = new }
-        return sources
+        let old = sources?[part]
+        sources?[part] = new
+        return old
       }
-      for source in old ?? [] { source.source.cancel() }
+      old?.source.cancel()
     }
 
-    private func handle(_ events: DispatchSource.FileSystemEvent, of part: FilePath) {
+    private func handle(_ part: FilePath) {
       // Every write to a folder may be one that gives another file a name on the way.
-      if part != path || !events.isDisjoint(with: [.delete, .rename]) { follow() }
+      followAll()
       report()
     }
 
@@ -70,12 +96,21 @@
 
     private func makeSource(_ part: FilePath) throws(SystemError) -> Source {
       let descriptor = try openDescriptor(part, O_EVTONLY | O_CLOEXEC)
+      let identity: FileIdentity
+      do throws(SystemError) {
+        identity = try system.status(of: descriptor).snapshot.identity
+      } catch {
+        Darwin.close(descriptor)
+        throw error
+      }
       let source = DispatchSource.makeFileSystemObjectSource(
         fileDescriptor: descriptor, eventMask: [.write, .extend, .attrib, .delete, .rename], queue: queue)
-      source.setEventHandler { [weak self] in self?.handle(source.data, of: part) }
-      source.setCancelHandler { close(descriptor) }
+      source.setEventHandler { [weak self] in self?.handle(part) }
+      // Dispatch registers it some time after the activation, and what happens until then is no event.
+      source.setRegistrationHandler { [weak self] in self?.handle(part) }
+      source.setCancelHandler { Darwin.close(descriptor) }
       source.activate()
-      return Source(source: source)
+      return Source(source: source, identity: identity)
     }
   }
 

@@ -45,7 +45,8 @@ extension FileStatus {
       snapshot: FileSnapshot(
         identity: FileIdentity(
           device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
-        size: Int(status.st_size), changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)),
+        size: Int(clamping: status.st_size),
+        changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)),
       kind: kind, mode: UInt32(status.st_mode) & 0o7777, owner: FileOwner(user: status.st_uid, group: status.st_gid),
       links: Int(status.st_nlink))
   }
