@@ -2,9 +2,9 @@ import Support
 
 /// The files that are open in this process, so that stores on one path share one.
 ///
-/// They are known by their resolved path, byte for byte, and not by their inode, which changes with every compaction. Two
-/// names of one file, such as hard links or spellings that the file system doesn't distinguish, are two files here, which
-/// keep out of each other's way as two processes do.
+/// They are known by their resolved path, byte for byte, and not by their inode, which changes with every compaction. A
+/// spelling of the name that the file system doesn't distinguish, with other capitals for instance, is the same file once
+/// there is one. Two hard links are two files here, which keep out of each other's way as two processes do.
 final class OpenFileTable: Sendable {
   private struct Reference: Sendable {
     weak var file: ProcessFile?
@@ -32,12 +32,38 @@ final class OpenFileTable: Sendable {
 
   /// The file at the place, open already or to be opened.
   static func file(at location: FileLocation, in system: any FileSystem) -> ProcessFile {
-    current.files.withLock { files in
+    let table = current
+    if let file = table.fileSpelledOtherwise(location.path, in: system) { return file }
+    return table.files.withLock { files in
       if let file = files.byPath[location.path]?.file { return file }
       let file = ProcessFile(at: location, in: system)
       files.byPath[location.path] = Reference(file: file)
       return file
     }
+  }
+
+  /// The open file whose only name this path is another spelling of.
+  private func fileSpelledOtherwise(_ path: FilePath, in system: any FileSystem) -> ProcessFile? {
+    do throws(SystemError) {
+      // A file leaves the lock before it is let go of, since its end takes the lock.
+      let (known, isEmpty) = files.withLock { ($0.byPath[path]?.file, $0.paths.isEmpty) }
+      if known != nil || isEmpty { return known }
+      let status = try system.status(atPath: path)
+      guard status.links == 1 else { return nil }
+      let identity = status.snapshot.identity
+      let others = files.withLock { files in (files.paths[identity] ?? []).compactMap { files.byPath[$0]?.file } }
+      for other in others where other.path != path {
+        // What was noted may be outdated, and a file that is mounted by itself is in two folders.
+        if try system.snapshot(atPath: other.path).identity == identity,
+          try system.snapshot(atPath: other.path.folder).identity == system.snapshot(atPath: path.folder).identity
+        {
+          return other
+        }
+      }
+    } catch {
+      // There is no file yet, or none any more.
+    }
+    return nil
   }
 
   /// Notes which file is open at the path.
