@@ -59,19 +59,35 @@ package struct PosixFileSystem: FileSystem {
 
   package func synchronize(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
-      // Where the file system doesn't know it, fsync is all there is.
-      if fcntl(file, F_FULLFSYNC) == 0 { return }
-      _ = try retrying("fsync") { fsync(file) }
+      try synchronizeFully(file)
     #else
       _ = try retrying("fdatasync") { fdatasync(file) }
     #endif
   }
 
+  #if canImport(Darwin)
+    /// Writes to the disk, and not only to the disk's own memory, which is all that `fsync` does there.
+    ///
+    /// A file system that doesn't know such a call has `fsync` at least. Any other error is one: `fsync` would hide it.
+    private func synchronizeFully(_ file: Int32) throws(SystemError) {
+      do throws(SystemError) {
+        _ = try retrying("F_FULLFSYNC") { fcntl(file, F_FULLFSYNC) }
+      } catch {
+        guard [ENOTSUP, EINVAL, ENOTTY].contains(error.number) else { throw error }
+        _ = try retrying("fsync") { fsync(file) }
+      }
+    }
+  #endif
+
   package func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     defer { _ = systemClose(folder) }
     do {
-      _ = try retrying("fsync") { () -> Int32 in fsync(folder) }
+      #if canImport(Darwin)
+        try synchronizeFully(folder)
+      #else
+        _ = try retrying("fsync") { () -> Int32 in fsync(folder) }
+      #endif
     } catch {
       // Some file systems have no such thing as a folder to be synchronized.
       guard error.number == EINVAL else { throw error }
@@ -133,6 +149,7 @@ package struct PosixFileSystem: FileSystem {
   package var user: UInt32 { geteuid() }
 
   package var hasOtherUsers: Bool {
+    // On Android and on Apple's phones each program has a part of the disk to itself.
     #if os(Linux) || os(macOS)
       true
     #else
