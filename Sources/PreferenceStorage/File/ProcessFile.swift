@@ -177,7 +177,9 @@ final class ProcessFile: Sendable {
     _ purpose: LockedFile.Purpose, _ terms: WriteTerms,
     _ body: (LockedFile) throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
-    try perform(purpose, within: terms.lockWaitLimit, then: terms.durability, body)
+    let afterLock = terms.aroundLock?()
+    defer { afterLock?() }
+    return try perform(purpose, within: terms.lockWaitLimit, then: terms.durability, body)
   }
 
   private func perform<Result>(
@@ -216,6 +218,8 @@ final class ProcessFile: Sendable {
 struct WriteTerms: Sendable {
   var durability: Durability
   var lockWaitLimit: Duration
+  /// Called before the file's lock is taken; what it returns is called when the write is over.
+  var aroundLock: (@Sendable () -> @Sendable () -> Void)?
 }
 
 extension ProcessFile {

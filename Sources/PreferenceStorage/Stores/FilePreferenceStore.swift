@@ -43,19 +43,23 @@ public final class FilePreferenceStore: PreferenceStore {
   ///   - durability: What a write survives once it has returned.
   ///   - lockWaitLimit: For how long a write waits while another process or thread has the file's lock. Zero doesn't wait.
   ///   - followsOthers: Whether a read sees what other processes have written, without a `reload()` or a listener.
+  ///   - aroundLock: Called before each write and each transaction takes the file's lock, on its thread. What it returns is
+  ///     called when the lock was given back, and the file synchronized if need be. For an app that mustn't be suspended
+  ///     while it has a lock; it costs what the closure costs.
   /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`;
   ///   `.nestedTransaction` from within a transaction on the same file. What is at the place is then left
   ///   as it was. A file that may be read and not written is opened; its writes throw.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
-    followsOthers: Bool = true
+    followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
   ) throws(PreferenceError) {
     guard url.isFileURL, let path = FilePath(url) else {
       throw PreferenceError(
         .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
     }
     try self.init(
-      sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit), followsOthers: followsOthers)
+      sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit, aroundLock: aroundLock),
+      followsOthers: followsOthers)
   }
 
   /// A store on another file system, which shares no memory with others on its path, as if in another process.
