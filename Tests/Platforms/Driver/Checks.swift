@@ -1,0 +1,74 @@
+import Dispatch
+import Foundation
+
+/// What was checked.
+@MainActor enum Checks {
+  static var count = 0
+  static var failed = 0
+}
+
+/// Checks one behavior.
+@MainActor func check(_ sentence: String, _ body: @MainActor () async throws -> Bool) async {
+  do {
+    note(sentence, try await body() ? nil : "it isn't so")
+  } catch {
+    note(sentence, "\(error)")
+  }
+}
+
+/// Notes what a check found; nil if all is well.
+@MainActor func note(_ sentence: String, _ failure: String?) {
+  Checks.count += 1
+  guard let failure else { return }
+  Checks.failed += 1
+  print("FAILED: \(sentence): \(failure)")
+}
+
+/// What a check waited for in vain.
+struct TooLate: Error {}
+
+/// The result of a body that shouldn't take a minute.
+func soon<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+  try await withThrowingTaskGroup(of: Result.self) { group in
+    group.addTask { try await body() }
+    group.addTask {
+      try await Task.sleep(for: .seconds(60))
+      throw TooLate()
+    }
+    defer { group.cancelAll() }
+    return try await group.next()!
+  }
+}
+
+/// A folder that is gone with its last owner.
+final class TemporaryFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().appending(path: "platforms-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(at: url) } catch { print("\(url.path) is left: \(error)") }
+  }
+
+  func file(_ name: String = "settings.preferences") -> URL { url.appending(path: name) }
+}
+
+/// Runs this program with an argument, and returns its status and what it printed on the standard error.
+func runChild(_ argument: String) throws -> (status: Int32, message: String) {
+  let process = Process()
+  process.executableURL = URL(filePath: CommandLine.arguments[0])
+  process.arguments = [argument]
+  let output = Pipe()
+  process.standardError = output
+  try process.run()
+  let message = output.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  return (process.terminationStatus, String(decoding: message, as: UTF8.self))
+}
+
+/// How many files the program has open.
+func openFileCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }

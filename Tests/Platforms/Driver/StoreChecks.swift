@@ -1,0 +1,86 @@
+import Darwin
+import PreferenceStorage
+
+/// The calls for synchronization that a change costs.
+private func synchronizations(of change: () throws -> Void) rethrows -> (full: Int, plain: Int) {
+  _ = Synchronizations.counts()
+  try change()
+  return Synchronizations.counts()
+}
+
+/// What fails every `F_FULLFSYNC` with an error while the body runs.
+private func failing<Result>(with error: Int32, _ body: () throws -> Result) rethrows -> Result {
+  Synchronizations.failFull(with: error)
+  defer { Synchronizations.failFull(with: 0) }
+  return try body()
+}
+
+/// The code of the error that a body throws; nil if it throws none.
+private func code(of body: () throws -> Void) throws -> PreferenceError.Code? {
+  do {
+    try body()
+    return nil
+  } catch let error as PreferenceError {
+    return error.code
+  }
+}
+
+@MainActor func checkStores() async {
+  await check("a store keeps a value in its file") {
+    let folder = try TemporaryFolder()
+    try FilePreferenceStore(url: folder.file()).set(7, forKey: "volume")
+    return try FilePreferenceStore(url: folder.file()).value(Int.self, forKey: "volume") == 7
+  }
+  await check("a synced write is F_FULLFSYNC, of the file and of the folder of a new one") {
+    let folder = try TemporaryFolder()
+    let store = try FilePreferenceStore(url: folder.file(), durability: .synced)
+    let first = try synchronizations { try store.set(1, forKey: "a") }
+    let second = try synchronizations { try store.set(2, forKey: "a") }
+    // The header of a new file and its name, then the value.
+    return first == (3, 0) && second == (1, 0)
+  }
+  await check("a compaction is F_FULLFSYNC of the file and of the folder") {
+    let folder = try TemporaryFolder()
+    let store = try FilePreferenceStore(url: folder.file())
+    try store.set(1, forKey: "a")
+    return try synchronizations { _ = try store.compact() } == (2, 0)
+  }
+  for error in [ENOTSUP, EINVAL, ENOTTY] {
+    await check("a file system that answers \(error) to F_FULLFSYNC has fsync") {
+      let folder = try TemporaryFolder()
+      let store = try FilePreferenceStore(url: folder.file(), durability: .synced)
+      let counts = try failing(with: error) { try synchronizations { try store.set(1, forKey: "a") } }
+      return counts == (3, 3)
+    }
+  }
+  await check("an F_FULLFSYNC that fails with EIO is no success of fsync") {
+    let folder = try TemporaryFolder()
+    let store = try FilePreferenceStore(url: folder.file(), durability: .synced)
+    var plain = 0
+    let found = try failing(with: EIO) {
+      try code { plain = try synchronizations { try store.set(1, forKey: "a") }.plain }
+    }
+    return found == .unwritable && plain == 0
+  }
+  await check("two spellings of a file's name are one store where the system doesn't distinguish capitals") {
+    Capitals.fold(true)
+    defer { Capitals.fold(false) }
+    let folder = try TemporaryFolder()
+    let one = try FilePreferenceStore(url: folder.file("settings.preferences"))
+    try one.set(1, forKey: "a")
+    let two = try FilePreferenceStore(url: folder.file("Settings.preferences"))
+    try two.set(2, forKey: "b")
+    let nested = try code { try one.transaction { _ in try two.set(3, forKey: "b") } }
+    return nested == .nestedTransaction && one.keys == ["a", "b"] && one.version === two.version
+  }
+  await check("two spellings that were opened before the file was made don't block each other") {
+    Capitals.fold(true)
+    defer { Capitals.fold(false) }
+    let folder = try TemporaryFolder()
+    let one = try FilePreferenceStore(url: folder.file("settings.preferences"))
+    let two = try FilePreferenceStore(url: folder.file("Settings.preferences"))
+    try one.set(1, forKey: "a")
+    try two.set(2, forKey: "b")
+    return try code { try one.transaction { _ in try two.set(3, forKey: "b") } } == .nestedTransaction
+  }
+}

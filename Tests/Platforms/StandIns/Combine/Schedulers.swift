@@ -1,0 +1,31 @@
+// The names are Apple's.
+// swift-format-ignore-file
+
+public import Dispatch
+
+public protocol Scheduler<SchedulerTimeType> {
+  associatedtype SchedulerTimeType
+  associatedtype SchedulerOptions
+  func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void)
+}
+extension Scheduler {
+  public func schedule(_ action: @escaping () -> Void) { schedule(options: nil, action) }
+}
+
+public struct ImmediateScheduler: Scheduler {
+  public typealias SchedulerTimeType = Int
+  public typealias SchedulerOptions = Never
+  public static let shared = ImmediateScheduler()
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { action() }
+}
+
+/// Foundation has this conformance, on Apple platforms.
+extension DispatchQueue: Scheduler {
+  public typealias SchedulerTimeType = DispatchTime
+  public struct SchedulerOptions {}
+  public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+    let action = Action(run: action)
+    async { action.run() }
+  }
+  private struct Action: @unchecked Sendable { let run: () -> Void }
+}
