@@ -30,7 +30,8 @@
     }
 
     @Test(
-      "stops the program with a sentence if it can't wait for the signals", arguments: [[], [999], [9], [NSIG], [-1], [15, 0]] as [[Int32]])
+      "stops the program with a sentence if it can't wait for the signals",
+      arguments: [[], [999], [9], [NSIG], [-1], [15, 0]] as [[Int32]])
     func trap(signals: [Int32]) async throws {
       let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
         _ = try await Self.sequence().run(on: signals.map(LaunchSignal.init))

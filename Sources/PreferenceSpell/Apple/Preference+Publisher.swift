@@ -13,8 +13,8 @@
     ///
     /// The first value is published within the subscription, on the subscriber's thread. Later ones are published on the main
     /// queue, so that the operators and the subscriber may use the main actor; subscribe there then. A slow subscriber gets
-    /// the latest value instead of all those between. A value that equals the one before isn't published again if its type is
-    /// `Equatable`. The subscription ends when it is cancelled.
+    /// the latest value instead of all those between. No two values in a row are equal. The subscription ends when it is
+    /// cancelled.
     public var publisher: PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
@@ -47,9 +47,9 @@
 
   /// Hands values on as they are demanded.
   ///
-  /// `@unchecked Sendable`: all that changes is behind the lock `state`, but for `last`. That and `deliver` are used first
-  /// by the thread that demands the first value, then by a block of the scheduler at a time, the first of which is made after
-  /// that; each block is awaited, and so no two are at it at once, as Combine demands.
+  /// `@unchecked Sendable`: all that changes is behind the lock `state`, but for `cache` and `last`. These and `deliver` are
+  /// used first by the thread that demands the first value; then by a task, which starts after that; and while the task awaits
+  /// it, by a block of the scheduler. So no two threads are at it at once, as Combine demands.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var demand = Subscribers.Demand.none
@@ -59,12 +59,13 @@
       var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private let cache: PreferenceCache<Value>
+    private var cache: PreferenceCache<Value>
+    /// The last value as text, by which values of any type are compared.
+    private var last: String?
     private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// Hands a value to the subscriber; the result is how many more it wants.
     private let deliver: (Value) -> Subscribers.Demand
     private let state = Lock(State())
-    private var last: Value?
 
     init(
       of cache: PreferenceCache<Value>, schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
@@ -105,7 +106,13 @@
     }
 
     private func publish(_ changes: PreferenceChanges) async {
-      for await keys in changes where keys.contains(cache.key) {
+      var iterator = changes.makeAsyncIterator()
+      while let keys = await iterator.next() {
+        guard keys.contains(cache.key) else { continue }
+        if cache.latest !== cache {
+          cache = cache.latest
+          iterator = cache.changes.makeAsyncIterator()
+        }
         guard await isDemanded() else { return }
         await withCheckedContinuation { continuation in
           schedule {
@@ -118,16 +125,16 @@
 
     /// Publishes the value that the preference has now, unless it is the one that the subscriber has.
     private func publish() {
-      let value = cache.value
-      if let last, areEqual(last, value) { return }
+      let found = cache.state
+      if found.text == last { return }
       let isWanted = state.withLock { state in
         if state.isCancelled { return false }
         state.demand -= 1
         return true
       }
       guard isWanted else { return }
-      last = value
-      let more = deliver(value)
+      last = found.text
+      let more = deliver(found.value ?? cache.defaultValue.value)
       state.withLock { $0.demand += more }
     }
 
@@ -143,16 +150,5 @@
       }
       return state.withLock { !$0.isCancelled }
     }
-  }
-
-  /// Whether two values are known to be equal.
-  private func areEqual<Value>(_ one: Value, _ other: Value) -> Bool {
-    func compare<Comparable: Equatable>(_ type: Comparable.Type) -> Bool {
-      guard let one = one as? Comparable, let other = other as? Comparable else { return false }
-      return one == other
-    }
-    // The type, not the value: a nil is no `Equatable` by itself.
-    guard let type = Value.self as? any Equatable.Type else { return false }
-    return compare(type)
   }
 #endif
