@@ -103,4 +103,11 @@ struct Editing {
 }
 
 // A property has the function's name.
-private func runShell(_ command: String) -> Int32 { system(command) }
+private func runShell(_ command: String) -> Int32 {
+  // Apple's phones have no shell, and the function is unavailable there.
+  #if canImport(Darwin) && !os(macOS)
+    return -1
+  #else
+    return system(command)
+  #endif
+}

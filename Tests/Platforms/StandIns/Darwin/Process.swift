@@ -147,6 +147,8 @@ public func signal(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)!
 public func getpid() -> Int32 { Glibc.getpid() }
 public func geteuid() -> uid_t { Glibc.geteuid() }
 public func getenv(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { Glibc.getenv(name) }
+/// Unavailable on all but macOS.
+public func system(_ command: UnsafePointer<CChar>!) -> Int32 { Glibc.system(command) }
 public func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 
 public struct rlimit {
