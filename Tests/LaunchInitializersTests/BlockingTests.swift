@@ -5,13 +5,13 @@
   import Testing
 
   /// Each in a process of its own, since it blocks what the other tests run on.
-  @Suite("Steps that block", .timeLimit(.minutes(2))) struct BlockingTests {
+  @Suite("Blocking steps", .timeLimit(.minutes(2))) struct BlockingTests {
     /// After so many seconds a signal ends a process that hangs.
     private static let limit: UInt32 = 60
     /// More than there are threads for.
     private static let many = 8 * ProcessInfo.processInfo.activeProcessorCount
 
-    @Test("every thread are cancelled at their timeout, and those that found no thread never run")
+    @Test("steps that block every thread are cancelled at their timeouts, and steps without a thread never run")
     func cancelled() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
@@ -42,7 +42,7 @@
       }
     }
 
-    @Test("every thread and heed nothing are abandoned and named, while they block")
+    @Test("steps that block every thread and ignore their cancellation are abandoned and named while they block")
     func abandoned() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
@@ -72,7 +72,7 @@
       }
     }
 
-    @Test("the main actor that launches them at once are abandoned and named meanwhile")
+    @Test("steps that block the main actor during an immediate launch are abandoned and named while they block")
     func mainActor() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
@@ -93,7 +93,7 @@
       }
     }
 
-    @Test("the main actor that launches them at once don't hold up others when they are abandoned")
+    @Test("abandoned steps that block the main actor don't hold up other steps")
     func mainActorAndSkipped() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)

@@ -1,7 +1,7 @@
 import LaunchInitializers
 import Testing
 
-@Suite("A configuration") struct ConfigurationTests {
+@Suite("Configuration") struct ConfigurationTests {
   let configuration = NoConfiguration(serviceStorage: [
     "Network": [
       .test: ["Limit": "7", "Ratio": "0.5", "Fast": "YES", "Odd": "maybe", "Empty": ""],
@@ -9,7 +9,7 @@ import Testing
     ]
   ])
 
-  @Test("gives typed values, and nil where there is none")
+  @Test("a value is converted to the requested type, and a missing value is nil")
   func typed() throws {
     #expect(try configuration.value(for: "Network", key: "Limit", as: Int.self) == 7)
     #expect(try configuration.value(for: "Network", key: "Ratio", as: Double.self) == 0.5)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("says of a missing value what there is instead")
+  @Test("the error for a missing value says which values there are instead")
   func missing() throws {
     func message(_ service: String, _ key: String, in stage: ReleaseStage = .test) throws -> String {
       var configuration = configuration
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("explains where a value comes from without showing it")
+  @Test("an explanation says where a value comes from without showing it")
   func explanation() {
     #expect(
       configuration.explanation(for: "Network", key: "Limit") == "Network.Limit = •••, from NoConfiguration, stage test"

@@ -5,7 +5,7 @@ import Testing
 @Suite("Events", .timeLimit(.minutes(10))) struct EventTests {
   let clock = TestClock()
 
-  @Test("tell what happens in its order, with phases around it, until the sequence is shut down")
+  @Test("a stream reports all events in order, between the beginning and end of each phase, until the shut-down")
   func order() async throws {
     let calls = Count()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -29,7 +29,7 @@ import Testing
     for await event in launch.events { Issue.record("\(event) after the end") }
   }
 
-  @Test("of a launch that hangs say what it waits for")
+  @Test("a launch that hangs reports the steps that it waits for")
   func hanging() async throws {
     let gate = Gate()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -53,7 +53,7 @@ import Testing
     #expect(waits.first?.description == "launch: still waiting for stuck, too")
   }
 
-  @Test("of a launch that fails end with its roll-back, in each of several streams")
+  @Test("each stream of a failing launch ends after the roll-back")
   func failure() async throws {
     for _ in 0..<50 {
       let launch = try LaunchSequence(configuration: NoConfiguration()) {

@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("A failing step", .timeLimit(.minutes(10))) struct FailureTests {
+@Suite("Failing steps", .timeLimit(.minutes(10))) struct FailureTests {
   let clock = TestClock()
   let journal = Journal()
 
@@ -10,7 +10,9 @@ import Testing
     try LaunchSequence(configuration: NoConfiguration(), clock: clock, steps)
   }
 
-  @Test("aborts: what runs is cancelled, what completed is shut down in reverse, the rest never runs")
+  @Test(
+    "a failing step cancels running steps, shuts completed steps down in reverse order, and keeps the others from running"
+  )
   func abort() async throws {
     let isRunning = Gate()
     let launch = try sequence {
@@ -44,7 +46,7 @@ import Testing
     #expect(journal.entries.count == 5)
   }
 
-  @Test("is skipped where its policy says so, with its error in the report")
+  @Test("a failing step whose policy is to skip is reported with its error, and the launch goes on")
   func skip() async throws {
     let launch = try sequence {
       Do { _ in throw Broken(number: 7) }.id("bad").onFailure(.skip)
@@ -57,7 +59,7 @@ import Testing
     #expect(journal.entries == ["next", "-next"])
   }
 
-  @Test("that has nothing to do is skipped with a warning, and never aborts or retries")
+  @Test("a step that throws SkipInitializer is skipped with a warning, and is neither retried nor a reason to abort")
   func nothingToDo() async throws {
     let launch = try sequence {
       Do { configuration in
@@ -69,7 +71,7 @@ import Testing
     #expect(report.entries.map(\.attempts) == [1])
   }
 
-  @Test("is tried again after its pause, and the times of all attempts count")
+  @Test("a step is retried after a pause, and its duration includes all attempts")
   func retry() async throws {
     let launch = try sequence {
       Do { _ in
@@ -95,7 +97,7 @@ import Testing
     @TaskLocal static var id = "none"
   }
 
-  @Test("is tried again with the task-local values of who launches it, though a timer has none")
+  @Test("a retry has the task-local values of the launch's caller")
   func retryContext() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do { _ in
@@ -108,7 +110,7 @@ import Testing
     #expect(journal.entries == ["mine", "mine", "mine"])
   }
 
-  @Test("aborts when no attempt is left")
+  @Test("a step aborts the launch when no retry is left")
   func retriesUsedUp() async throws {
     let launch = try sequence {
       Do { _ in
@@ -121,7 +123,9 @@ import Testing
     #expect(error.report?.entries.map(\.attempts) == [3])
   }
 
-  @Test("is retried and then skipped if both policies are declared, in either order", arguments: [false, true])
+  @Test(
+    "a step with the policies to retry and to skip is retried and then skipped, in either order of the policies",
+    arguments: [false, true])
   func retryThenSkip(skipFirst: Bool) async throws {
     let launch = try sequence {
       let bad = Do { _ in throw Broken() }
@@ -135,7 +139,7 @@ import Testing
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
   }
 
-  @Test("is retried with pauses that grow to a limit, after the errors that the policy names only")
+  @Test("a step is retried with pauses that grow to a limit, only after the errors that its policy accepts")
   func exponential() async throws {
     let launch = try sequence {
       Do { _ in
@@ -157,7 +161,7 @@ import Testing
     #expect(report.warnings == ["net (failed): Broken(number: 5)"])
   }
 
-  @Test("is retried with pauses that jitter only shortens")
+  @Test("jitter only shortens the pauses before retries")
   func jitter() async throws {
     for _ in 0..<20 {
       let clock = TestClock()
@@ -174,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("that waits for its next attempt ends with an abort")
+  @Test("an abort ends a step that waits for its next attempt")
   func abortDuringPause() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
       Do { _ in throw Broken(number: 1) }.id("net").after().onFailure(.retry(1, after: .seconds(60)))
@@ -187,7 +191,7 @@ import Testing
     await clock.waitForSleepers(0)
   }
 
-  @Test("among many that fail at once gives one error, and every other is shut down once")
+  @Test("of many steps that fail at the same time, one gives the error, and each completed step is shut down once")
   func race() async throws {
     for _ in 0..<20 {
       let journal = Journal()
@@ -209,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("in the pause before a retry ends with the launch, and no timer is left of the pause", arguments: [0, 1, 2])
+  @Test("the end of a launch cancels the pause before a retry, and no timer is left", arguments: [0, 1, 2])
   func pauseIsCancelled(reason: Int) async throws {
     let (gate, attempts, clock) = (Gate(), Count(), clock)
     let launch = try sequence {

@@ -2,10 +2,10 @@ import LaunchInitializers
 import Synchronization
 import Testing
 
-@Suite("Coming to the foreground", .timeLimit(.minutes(10))) struct ForegroundTests {
+@Suite("Foreground", .timeLimit(.minutes(10))) struct ForegroundTests {
   let journal = Journal()
 
-  @Test("runs those that want to, only after the app was in the background")
+  @Test("the steps that ask for it run again, only after the app was in the background")
   func pass() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       note("a", journal)
@@ -23,7 +23,7 @@ import Testing
     #expect(journal.entries == ["a", "b", "b", "b"])
   }
 
-  @Test("a hundred times at once is one pass")
+  @Test("a hundred concurrent calls share one pass")
   func coalesced() async throws {
     for _ in 0..<20 {
       let journal = Journal()
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("during a pass, after another background, is one more for all who come until it begins")
+  @Test("calls during a pass, after another background, share one more pass")
   func exactlyOneMore() async throws {
     let (gate, isRunning) = (Gate(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -64,7 +64,7 @@ import Testing
     #expect(journal.entries.count == 3)
   }
 
-  @Test("during the launch waits for its end")
+  @Test("a pass during the launch waits for the launch's end")
   func deferred() async throws {
     let (gate, isRunning) = (Gate(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -86,7 +86,7 @@ import Testing
     #expect(journal.entries == ["a", "launched", "a"])
   }
 
-  @Test("does nothing after a launch that failed, or a shut-down")
+  @Test("nothing runs at the foreground after a failed launch or a shut-down")
   func noLaunch() async throws {
     let failed = try LaunchSequence(configuration: NoConfiguration()) {
       note("a", journal, again: true)
@@ -103,7 +103,7 @@ import Testing
     #expect(journal.entries == ["a", "-a", "b", "-b"])
   }
 
-  @Test("a failing step is reported and retried, and ends nothing")
+  @Test("a step that fails at the foreground is retried and reported, and aborts nothing")
   func failing() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do(wantsForeground: true) { _ in
@@ -120,7 +120,7 @@ import Testing
     #expect(journal.entries == ["try", "next", "try", "try", "next"])
   }
 
-  @Test("from inside a step does not wait for itself")
+  @Test("a step that calls enterForeground() doesn't wait for itself")
   func fromInside() async throws {
     let box = Box<LaunchSequence>()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {

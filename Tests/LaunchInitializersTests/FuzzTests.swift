@@ -5,7 +5,7 @@ import Testing
 
 /// Random plans, run on a clock that a test moves, against what an oracle says of them.
 @Suite("Random plans", .timeLimit(.minutes(10))) struct FuzzTests {
-  @Test("run as an oracle says: order, attempts, limits, blame, times, roll-back and shut-down")
+  @Test("random plans run as an oracle predicts: order, attempts, limits, blame, times, roll-back and shut-down")
   func oracle() async throws {
     let count = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long" ? 20_000 : 500
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("A group of steps", .timeLimit(.minutes(10))) struct GroupTests {
+@Suite("Groups of steps", .timeLimit(.minutes(10))) struct GroupTests {
   let journal = Journal()
 
   private func sequence(
@@ -23,7 +23,7 @@ import Testing
     return Dictionary(uniqueKeysWithValues: report.entries.map { ($0.id, $0.waitedFor) })
   }
 
-  @Test("takes its turn in the list as one step")
+  @Test("a group takes its turn in a list as one step")
   func line() async throws {
     let waits = try await waits {
       step("first")
@@ -37,7 +37,7 @@ import Testing
     #expect(waits == ["first": [], "a": ["first"], "b": ["first"], "c": ["a"], "last": ["b", "c"]])
   }
 
-  @Test("can be waited for, and can wait, as a whole")
+  @Test("a group can wait, and can be waited for, as a whole")
   func references() async throws {
     let waits = try await waits {
       LaunchGroup("storage") {
@@ -60,7 +60,7 @@ import Testing
       ])
   }
 
-  @Test("is required as a whole: one failing step of it is enough to skip a step that requires it")
+  @Test("a step that requires a group is skipped if one step of the group fails")
   func requires() async throws {
     let report = try await sequence {
       LaunchGroup("storage") {
@@ -74,7 +74,7 @@ import Testing
     #expect(report.entry("needs")?.message == "requires bad of storage, which failed")
   }
 
-  @Test("that requires a step is skipped as a whole if that fails")
+  @Test("all steps of a group are skipped if a step that the group requires is skipped")
   func requiring() async throws {
     let report = try await sequence {
       Do { _ in throw SkipInitializer("no key") }.id("key")
@@ -86,7 +86,7 @@ import Testing
     #expect(report.entries.map(\.outcome) == [.skipped, .skipped, .skipped])
   }
 
-  @Test("gives its modifiers to its steps, whose own come first")
+  @Test("the modifiers of a group apply to its steps, whose own modifiers take precedence")
   func modifiers() async throws {
     let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["On": "yes"]]])
     let attempts = Count()
@@ -110,7 +110,7 @@ import Testing
     #expect(await launch.deferredReport().entries.map(\.id) == ["deferred"])
   }
 
-  @Test("limits the time of each of its steps")
+  @Test("the timeout of a group limits each of its steps")
   func timeout() async throws {
     let clock = TestClock()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -128,7 +128,7 @@ import Testing
     #expect(try await launched.value.entries.map(\.duration) == [.seconds(2), .seconds(4)])
   }
 
-  @Test("can be in a group, and its steps say which groups they are in")
+  @Test("groups can be nested, and the report names the groups of each step")
   func nested() async throws {
     let report = try await sequence {
       LaunchGroup("app") {
@@ -150,7 +150,7 @@ import Testing
     #expect(report.svg().contains("app/storage/a: completed"))
   }
 
-  @Test("without steps is nothing to wait for")
+  @Test("a group without steps is nothing to wait for")
   func empty() async throws {
     let waits = try await waits {
       step("a")
@@ -161,7 +161,7 @@ import Testing
     #expect(waits == ["a": [], "b": ["a"], "c": []])
   }
 
-  @Test("with deferred steps doesn't hold the launch up for them")
+  @Test("the launch doesn't wait for the deferred steps of a group")
   func deferredMembers() async throws {
     let launch = try sequence {
       LaunchGroup("mixed") {
@@ -183,7 +183,7 @@ import Testing
     #expect(error.code == .deferredDependency)
   }
 
-  @Test("can't have an id of a step or of another group")
+  @Test("a group can't have the id of a step or of another group")
   func duplicates() throws {
     let both = try mistake {
       LaunchGroup("same") { step("a") }
@@ -199,7 +199,7 @@ import Testing
     #expect(groups.description.split(separator: "GroupTests.swift:").count == 3)
   }
 
-  @Test("can't wait for its own steps, nor they for it", arguments: [false, true])
+  @Test("a group can't wait for its own steps, and they can't wait for the group", arguments: [false, true])
   func itself(groupWaits: Bool) throws {
     let error = try mistake {
       let group = LaunchGroup("storage") {
@@ -213,7 +213,7 @@ import Testing
     #expect(error.description.contains("Refer to steps of the group."))
   }
 
-  @Test("is named in the error about a cycle through it, and as the closest match of an unknown id")
+  @Test("errors name the group in a cycle, and suggest a group for an unknown id")
   func messages() throws {
     let cycle = try mistake {
       LaunchGroup("storage") {
@@ -231,7 +231,7 @@ import Testing
     #expect(unknown.description.contains("Did you mean \"storage\"?"))
   }
 
-  @Test("costs a plan of ten thousand steps in a hundred groups that wait for each other no more than its steps")
+  @Test("a hundred groups of a hundred steps that wait for each other can be planned")
   func many() throws {
     let launch = try sequence {
       for group in 0..<100 {

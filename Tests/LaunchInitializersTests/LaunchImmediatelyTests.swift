@@ -2,7 +2,7 @@ import LaunchInitializers
 import Synchronization
 import Testing
 
-@Suite("Launching at once, on the main actor", .timeLimit(.minutes(10))) @MainActor struct LaunchImmediatelyTests {
+@Suite("Immediate launches", .timeLimit(.minutes(10))) @MainActor struct LaunchImmediatelyTests {
   let journal = Journal()
 
   struct Plain: Initializable {
@@ -17,7 +17,7 @@ import Testing
     func perform(with configuration: any Configurable) async throws { journal.note("main") }
   }
 
-  @Test("has done the synchronous steps when it returns, and those of the main actor that don't wait")
+  @Test("synchronous steps, and main-actor steps that don't suspend, have ended when the call returns")
   func synchronous() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Plain(name: "a", journal: journal)
@@ -32,7 +32,7 @@ import Testing
     #expect(journal.entries.count == 3)
   }
 
-  @Test("does not wait for those that do, and what comes after them follows")
+  @Test("the call doesn't wait for steps that suspend, and later steps follow them")
   func waiting() async throws {
     let gate = Gate()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -48,7 +48,7 @@ import Testing
     #expect(journal.entries == ["first", "beside", "after"])
   }
 
-  @Test("does the synchronous ones though as many as the width wait")
+  @Test("synchronous steps run even if the maximum number of steps is waiting")
   func width() async throws {
     let gate = Gate()
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
@@ -62,7 +62,7 @@ import Testing
     #expect(try await task.value.entries.map(\.outcome) == [.completed, .completed, .completed])
   }
 
-  @Test("keeps to the width after that")
+  @Test("steps that begin after the call respect the maximum number")
   func widthAfterwards() async throws {
     let gate = Gate()
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
@@ -80,7 +80,7 @@ import Testing
     #expect(last.tookSlotOf == "late")
   }
 
-  @Test("does ten thousand synchronous steps without recursion")
+  @Test("ten thousand synchronous steps run without recursion")
   func many() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       for number in 0..<10_000 { Plain(name: "", journal: journal).id("\(number)") }
@@ -90,7 +90,7 @@ import Testing
     _ = try await task.value
   }
 
-  @Test("fails as any launch does, and undoes what was done")
+  @Test("a failing step aborts an immediate launch, and completed steps are shut down")
   func failure() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       note("a", journal)
@@ -102,7 +102,7 @@ import Testing
     #expect(journal.entries == ["a", "-a"])
   }
 
-  @Test("from inside a step is a re-entry")
+  @Test("a step that calls launchImmediately() gets an error")
   func reentry() async throws {
     let box = Box<LaunchSequence>()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -116,7 +116,7 @@ import Testing
     #expect((error.underlying as? LaunchError)?.code == .reentered)
   }
 
-  @Test("works the same where the system has no immediate tasks")
+  @Test("immediate launches work without the system's immediate tasks")
   func olderSystems() async throws {
     let (gate, step, onMain) = (Gate(), Plain(name: "plain", journal: journal), OnMain(journal))
     let journal = journal

@@ -1,7 +1,7 @@
 import LaunchInitializers
 import Testing
 
-@Suite("A plan") struct LaunchPlanTests {
+@Suite("Plans") struct LaunchPlanTests {
   private func plan(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> [String] {
     let launch = try LaunchSequence(configuration: NoConfiguration(), steps)
     return launch.description.dropFirst("LaunchSequence(".count).dropLast().split(separator: ", ").map(String.init)
@@ -13,7 +13,7 @@ import Testing
 
   private let step = Do { _ in }
 
-  @Test("keeps the written order, and moves a step back only as far as it has to be")
+  @Test("steps keep the listed order, and move back only as far as necessary")
   func order() throws {
     #expect(
       try plan {
@@ -32,7 +32,7 @@ import Testing
       } == ["a", "b", "c", "d"])
   }
 
-  @Test("lets a step be put before others")
+  @Test("a step can run before a step that is listed earlier")
   func before() throws {
     #expect(
       try plan {
@@ -42,7 +42,7 @@ import Testing
       } == ["first", "a", "b"])
   }
 
-  @Test("names steps without an id by their type, numbered where there are several")
+  @Test("a step without an id has its type's name, with a number if there are several")
   func typeNames() throws {
     struct Other: Initializable { func perform(with configuration: any Configurable) {} }
     #expect(
@@ -60,7 +60,7 @@ import Testing
       } == ["Other", "late"])
   }
 
-  @Test("takes steps from if, else, for and switch")
+  @Test("steps can be listed with if, else, for and switch")
   func builder() throws {
     let flag = true
     #expect(
@@ -76,14 +76,14 @@ import Testing
       } == ["if", "for 1", "for 2", "for 3", "true", "listed"])
   }
 
-  @Test("refuses no steps at all")
+  @Test("a sequence without steps is an error")
   func empty() throws {
     let error = try mistake { for _ in 0..<0 { step } }
     #expect(error.code == .empty)
     #expect(error.location.contains("LaunchPlanTests.swift:"))
   }
 
-  @Test("refuses a step that waits for itself")
+  @Test("a step that waits for itself is an error")
   func selfDependency() throws {
     let error = try mistake { step.id("a").after("a") }
     #expect(error.code == .cycle)
@@ -92,7 +92,7 @@ import Testing
     #expect(try mistake { step.id("a").before("a") }.path == ["a", "a"])
   }
 
-  @Test("refuses a circle, with its path and where it is written")
+  @Test("a cycle is an error with its path and source location")
   func cycle() throws {
     let error = try mistake {
       step.id("free")
@@ -107,7 +107,7 @@ import Testing
     #expect(error.location.contains("LaunchPlanTests.swift:"))
   }
 
-  @Test("tells when the written order is part of a circle")
+  @Test("the error about a cycle says if the listed order is part of the cycle")
   func cycleThroughTheLine() throws {
     let error = try mistake {
       step.id("a")
@@ -118,7 +118,7 @@ import Testing
     #expect(error.description.contains("b waits for a only because it is listed after it"))
   }
 
-  @Test("refuses two steps of one id, and tells where both are")
+  @Test("two steps with the same id are an error with both source locations")
   func duplicates() throws {
     let error = try mistake {
       step.id("same")
@@ -128,7 +128,7 @@ import Testing
     #expect(error.description.split(separator: "LaunchPlanTests.swift:").count == 3)
   }
 
-  @Test("refuses the name of a type that several steps have")
+  @Test("a reference to the type name of several steps is an error")
   func ambiguous() throws {
     let error = try mistake {
       step
@@ -139,7 +139,7 @@ import Testing
     #expect(error.description.contains("2 steps without an id"))
   }
 
-  @Test("refuses an unknown name, with the nearest one that there is")
+  @Test("an unknown id is an error with the closest id")
   func unknown() throws {
     let error = try mistake {
       step.id("logging")
@@ -151,7 +151,7 @@ import Testing
     #expect(try mistake { step.id("b").before("zzz") }.description.contains("Give one this id."))
   }
 
-  @Test("refuses a thousand unknown names in a message that can be read")
+  @Test("a thousand unknown ids are one error with a short message")
   func manyUnknown() throws {
     let error = try mistake { for number in 0..<1_000 { step.id("s\(number)").after("missing \(number)") } }
     #expect(error.code == .unknownDependency)
@@ -159,7 +159,7 @@ import Testing
     #expect(error.description.count < 2_000)
   }
 
-  @Test("refuses a circle of ten thousand steps, with all of it in the path and little of it in the message")
+  @Test("a cycle of ten thousand steps is an error with the whole path and a short message")
   func longCycle() throws {
     let error = try mistake {
       for number in 0..<10_000 { step.id("\(number)").after("\((number + 1) % 10_000)") }

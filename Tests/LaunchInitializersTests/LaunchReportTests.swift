@@ -7,7 +7,7 @@ import Testing
   import FoundationXML
 #endif
 
-@Suite("A report", .timeLimit(.minutes(10))) struct LaunchReportTests {
+@Suite("Reports", .timeLimit(.minutes(10))) struct LaunchReportTests {
   /// A launch of 1.25 s with one of everything.
   private func report() async throws -> LaunchReport {
     let clock = TestClock()
@@ -31,7 +31,7 @@ import Testing
     return try await launched.value
   }
 
-  @Test("draws its times as bars that a person can read")
+  @Test("a timeline shows the times of the steps as bars")
   func timeline() async throws {
     #expect(
       try await report().timeline() == """
@@ -46,7 +46,7 @@ import Testing
         """)
   }
 
-  @Test("follows its critical path through those that made room")
+  @Test("the critical path includes steps whose slots were taken over")
   func criticalPathThroughPlaces() async throws {
     let clock = TestClock()
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 2, clock: clock) {
@@ -82,7 +82,7 @@ import Testing
     #expect(report.svg().matches(of: /stroke-dasharray/).count == 2)
   }
 
-  @Test("follows its critical path to one that made room while it waited to be tried again")
+  @Test("the critical path includes a step whose slot was taken over during its pause")
   func criticalPathThroughPause() async throws {
     let (clock, journal) = (TestClock(), Journal())
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
@@ -106,7 +106,7 @@ import Testing
     #expect(report.criticalPath == ["net"])
   }
 
-  @Test("is JSON that a parser reads, with times in seconds")
+  @Test("the JSON of a report can be parsed, and has times in seconds")
   func json() async throws {
     struct Parsed: Decodable {
       struct Entry: Decodable {
@@ -134,7 +134,7 @@ import Testing
     #expect(parsed.entries[4].queued == 0.25 && parsed.entries[4].start == 0.75 && parsed.entries[4].end == 1.25)
   }
 
-  @Test("is a picture of well-formed XML with a bar for each step")
+  @Test("the SVG of a report is well-formed, and has a bar for each step")
   func svg() async throws {
     let svg = try await report().svg()
     #expect(svg.hasPrefix("<svg") && svg.hasSuffix("</svg>\n"))
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "lets no id and no error reach the terminal as anything but text",
+    "control characters of ids and errors are escaped",
     arguments: [
       "\u{1b}[31mred\u{1b}[2J", "line\nbreak\rX", "\u{9b}31m", "\u{202e}rtl", "\u{2028}next", "\u{7}", "\u{0}",
     ])
@@ -182,7 +182,7 @@ import Testing
     #expect(XMLParser(data: Data(report.svg().utf8)).parse())
   }
 
-  @Test("counts columns as a terminal shows them")
+  @Test("the columns of a timeline are counted as a terminal shows them")
   func displayWidth() async throws {
     let ids = ["日本語", "e\u{301}t\u{e9}", "👩‍👩‍👧‍👦 x", "한국", "plain"]
     let report = try await LaunchSequence(configuration: NoConfiguration()) { for id in ids { Do { _ in }.id(id) } }
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("of nothing says so")
+  @Test("the timeline of an empty report says that nothing ran")
   func empty() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in } }
     let report = await launch.enterForeground()
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(
-    "writes times with three digits that matter",
+    "times have three significant digits",
     arguments: [
       (Duration.nanoseconds(7), "7 ns"), (.microseconds(850), "850 µs"), (.nanoseconds(12_345_678), "12.3 ms"),
       (.nanoseconds(999_999), "1 ms"), (.milliseconds(1_250), "1.25 s"), (.seconds(1_234), "1234 s"),

@@ -2,12 +2,12 @@ import LaunchInitializers
 import Testing
 
 #if os(macOS) || os(Linux)
-  @Suite("A programmer's mistake ends the program with a sentence") struct LaunchTrapTests {
+  @Suite("Preconditions") struct LaunchTrapTests {
     private static func message(_ result: ExitTest.Result?) -> String {
       String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
 
-    @Test("no concurrent steps")
+    @Test("a maximum of zero concurrent steps stops the program")
     func maxConcurrentSteps() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 0) { Do { _ in } }
@@ -15,7 +15,7 @@ import Testing
       #expect(Self.message(result).contains("A launch can't run 0 steps at once."))
     }
 
-    @Test("a timeout of zero")
+    @Test("a timeout of zero stops the program")
     func timeout() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = Do { _ in }.timeout(.zero)
@@ -23,7 +23,7 @@ import Testing
       #expect(Self.message(result).contains("A step can't be done in 0.0 seconds."))
     }
 
-    @Test("no retries, or a pause that is negative")
+    @Test("zero retries and a negative pause stop the program")
     func retries() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = Do { _ in }.onFailure(.retry(0, after: .zero))
@@ -35,7 +35,7 @@ import Testing
       #expect(Self.message(other).contains("A step can't be retried after -1.0 seconds."))
     }
 
-    @Test("a negative grace period")
+    @Test("a negative grace period stops the program")
     func gracePeriod() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(-1)) { Do { _ in } }

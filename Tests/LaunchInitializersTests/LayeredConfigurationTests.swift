@@ -2,10 +2,10 @@ import Foundation
 import LaunchInitializers
 import Testing
 
-@Suite("A layered configuration") struct LayeredConfigurationTests {
+@Suite("Layered configuration") struct LayeredConfigurationTests {
   let secret = "s3cret-value"
 
-  @Test("takes the first layer that has a value, in the stage that it is for")
+  @Test("a value comes from the first layer that has it in the current stage")
   func precedence() {
     let configuration = LayeredConfiguration(
       stage: .test,
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "names environment variables by words in capitals",
+    "the name of a variable is the words of the service and key in capitals",
     arguments: [
       ("ApiKey", "APP_MY_CRASH_API_KEY"), ("baseURLPath", "APP_MY_CRASH_BASE_URL_PATH"), ("a-b", "APP_MY_CRASH_A_B"),
       ("URL", "APP_MY_CRASH_URL"), ("http2Port", "APP_MY_CRASH_HTTP2_PORT"),
@@ -33,7 +33,7 @@ import Testing
     #expect(configuration.value(for: "MyCrash", key: key) == "x")
   }
 
-  @Test("says of a missing value which variable it can be set in")
+  @Test("the error for a missing value names the variable to set")
   func missingVariable() throws {
     func message(_ layers: [LayeredConfiguration.Layer]) throws -> String {
       let configuration = LayeredConfiguration(stage: .test, layers: layers)
@@ -58,7 +58,7 @@ import Testing
         .hasSuffix("environment: –  (APP_CRASH_API_KEY)"))
   }
 
-  @Test("reads the process's own environment")
+  @Test("a layer of variables reads the environment of the process")
   func process() {
     setenv("SPELLTEST_SERVICE_KEY", "here", 1)
     let configuration = LayeredConfiguration(stage: .test, layers: [.environment(prefix: "SPELLTEST")])
@@ -67,7 +67,7 @@ import Testing
     #expect(LayeredConfiguration.defaultConfiguration().currentStage() == .production)
   }
 
-  @Test("reads a file of text, numbers and truth values; no file is an empty one")
+  @Test("a file has strings, numbers and Bools, and a missing file is like an empty one")
   func file() throws {
     let path = try write(#"{"Crash": {"test": {"ApiKey": "abc", "Limit": 7, "Ratio": 0.5, "On": true}}}"#)
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path), .file(path + ".none")])
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "refuses a malformed file with its path, and quotes nothing of it",
+    "a malformed file is an error with its path, which quotes none of its text",
     arguments: [
       "", "{", "[]", "s3cret-value", #"{"Crash": "s3cret-value"}"#, #"{"Crash": {"test": {"Key": ["s3cret-value"]}}}"#,
       #"{"Crash": {"test": {"Key": null}}}"#, #"{"Crash": {"test": {"Key": "s3cret-value"}}"#,
@@ -95,7 +95,7 @@ import Testing
     #expect(!dumped.contains(secret))
   }
 
-  @Test("tells which value of a file is at fault")
+  @Test("the error for a malformed file names the value")
   func faultyValue() throws {
     let path = try write(#"{"Crash": {"test": {"Keys": ["a"]}}}"#)
     let error = try #require(throws: ConfigurationError.self) { try LayeredConfiguration.Layer.file(path) }
@@ -110,7 +110,7 @@ import Testing
     #expect(error.path == path)
   }
 
-  @Test("gives a number of a file as a number, so that a version has to be text")
+  @Test("a number in a file is converted as a number, so 1.10 becomes 1.1")
   func versions() throws {
     let path = try write(#"{"App": {"test": {"Number": 1.10, "Text": "1.10"}}}"#)
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
@@ -118,14 +118,14 @@ import Testing
     #expect(configuration.value(for: "App", key: "Text") == "1.10")
   }
 
-  @Test("tells of a file that is not there")
+  @Test("an explanation says that a file is missing")
   func noFile() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
     #expect(configuration.explanation(for: "App", key: "Name").hasSuffix("\n  file \(path) (missing): –"))
   }
 
-  @Test("asks the next layer if a variable is empty, and says so")
+  @Test("an empty variable is ignored, and the explanation says so")
   func emptyVariable() {
     let configuration = LayeredConfiguration(
       stage: .test,
@@ -141,7 +141,7 @@ import Testing
         """)
   }
 
-  @Test("says of a value of the wrong type which layer and which variable it is in")
+  @Test("the error for a value of the wrong type names its layer and variable")
   func malformedValue() throws {
     let path = try write(#"{"Net": {"test": {"Port": "x"}}}"#)
     let configuration = try LayeredConfiguration(
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "refuses a file that has a key twice, with its path",
+    "a key that occurs twice in a file is an error with its path",
     arguments: [
       (#"{"A": {"test": {"k": "1", "k": "2"}}}"#, "A.test.k"), (#"{"A": {"test": {}}, "A": {}}"#, "A"),
       (#"{"A": {"test": {"k": "1", "\u006b" : "{\"k\":"}}}"#, "A.test.k"),
@@ -171,7 +171,7 @@ import Testing
     #expect(error.description == "\(path): \(key) occurs twice. Remove one of the two.")
   }
 
-  @Test("takes one key in several objects, and text that looks like a key, for no duplicate")
+  @Test("the same key in several objects, and text that looks like a key, are no duplicates")
   func noDuplicate() throws {
     let path = try write(#"{"A": {"test": {"k": "k\": \\", "l": "{\"l\":1,"}, "beta": {"k": "2"}}, "k": {}}"#)
     let configuration = try LayeredConfiguration(stage: .test, layers: [.file(path)])
@@ -179,7 +179,7 @@ import Testing
   }
 
   #if os(macOS) || os(Linux)
-    @Test("that has two keys with one variable stops the program, and names both")
+    @Test("two keys with the same variable stop the program with both names")
     func sharedVariable() async throws {
       let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = LayeredConfiguration(
@@ -195,7 +195,7 @@ import Testing
     }
   #endif
 
-  @Test("shows no secret in its description, mirror or dump, nor in a sequence that has it")
+  @Test("the description, the mirror and a dump show no secrets, and neither does a sequence")
   func secrets() throws {
     let configuration = LayeredConfiguration(
       stage: .test,
@@ -217,7 +217,7 @@ import Testing
     #expect(error.map { !"\($0)".contains(secret) && !String(reflecting: $0).contains(secret) } == true)
   }
 
-  @Test("explains which layer a value comes from, and which it hides")
+  @Test("an explanation names the layer that a value comes from, and the layers that it hides")
   func explanation() {
     let configuration = LayeredConfiguration(
       stage: .test,

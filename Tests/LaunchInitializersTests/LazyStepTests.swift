@@ -4,7 +4,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("A lazy step", .registry, .timeLimit(.minutes(10))) struct LazyStepTests {
+@Suite("Lazy steps", .registry, .timeLimit(.minutes(10))) struct LazyStepTests {
   final class Index: Sendable {
     let number: Int
     init(number: Int) { self.number = number }
@@ -45,7 +45,7 @@ import Testing
     return try await #require(throws: InjectionError.self) { try await registry.resolveAsync(Index.self) }
   }
 
-  @Test("is performed at the first resolve of its service, once, and not by the launch")
+  @Test("a lazy step is performed once, at the first resolve of its service")
   func first() async throws {
     let launch = try sequence { IndexInitializer(journal: journal).id("index").lazily() }
     let report = try await launch.launch()
@@ -66,7 +66,7 @@ import Testing
     #expect(journal.entries == ["make 1"])
   }
 
-  @Test("is asked for its health and shut down if it was performed, and the registration that it replaced comes back")
+  @Test("a performed lazy step is asked for its health and shut down, and the registration that it replaced comes back")
   func life() async throws {
     InitializerRegistry.current.register { Index(number: -1) }
     let launch = try sequence {
@@ -83,7 +83,7 @@ import Testing
     #expect(try InitializerRegistry.current.resolve(Index.self).number == -1)
   }
 
-  @Test("that was never performed isn't shut down, and its service can't be resolved afterwards")
+  @Test("a lazy step that was never performed isn't shut down, and its service can't be resolved afterwards")
   func never() async throws {
     let launch = try sequence {
       IndexInitializer(journal: journal).lazily()
@@ -95,7 +95,7 @@ import Testing
     #expect(try await error().code == .notRegistered)
   }
 
-  @Test("can be resolved by the steps that wait for it, and the report then says how long it took")
+  @Test("a step of the launch can resolve a lazy service, and the report has the times of the lazy step")
   func duringLaunch() async throws {
     let launch = try sequence {
       IndexInitializer(journal: journal) { [clock] _ in try await clock.sleep(for: .seconds(3)) }.id("index").lazily()
@@ -116,7 +116,8 @@ import Testing
     #expect(report.entry("index")?.attempts == 1)
   }
 
-  @Test("that fails gives its error to the callers, aborts nothing, and is tried again by the next one")
+  @Test(
+    "a failing lazy step gives its error to the callers, aborts nothing, and is performed again for the next caller")
   func fails() async throws {
     let launch = try sequence {
       IndexInitializer(journal: journal) { if $0 == 1 { throw Broken(number: 7) } }.id("index").lazily()
@@ -132,7 +133,7 @@ import Testing
     #expect(try await resolve().number == 2)
   }
 
-  @Test("is retried, timed out and reported by events as any other step")
+  @Test("a lazy step has retries, a timeout and events")
   func policies() async throws {
     let launch = try sequence {
       IndexInitializer(journal: journal) { [clock] call in
@@ -160,7 +161,7 @@ import Testing
       ])
   }
 
-  @Test("that is skipped gives its reason to the callers; one whose condition doesn't hold has no service")
+  @Test("a skipped lazy step gives its reason to the callers, and a step whose condition doesn't hold has no service")
   func skipped() async throws {
     struct Other: ServiceInitializer {
       func makeService(with configuration: any Configurable) async throws -> Int { 7 }
@@ -178,7 +179,7 @@ import Testing
     #expect(missing?.code == .notRegistered)
   }
 
-  @Test("that resolves its own service, or calls its launch, gets an error instead of waiting for itself")
+  @Test("a lazy step that resolves its own service or calls its launch gets an error")
   func reentry() async throws {
     let box = Box<LaunchSequence>()
     let registry = InitializerRegistry.current
@@ -195,7 +196,7 @@ import Testing
     #expect(try await resolve().number == 2)
   }
 
-  @Test("runs again at the foreground once it was performed")
+  @Test("a lazy step runs again at the foreground only if it was performed")
   func foreground() async throws {
     let launch = try sequence { IndexInitializer(journal: journal, again: true).id("index").lazily() }
     try await launch.launch()
@@ -210,7 +211,7 @@ import Testing
     #expect(try await error().code == .notRegistered)
   }
 
-  @Test("that is deferred can be resolved after the launch, and by deferred steps that require it")
+  @Test("a lazy step can be deferred, and deferred steps can require it")
   func deferred() async throws {
     let launch = try sequence {
       IndexInitializer(journal: journal).id("index").lazily().deferred()
@@ -224,7 +225,7 @@ import Testing
     #expect(journal.entries.contains("index 1") && journal.entries.contains("down 1"))
   }
 
-  @Test("under way is ended by a shut-down, and by a launch that fails, and nothing hangs", arguments: [false, true])
+  @Test("a shut-down or a failing launch ends a lazy step under way", arguments: [false, true])
   func stopped(launchFails: Bool) async throws {
     let (began, journal) = (Gate(), journal)
     let launch = try sequence {
@@ -249,7 +250,7 @@ import Testing
     #expect(try await self.error().code == .notRegistered)
   }
 
-  @Test("and others, resolved while the launch fails or is shut down, are each shut down once if they came up")
+  @Test("a lazy step that is resolved during a failing launch or a shut-down is shut down if it completed")
   func races() async throws {
     for round in 0..<200 {
       let (up, down) = (Count(), Count())

@@ -1,7 +1,7 @@
 import LaunchInitializers
 import Testing
 
-@Suite("A step that requires another", .timeLimit(.minutes(10))) struct RequirementTests {
+@Suite("Requirements", .timeLimit(.minutes(10))) struct RequirementTests {
   let journal = Journal()
 
   private struct Database: Initializable {
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test("runs after it if it completes")
+  @Test("a step runs after the required step if that completes")
   func completed() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       note("migration", journal).id("migration").requires(Database.self)
@@ -24,7 +24,8 @@ import Testing
     #expect(journal.entries == ["database", "migration", "index"])
   }
 
-  @Test("is skipped with the reason if it fails or is skipped, and so are the steps that require it in turn")
+  @Test(
+    "a step is skipped with the reason if the required step fails or is skipped, and so are the steps that require it")
   func unmet() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Database(journal: journal, fails: true).id("database").onFailure(.skip)
@@ -46,7 +47,7 @@ import Testing
     #expect(report.entry("index")?.attempts == 0)
   }
 
-  @Test("by its type needs exactly one step of that type")
+  @Test("a reference to a type needs exactly one step of the type")
   func types() throws {
     func mistake(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchPlanError {
       try #require(throws: LaunchPlanError.self) { try LaunchSequence(configuration: NoConfiguration(), steps) }
@@ -65,7 +66,7 @@ import Testing
     #expect(two.description.contains("2 steps are of that type. Refer to one of them by its id."))
   }
 
-  @Test("only if it is present waits for it there, and for nothing elsewhere")
+  @Test("a reference to an optional step waits if the sequence has the step")
   func ifPresent() async throws {
     func launch(_ hasCache: Bool) throws -> LaunchSequence {
       try LaunchSequence(configuration: NoConfiguration()) {
@@ -79,7 +80,7 @@ import Testing
     #expect(journal.entries == ["cache", "ui", "ui"])
   }
 
-  @Test("that requires it in turn is a cycle")
+  @Test("two steps that require each other are a cycle")
   func cycle() throws {
     let error = #expect(throws: LaunchPlanError.self) {
       try LaunchSequence(configuration: NoConfiguration()) {

@@ -4,7 +4,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("A service that runs until it is shut down", .timeLimit(.minutes(10))) struct RunningTests {
+@Suite("Running services", .timeLimit(.minutes(10))) struct RunningTests {
   let clock = TestClock()
   let journal = Journal()
 
@@ -33,7 +33,7 @@ import Testing
     for await _ in stream {}
   }
 
-  @Test("begins after its setting up, and is cancelled before its shutting down, in reverse")
+  @Test("a service begins after its setup, and is cancelled before its shut-down")
   func life() async throws {
     let began = Gate()
     let launch = try sequence {
@@ -49,7 +49,7 @@ import Testing
     #expect(journal.entries == ["up", "run 1", "-after", "cancelled", "down"])
   }
 
-  @Test("is restarted after pauses that grow, and shuts the sequence down when it ends too often")
+  @Test("a service is restarted after growing pauses, and shuts the sequence down when it exits too often")
   func restart() async throws {
     let launch = try sequence {
       Service(journal: journal) { throw Broken(number: $0) }.id("server").onExit(
@@ -82,7 +82,7 @@ import Testing
     #expect(error.underlying as? Broken == Broken(number: 3))
   }
 
-  @Test("may be restarted as often again when it has run for longer than the window")
+  @Test("a service that runs longer than the window has all its restarts again")
   func window() async throws {
     let launch = try sequence {
       Service(journal: journal) { run in
@@ -105,7 +105,7 @@ import Testing
     await launch.shutDown()
   }
 
-  @Test("that ends shuts the sequence down if it has no policy, and without an error that is none")
+  @Test("a service that returns shuts the sequence down, without an error")
   func returns() async throws {
     let launch = try sequence { Service(journal: journal) { _ in } }
     do {
@@ -117,7 +117,7 @@ import Testing
     #expect(journal.entries.last == "down")
   }
 
-  @Test("that fails ends a run with its error")
+  @Test("a service that fails ends a run with its error")
   func fails() async throws {
     let (launched, journal) = (Gate(), journal)
     let launch = try sequence {
@@ -134,7 +134,7 @@ import Testing
     #expect(error.underlying as? Broken == Broken(number: 7))
   }
 
-  @Test("that fails during the launch aborts it")
+  @Test("a service that fails during the launch aborts the launch")
   func failsDuringLaunch() async throws {
     let journal = journal
     let launch = try sequence {
@@ -147,7 +147,7 @@ import Testing
     #expect(journal.entries == ["up", "run 1", "down"])
   }
 
-  @Test("that ends is left alone if that is the policy, and then unhealthy")
+  @Test("a service whose policy is to ignore its exit is unhealthy after it")
   func ignore() async throws {
     let launch = try sequence { Service(journal: journal) { _ in }.id("server").onExit(.ignore) }
     try await launch.launch()
@@ -157,7 +157,7 @@ import Testing
     await launch.shutDown()
   }
 
-  @Test("and ignores its cancellation is left behind at its stop timeout")
+  @Test("a service that ignores its cancellation is left behind at its stop timeout")
   func deaf() async throws {
     let (gate, began) = (Gate(), Gate())
     let launch = try sequence {
@@ -177,7 +177,7 @@ import Testing
     gate.open()
   }
 
-  @Test("may shut the sequence down itself, and doesn't wait for its own end")
+  @Test("a service that shuts the sequence down doesn't wait for itself")
   func fromInside() async throws {
     let box = Box<LaunchSequence>()
     let launch = try sequence {
@@ -192,7 +192,7 @@ import Testing
     #expect(journal.entries == ["up", "run 1", "down"])
   }
 
-  @Test("and others like it that end all the time are each shut down once, and don't run after that")
+  @Test("services that exit all the time are each shut down once, and don't run afterwards")
   func manyEnds() async throws {
     for _ in 0..<50 {
       let (journal, ends) = (Journal(), Count())

@@ -2,7 +2,7 @@ import Foundation
 import LaunchInitializers
 import Testing
 
-@Suite("Ten thousand steps", .timeLimit(.minutes(2))) struct ScaleTests {
+@Suite("Scale", .timeLimit(.minutes(2))) struct ScaleTests {
   enum Shape: String, CaseIterable { case line, independent, chain, star, random, otherRandom }
 
   private struct Nothing: Initializable {
@@ -37,7 +37,7 @@ import Testing
     return steps
   }
 
-  @Test("are planned and run, whatever their shape", arguments: Shape.allCases)
+  @Test("ten thousand steps of any shape are planned and run", arguments: Shape.allCases)
   func shapes(shape: Shape) async throws {
     let steps = Self.steps(shape, 10_000)
     let report = try await LaunchSequence(configuration: NoConfiguration()) { steps }.launch()
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-      "are planned with work that grows with their number, not its square", arguments: [Shape.chain, .star, .random])
+      "the work to plan steps grows with their number, not with its square", arguments: [Shape.chain, .star, .random])
     func linear(shape: Shape) throws {
       let (few, many) = (Self.steps(shape, 500), Self.steps(shape, 8_000))
       func cost(_ steps: [LaunchStep]) throws -> Duration {

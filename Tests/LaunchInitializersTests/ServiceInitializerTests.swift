@@ -3,7 +3,7 @@ import SpellRegistry
 import SpellTesting
 import Testing
 
-@Suite("A step that makes a service", .registry) struct ServiceInitializerTests {
+@Suite("Services of steps", .registry) struct ServiceInitializerTests {
   final class Database: Sendable {
     let path: String
     init(path: String) { self.path = path }
@@ -22,7 +22,7 @@ import Testing
 
   let configuration = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/data"]]])
 
-  @Test("registers the one instance in the registry that is current at the launch")
+  @Test("a service is registered in the registry that is current at the launch")
   func registers() async throws {
     let launch = try LaunchSequence(configuration: configuration) {
       DatabaseInitializer()
@@ -36,7 +36,7 @@ import Testing
     #expect(throws: InjectionError.self) { try InitializerRegistry.shared.resolve(Database.self) }
   }
 
-  @Test("is there for the steps after it")
+  @Test("later steps can resolve a service")
   func forLaterSteps() async throws {
     let launch = try LaunchSequence(configuration: configuration) {
       DatabaseInitializer().id("db")
@@ -48,7 +48,7 @@ import Testing
     try await launch.launch()
   }
 
-  @Test("registers nothing where it fails")
+  @Test("a failing step registers no service")
   func failure() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { DatabaseInitializer() }
     let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
@@ -60,7 +60,7 @@ import Testing
     do { return try InitializerRegistry.current.resolve(Database.self).path } catch { return nil }
   }
 
-  @Test("withdraws it when the step has been shut down, which can still ask for it")
+  @Test("a service is withdrawn after its step's shut-down, which can still resolve it")
   func shutDown() async throws {
     struct Asking: ServiceInitializer {
       let journal: Journal
@@ -78,7 +78,7 @@ import Testing
     #expect(registeredPath() == nil)
   }
 
-  @Test("withdraws it when a later step aborts the launch")
+  @Test("a service is withdrawn when a later step aborts the launch")
   func abort() async throws {
     let launch = try LaunchSequence(configuration: configuration) {
       DatabaseInitializer().id("db")
@@ -91,7 +91,7 @@ import Testing
     #expect(registeredPath() == nil)
   }
 
-  @Test("withdraws the one that was made again at the foreground")
+  @Test("a service that was created again at the foreground is withdrawn")
   func foreground() async throws {
     struct Again: ServiceInitializer {
       let journal: Journal
@@ -110,7 +110,7 @@ import Testing
     #expect(registeredPath() == nil)
   }
 
-  @Test("registers nothing where the step was abandoned, and keeps what has been registered since")
+  @Test("an abandoned step registers nothing, and later registrations stay")
   func abandoned() async throws {
     struct Slow: ServiceInitializer {
       let gate = Gate()
@@ -139,7 +139,7 @@ import Testing
     #expect(registeredPath() == nil)
   }
 
-  @Test("withdraws what a step registered before it failed, and what several registered for one")
+  @Test("the services of a step that fails are withdrawn, and a step can register several")
   func composed() async throws {
     struct Both: Initializable {
       let fails: Bool
@@ -166,7 +166,7 @@ import Testing
     #expect(try !isRegistered())
   }
 
-  @Test("gives back what it had replaced when the step has been shut down")
+  @Test("the registration that a service replaced comes back after the shut-down")
   func replaced() async throws {
     InitializerRegistry.current.register(Database.self, scope: .singleton) { Database(path: "/default") }
     let launch = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
@@ -176,7 +176,8 @@ import Testing
     #expect(registeredPath() == "/default")
   }
 
-  @Test("of two sequences each withdraws its own, in whichever order they are shut down", arguments: [false, true])
+  @Test(
+    "each of two sequences withdraws its own service, in either order of their shut-downs", arguments: [false, true])
   func twoSequences(firstGoesFirst: Bool) async throws {
     let other = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/other"]]])
     let first = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
@@ -190,13 +191,13 @@ import Testing
     #expect(registeredPath() == nil)
   }
 
-  @Test("registers it without a launch too")
+  @Test("a service is registered without a launch too")
   func alone() async throws {
     try await DatabaseInitializer().perform(with: configuration)
     #expect(registeredPath() == "/data")
   }
 
-  @Test("of two launches at once registers in the registry of each")
+  @Test("two concurrent launches register services in their own registries")
   func twoRegistries() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<20 {

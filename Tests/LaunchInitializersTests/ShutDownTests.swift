@@ -4,10 +4,10 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("Shutting down", .timeLimit(.minutes(10))) struct ShutDownTests {
+@Suite("Shut-down", .timeLimit(.minutes(10))) struct ShutDownTests {
   let journal = Journal()
 
-  @Test("goes through what completed in reverse, once for all who call for it")
+  @Test("completed steps are shut down in reverse order, once for all callers")
   func reverse() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       for number in 0..<5 { note("\(number)", journal) }
@@ -24,7 +24,7 @@ import Testing
     #expect(error.code == .shutDown)
   }
 
-  @Test("goes through the plan backwards, independent steps side by side")
+  @Test("independent steps are shut down concurrently")
   func backwards() async throws {
     let (gate, journal) = (Gate(), journal)
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -65,7 +65,7 @@ import Testing
     gate.open()
   }
 
-  @Test("cancels a step at its stop timeout, and takes it for completed if it then returns")
+  @Test("a step is cancelled at its stop timeout, and counts as completed if it then returns")
   func stopTimeout() async throws {
     let clock = TestClock()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -79,7 +79,7 @@ import Testing
     #expect(await shutDown.value.warnings == ["slow (completed): took longer than its timeout of 3 s"])
   }
 
-  @Test("ends when its limit is over: what is under way is cancelled, and the rest is reported as not run")
+  @Test("the limit of a shut-down cancels steps under way, and the others are reported as not run")
   func limit() async throws {
     let clock = TestClock()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -101,7 +101,7 @@ import Testing
     #expect(journal.entries == ["a"])
   }
 
-  @Test("before the launch leaves nothing to launch")
+  @Test("a sequence that was shut down can't be launched")
   func before() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
     #expect(await launch.shutDown().entries.isEmpty)
@@ -110,7 +110,7 @@ import Testing
     #expect(journal.entries.isEmpty)
   }
 
-  @Test("during the launch ends it, and shuts down what had completed")
+  @Test("a shut-down during the launch ends the launch, and shuts completed steps down")
   func during() async throws {
     let (clock, isRunning) = (TestClock(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -128,7 +128,7 @@ import Testing
     #expect(journal.entries == ["a", "-a"])
   }
 
-  @Test("from inside a step ends the launch and does not wait for itself")
+  @Test("a step that shuts the sequence down ends the launch, and doesn't wait for itself")
   func fromInside() async throws {
     let box = Box<LaunchSequence>()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -143,7 +143,7 @@ import Testing
     #expect(journal.entries == ["a", "-a"])
   }
 
-  @Test("a step that takes longer than its timeout is left behind, and the others go on")
+  @Test("a step that exceeds its timeout at the shut-down is left behind, and the others go on")
   func timeout() async throws {
     let (clock, gate) = (TestClock(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -164,7 +164,7 @@ import Testing
     gate.open()
   }
 
-  @Test("races with a launch and a pass without a hang or a step left up")
+  @Test("a shut-down that races with a launch and a foreground pass leaves no step up")
   func race() async throws {
     for round in 0..<50 {
       let journal = Journal()

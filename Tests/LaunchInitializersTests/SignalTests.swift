@@ -5,7 +5,7 @@
   import Testing
 
   /// Each in a process of its own, since a signal is for the whole process.
-  @Suite("Running until a signal", .timeLimit(.minutes(2))) struct SignalTests {
+  @Suite("Signals", .timeLimit(.minutes(2))) struct SignalTests {
     private static func sequence(_ journal: Journal = Journal()) throws -> LaunchSequence {
       try LaunchSequence(configuration: LayeredConfiguration(stage: .test, layers: [])) { note("a", journal) }
     }
@@ -30,7 +30,7 @@
     }
 
     @Test(
-      "stops the program with a sentence if it can't wait for the signals",
+      "signals that can't be handled stop the program with a message",
       arguments: [[], [999], [9], [NSIG], [-1], [15, 0]] as [[Int32]])
     func trap(signals: [Int32]) async throws {
       let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
@@ -39,7 +39,7 @@
       #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("run(on:) "))
     }
 
-    @Test("launches, and shuts down when the signal comes, with exit code 0")
+    @Test("a signal shuts the sequence down with exit code 0")
     func run() async {
       await #expect(processExitsWith: .exitCode(0)) {
         alarm(60)
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test("rolls back when the signal comes during the launch, with the exit code that shells have")
+    @Test("a signal during the launch rolls the launch back, with the exit code of shells")
     func duringLaunch() async {
       await #expect(processExitsWith: .exitCode(128 + SIGTERM)) {
         alarm(60)
@@ -75,7 +75,7 @@
       }
     }
 
-    @Test("shuts down at the first signal, and gives it back to the handler that it had")
+    @Test("after the first signal, the former handler gets the signal")
     func restored() async {
       await #expect(processExitsWith: .success) {
         alarm(60)
@@ -83,7 +83,7 @@
         signal(SIGUSR1) { _ in Heard.count.add(1, ordering: .sequentiallyConsistent) }
         let (launch, former) = (try Self.sequence(), Self.handler(of: SIGUSR1))
         let running = Task { try await launch.run(on: [.user1, .user2]) }
-        while Self.handler(of: SIGUSR1) == former { await Task.yield() }
+        while Self.handler(of: SIGUSR1) == former || !launch.isReady { await Task.yield() }
         kill(getpid(), SIGUSR1)
         #expect(try await running.value == 0)
         let count = Heard.count.load(ordering: .sequentiallyConsistent)
@@ -91,7 +91,7 @@
       }
     }
 
-    @Test("ends the process at a second signal while a step hangs", arguments: [0, 1])
+    @Test("a second signal ends the process while a step hangs", arguments: [0, 1])
     func second(round: Int) async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
         alarm(60)
@@ -110,7 +110,7 @@
       }
     }
 
-    @Test("ends the shutting down at a second signal if that is the policy, with exit code 1")
+    @Test("a second signal ends the shut-down with exit code 1 if that is the policy")
     func secondEndsShutDown() async {
       await #expect(processExitsWith: .exitCode(1)) {
         alarm(60)
@@ -136,7 +136,7 @@
       }
     }
 
-    @Test("leaves the signal as it was when the last of several that waited for it has ended")
+    @Test("the last of several listeners restores the signal's handler")
     func several() async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
         alarm(60)
@@ -151,7 +151,7 @@
       }
     }
 
-    @Test("returns when the sequence is shut down elsewhere, and throws what the launch throws")
+    @Test("a run returns when the sequence is shut down elsewhere, and throws what the launch throws")
     func otherwise() async throws {
       let journal = Journal()
       let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
@@ -169,7 +169,7 @@
       #expect(error?.id == "bad")
     }
 
-    @Test("shuts down when its task is cancelled")
+    @Test("a run whose task is cancelled shuts the sequence down")
     func cancelled() async throws {
       let journal = Journal()
       let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }

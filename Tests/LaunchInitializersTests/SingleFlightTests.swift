@@ -3,10 +3,10 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("Launching", .timeLimit(.minutes(10))) struct SingleFlightTests {
+@Suite("Callers of a launch", .timeLimit(.minutes(10))) struct SingleFlightTests {
   let journal = Journal()
 
-  @Test("runs once for a hundred callers, and for those who come later")
+  @Test("the steps run once for a hundred callers and for later ones")
   func once() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
     let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -18,7 +18,7 @@ import Testing
     #expect(journal.entries == ["one"])
   }
 
-  @Test("again, when it is done, costs no second run: nobody asks the clock")
+  @Test("a call after the launch doesn't read the clock")
   func noSecondRun() async throws {
     let clock = CountingClock()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) { note("one", journal) }
@@ -29,7 +29,7 @@ import Testing
     #expect(clock.questions == questions)
   }
 
-  @Test("gives one failure to all")
+  @Test("all callers get the same error")
   func oneFailure() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() }.id("bad") }
     let ids = await withTaskGroup(of: String?.self) { group in
@@ -44,7 +44,7 @@ import Testing
     #expect(ids == Array(repeating: "bad", count: 50))
   }
 
-  @Test("from inside one of its steps is an error, not a wait for itself")
+  @Test("a step that calls its own launch gets an error")
   func reentry() async throws {
     let box = Mutex<LaunchSequence?>(nil)
     let later = Box<Task<LaunchReport, any Error>>()
@@ -65,7 +65,7 @@ import Testing
     await #expect(throws: LaunchError.self) { try await task.value }
   }
 
-  @Test("from a task that a step left behind is no re-entry once the step is over")
+  @Test("a task that outlives its step can call the launch")
   func afterwards() async throws {
     let (box, later, gate) = (Box<LaunchSequence>(), Box<Task<Int, any Error>>(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -86,7 +86,7 @@ import Testing
     #expect(try await later.value.withLock { $0 }?.value == 2)
   }
 
-  @Test("another sequence from a step is fine, and that one can't launch the outer")
+  @Test("a step can launch another sequence, whose steps can't launch the outer one")
   func nested() async throws {
     let outerBox = Box<LaunchSequence>()
     let inner = try LaunchSequence(configuration: NoConfiguration()) {
@@ -103,7 +103,7 @@ import Testing
     try await outer.launch()
   }
 
-  @Test("ends when the only one who waits is cancelled: what runs is cancelled, what completed shut down")
+  @Test("cancelling the only caller cancels running steps, and shuts completed steps down")
   func cancelled() async throws {
     let (clock, isRunning) = (TestClock(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -122,7 +122,7 @@ import Testing
     #expect(journal.entries == ["log", "-log"])
   }
 
-  @Test("goes on for the others when one who waits is cancelled")
+  @Test("a launch goes on for the other callers when one is cancelled")
   func oneCancelled() async throws {
     let (gate, isRunning) = (Gate(), Gate())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -142,7 +142,7 @@ import Testing
     #expect(try await first.value.entries.map(\.outcome) == [.completed])
   }
 
-  @Test("that is cancelled before it begins can be begun later")
+  @Test("a launch that was cancelled before it began can be begun later")
   func cancelledBefore() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
     let gate = Gate()

@@ -3,11 +3,11 @@ import SpellRegistry
 import SpellTesting
 import Testing
 
-@Suite("A step", .timeLimit(.minutes(10))) struct StepModifierTests {
+@Suite("Modifiers", .timeLimit(.minutes(10))) struct StepModifierTests {
   let clock = TestClock()
   let journal = Journal()
 
-  @Test("with a condition is skipped if that doesn't hold")
+  @Test("a step whose condition doesn't hold is skipped")
   func when() async throws {
     let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["On": "yes"]]])
     let launch = try LaunchSequence(configuration: configuration) {
@@ -21,7 +21,7 @@ import Testing
     #expect(report.entry("off")?.message == "its condition doesn't hold")
   }
 
-  @Test("that fails half-way undoes what it did, before each retry and before the launch aborts")
+  @Test("a step that fails is rolled back before each retry and before the launch aborts")
   func rollback() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       note("up", journal)
@@ -35,7 +35,7 @@ import Testing
     #expect(journal.entries == ["up", "half", "undone", "half", "undone", "-up"])
   }
 
-  @Test("that is deferred begins when the launch is over, and is shut down as any other")
+  @Test("a deferred step begins after the launch, and is shut down like any other")
   func deferred() async throws {
     let gate = Gate()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
@@ -65,7 +65,7 @@ import Testing
     #expect(ends.contains("-latest"))
   }
 
-  @Test("that is deferred is ended by a shut-down, whenever that comes")
+  @Test("a shut-down at any time ends the deferred steps")
   func deferredRace() async throws {
     for round in 0..<100 {
       let (up, down) = (Count(), Count())
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("of the launch can't wait for one that is deferred")
+  @Test("a step of the launch can't wait for a deferred step")
   func deferredDependency() throws {
     let error = #expect(throws: LaunchPlanError.self) {
       try LaunchSequence(configuration: NoConfiguration()) {
@@ -108,7 +108,7 @@ import Testing
     func health() async -> StepHealth { await answer() }
   }
 
-  @Test("says how it is doing; one that doesn't answer in time is unhealthy")
+  @Test("a step reports its health, and is unhealthy if it doesn't answer in time")
   func health() async throws {
     let gate = Gate()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {

@@ -2,7 +2,7 @@ import LaunchInitializers
 import SpellTesting
 import Testing
 
-@Suite("Running steps", .timeLimit(.minutes(10))) struct StepOrderTests {
+@Suite("Order of steps", .timeLimit(.minutes(10))) struct StepOrderTests {
   let clock = TestClock()
   let journal = Journal()
 
@@ -12,14 +12,14 @@ import Testing
     try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: maxConcurrentSteps, clock: clock, steps)
   }
 
-  @Test("those that declare nothing run line by line")
+  @Test("steps that declare nothing run line by line")
   func line() async throws {
     let launch = try sequence { for number in 0..<50 { note("\(number)", journal) } }
     try await launch.launch()
     #expect(journal.entries == (0..<50).map { "\($0)" })
   }
 
-  @Test("those that wait for the same one overlap, and times are told to the digit")
+  @Test("steps that wait for the same step overlap, and have exact times on a test's clock")
   func overlap() async throws {
     let launch = try sequence {
       take(.milliseconds(100), on: clock).id("log")
@@ -46,7 +46,7 @@ import Testing
     #expect(report.criticalPath == ["log", "net", "ui"])
   }
 
-  @Test("no more run at once than the width says, the first in the plan before the others")
+  @Test("no more steps run than the maximum number, and the first in the plan begin first")
   func width() async throws {
     let launch = try sequence(maxConcurrentSteps: 2) {
       for number in 0..<5 { take(.seconds(1), on: clock).id("\(number)").after() }
@@ -63,7 +63,7 @@ import Testing
     #expect(report.entries.allSatisfy { $0.queued == .zero })
   }
 
-  @Test("those that declare something don't hold up the line")
+  @Test("steps that declare their order don't hold up the others")
   func besideTheLine() async throws {
     let gate = Gate()
     let launch = try sequence {
@@ -76,7 +76,7 @@ import Testing
     #expect(journal.entries == ["a", "b"])
   }
 
-  @Test("another stage's are skipped, and those after them go on")
+  @Test("steps of other stages are skipped, and later steps go on")
   func stages() async throws {
     let launch = try sequence {
       note("crash", journal).id("crash").only(in: .production, "beta")
@@ -90,7 +90,7 @@ import Testing
     #expect(report.entry("crash")?.attempts == 0)
   }
 
-  @Test("every kind of type runs where it belongs")
+  @Test("the methods of each kind of type run on its actor")
   func isolation() async throws {
     struct Plain: Initializable {
       func perform(with configuration: any Configurable) throws {}

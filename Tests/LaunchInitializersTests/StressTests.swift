@@ -6,7 +6,7 @@ import Testing
 /// Many launches on the system's clocks.
 ///
 /// `LAUNCH_TESTS=long` makes it very many.
-@Suite("Over and over again", .timeLimit(.minutes(10))) struct StressTests {
+@Suite("Stress", .timeLimit(.minutes(10))) struct StressTests {
   private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
 
   private struct Works: Initializable {
@@ -53,7 +53,7 @@ import Testing
     #expect(lost.value == 0)
   }
 
-  @Test("a retry is never lost, however short its pause", arguments: [Duration.zero, .microseconds(50)])
+  @Test("no retry is lost, however short its pause is", arguments: [Duration.zero, .microseconds(50)])
   func retries(pause: Duration) async throws {
     let attempts = Count()
     let count = Self.isLong ? 20_000 : 300
@@ -70,7 +70,7 @@ import Testing
     #expect(attempts.value == 3 * count)
   }
 
-  @Test("a launch, passes and a shut-down race, and what came up goes down once")
+  @Test("each completed step is shut down once when a launch, foreground passes and a shut-down race")
   func race() async throws {
     try await Self.many(Self.isLong ? 20_000 : 200) { number in
       let (up, down, again) = (Count(), Count(), Count())
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("callers that are cancelled at random end the launch when the last one is")
+  @Test("callers that are cancelled at random cancel the launch only with the last one")
   func cancellations() async throws {
     try await Self.many(Self.isLong ? 3_000 : 100) { number in
       let (up, down) = (Count(), Count())

@@ -3,7 +3,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("A step that takes too long", .timeLimit(.minutes(10))) struct TimeoutTests {
+@Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
   let clock = TestClock()
   let journal = Journal()
 
@@ -11,7 +11,7 @@ import Testing
     try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(2), clock: clock, steps)
   }
 
-  @Test("is cancelled at its timeout and fails")
+  @Test("a step is cancelled at its timeout, and fails")
   func timeout() async throws {
     let launch = try sequence { take(.seconds(60), on: clock).id("slow").timeout(.seconds(5)) }
     let launched = Task { try await launch.launch() }
@@ -25,7 +25,7 @@ import Testing
     #expect(error.abandoned.isEmpty)
   }
 
-  @Test("leaves no timer behind when it is in time")
+  @Test("a step that ends in time leaves no timer behind")
   func inTime() async throws {
     let launch = try sequence { take(.seconds(1), on: clock).timeout(.seconds(5)) }
     let launched = Task { try await launch.launch() }
@@ -35,7 +35,7 @@ import Testing
     await clock.waitForSleepers(0)
   }
 
-  @Test("is tried again with a timeout of its own")
+  @Test("each attempt has a timeout of its own")
   func retry() async throws {
     let launch = try sequence {
       Do { _ in
@@ -53,7 +53,7 @@ import Testing
     #expect(report.entries.map(\.end) == [.seconds(6)])
   }
 
-  @Test("and ignores its cancellation is abandoned after the grace, and named")
+  @Test("a step that ignores its cancellation is abandoned after the grace period, and named")
   func abandoned() async throws {
     let (gate, isShutDown) = (Gate(), Gate())
     let launch = try sequence {
@@ -80,7 +80,7 @@ import Testing
     #expect(journal.entries == ["log", "-log", "-stuck"])
   }
 
-  @Test("and is skipped lets the others go on when it is abandoned")
+  @Test("the launch goes on without an abandoned step whose policy is to skip")
   func abandonedAndSkipped() async throws {
     let gate = Gate()
     let launch = try sequence {
@@ -98,7 +98,7 @@ import Testing
     gate.open()
   }
 
-  @Test("but completes within the grace counts as completed, and the report says so")
+  @Test("a step that completes within the grace period counts as completed, and the report says so")
   func late() async throws {
     let gate = Gate()
     let launch = try sequence { Do { _ in await gate.pass() }.timeout(.seconds(5)) }
@@ -112,7 +112,7 @@ import Testing
     #expect(report.entries.first?.message == "took longer than its timeout of 5 s")
   }
 
-  @Test("after an abort is abandoned too, and the error names it")
+  @Test("a step that ignores an abort is abandoned, and the error names it")
   func abandonedByAbort() async throws {
     let (gate, isRunning) = (Gate(), Gate())
     let launch = try sequence {
@@ -134,7 +134,7 @@ import Testing
     gate.open()
   }
 
-  @Test("and then fails says so too, with its own error")
+  @Test("a step that exceeds its timeout and then fails is reported with its own error")
   func ownError() async throws {
     let launch = try sequence {
       Do { _ in
@@ -150,7 +150,7 @@ import Testing
       error.report?.entries.first?.message == "took longer than its timeout of 5 s, then failed: Broken(number: 7)")
   }
 
-  @Test("and then has nothing to do is skipped, with both reasons")
+  @Test("a step that exceeds its timeout and then throws SkipInitializer is skipped with both reasons")
   func lateSkip() async throws {
     let launch = try sequence {
       Do { _ in
@@ -163,7 +163,7 @@ import Testing
     #expect(try await launched.value.warnings == ["slow (skipped): no key; took longer than its timeout of 5 s"])
   }
 
-  @Test("is not tried again when it was abandoned, since it may still be at work")
+  @Test("an abandoned step isn't retried")
   func abandonedIsNotRetried() async throws {
     let gate = Gate()
     let launch = try sequence {
@@ -184,7 +184,7 @@ import Testing
     #expect(journal.entries == ["try"])
   }
 
-  @Test("is told by its end where the clock never did: completed with a note, or timed out", arguments: [false, true])
+  @Test("a step that exceeds its timeout is reported even if the timer never fires", arguments: [false, true])
   func deafClock(fails: Bool) async throws {
     let clock = DeafClock()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
@@ -200,7 +200,7 @@ import Testing
     #expect(report.entries.map(\.outcome) == [fails ? .failed : .completed, .completed])
   }
 
-  @Test("to shut down after an abort is named too")
+  @Test("a step that takes too long to shut down after an abort is named")
   func abandonedInRollback() async throws {
     let gate = Gate()
     let launch = try sequence {
@@ -222,7 +222,7 @@ import Testing
     gate.open()
   }
 
-  @Test("may have centuries")
+  @Test("a timeout of centuries is possible")
   func centuries() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(Int64.max)) {
       Do { _ in await Task.yield() }.timeout(.seconds(Int64.max))
@@ -230,7 +230,7 @@ import Testing
     #expect(try await launch.launch().entries.map(\.outcome) == [.completed])
   }
 
-  @Test("because it waits for its own launch in a detached task is abandoned")
+  @Test("a step that awaits its own launch in a detached task is abandoned")
   func detachedReentry() async throws {
     let box = Box<LaunchSequence>()
     let inner = Box<Task<Void, any Error>>()

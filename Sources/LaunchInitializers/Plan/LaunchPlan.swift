@@ -16,18 +16,20 @@ struct LaunchPlan: Sendable {
     /// The step as it is listed.
     let listed: LaunchStep
     let isService: Bool
-    let policy: FailurePolicy
     let timeout: Duration?
     /// Why the step isn't run at all; nil if it is.
     let exclusion: String?
     /// The names of the groups around the step, outermost first.
     let groups: [String]
 
+    /// Whether the step only fails itself, whatever its policy.
+    private let failsAlone: Bool
+
     var initializer: any Initializable { listed.declared.initializer }
+    var policy: FailurePolicy { failsAlone ? .skip : listed.declared.policy }
 
     init(
-      _ listed: LaunchStep, id: String, index: Int, isService: Bool, groups: [String], exclusion: String?,
-      policy: FailurePolicy, timeout: Duration?
+      _ listed: LaunchStep, id: String, index: Int, isService: Bool, groups: [String], exclusion: String?
     ) {
       self.id = id
       self.index = index
@@ -35,8 +37,20 @@ struct LaunchPlan: Sendable {
       self.isService = isService
       self.groups = groups
       self.exclusion = exclusion
-      self.policy = policy
-      self.timeout = timeout
+      timeout = listed.declared.timeout
+      failsAlone = false
+    }
+
+    /// Creates the step of the plan backwards, which shuts a step down.
+    init(shuttingDown step: Step) {
+      id = step.id
+      index = step.index
+      listed = step.listed
+      isService = step.isService
+      groups = step.groups
+      exclusion = nil
+      timeout = step.listed.declared.stopTimeout ?? step.timeout ?? .seconds(10)
+      failsAlone = true
     }
   }
 
@@ -59,11 +73,14 @@ struct LaunchPlan: Sendable {
     }
     var names = try StepNames(listing)
     let edges = try StepEdges(listing, &names)
-    let waitsFor = StepGraph(edges.dependencies, count: count)
-    let order = try TopologicalOrder(waitsFor, waitsFor.inverted(), listing, names.ids)
-    dependencies = waitsFor.renumbered { order.positions[$0] }
-    dependents = dependencies.inverted()
-    requirements = StepGraph(edges.requirements, count: count).renumbered { order.positions[$0] }
+    let (dependencies, requirements) = (
+      StepGraph(edges.dependencies, count: count), StepGraph(edges.requirements, count: count)
+    )
+    let dependents = dependencies.inverted()
+    let order = try TopologicalOrder(dependencies, dependents, listing, names.ids)
+    self.dependencies = dependencies.renumbered(order.positions)
+    self.dependents = dependents.renumbered(order.positions)
+    self.requirements = requirements.renumbered(order.positions)
     // The cast is slow, and many steps in a row may be of one type.
     var latest: (type: ObjectIdentifier, isService: Bool)?
     steps = order.indices.enumerated().map { position, index in
@@ -73,9 +90,8 @@ struct LaunchPlan: Sendable {
         latest.flatMap { $0.type == type ? $0.isService : nil } ?? (step.declared.initializer is any RunningInitializer)
       latest = (type, isService)
       return Step(
-        step, id: names.ids[index], index: position, isService: isService,
-        groups: listing.groups(of: index), exclusion: Self.exclusion(for: step.declared.stages, in: stage),
-        policy: step.declared.policy, timeout: step.declared.timeout)
+        step, id: names.ids[index], index: position, isService: isService, groups: listing.groups(of: index),
+        exclusion: Self.exclusion(for: step.declared.stages, in: stage))
     }
     isDeferred = edges.hasDeferred ? order.indices.map { listing.steps[$0].declared.isDeferred } : []
   }
@@ -90,20 +106,13 @@ struct LaunchPlan: Sendable {
 // MARK: Other plans
 
 extension LaunchPlan {
-  private static let defaultStopTimeout = Duration.seconds(10)
-
-  /// The plan backwards, for shutting down: each step waits for those that waited for it, and fails alone.
+  /// The plan backwards, for the shut-down: each step waits for the steps that waited for it.
   func reversed() -> LaunchPlan {
-    let last = steps.count - 1
+    let positions = Array(steps.indices.reversed())
     var plan = self
-    plan.steps = steps.reversed().map { step in
-      let timeout = step.listed.declared.stopTimeout ?? step.timeout ?? Self.defaultStopTimeout
-      return Step(
-        step.listed, id: step.id, index: step.index, isService: step.isService, groups: step.groups, exclusion: nil,
-        policy: .skip, timeout: timeout)
-    }
-    plan.dependencies = dependents.renumbered { last - $0 }
-    plan.dependents = dependencies.renumbered { last - $0 }
+    plan.steps = steps.reversed().map(Step.init(shuttingDown:))
+    plan.dependencies = dependents.renumbered(positions)
+    plan.dependents = dependencies.renumbered(positions)
     plan.requirements = StepGraph([], count: steps.count)
     return plan
   }

@@ -48,9 +48,10 @@ struct StepGraph: Sendable {
   /// The lists in the other direction.
   func inverted() -> StepGraph { StepGraph(edges { ($1, $0) }, count: count) }
 
-  /// The lists after each step has moved to a new index.
-  func renumbered(_ newIndex: (Int) -> Int) -> StepGraph {
-    isEmpty ? self : StepGraph(edges { (newIndex($0), newIndex($1)) }, count: count)
+  /// The lists after each step has moved to a new position.
+  func renumbered(_ positions: [Int]) -> StepGraph {
+    if isEmpty || positions.indices.allSatisfy({ positions[$0] == $0 }) { return self }
+    return StepGraph(edges { (positions[$0], positions[$1]) }, count: count)
   }
 
   private func edges(_ transform: (Int, Int) -> Edge) -> [Edge] {

@@ -3,9 +3,9 @@
   public import UIKit
 
   extension LaunchSequence {
-    /// Follows an application to the background and back to the foreground.
+    /// Observes an application, and performs steps again when it comes back to the foreground.
     ///
-    /// Call it once, where the app is launched. The sequence is kept for as long as the process runs.
+    /// Call it once, at launch. The sequence is retained as long as the process runs.
     ///
     /// - Parameter application: The application: `UIApplication.shared`.
     @MainActor public func attach(to application: UIApplication) {
@@ -23,9 +23,11 @@
   internal import Foundation
 
   extension LaunchSequence {
-    /// Follows an application to the background and back to the foreground: it is there when it is hidden or inactive.
+    /// Observes an application, and performs steps again when it comes back to the foreground.
     ///
-    /// Call it once, where the app is launched. The sequence is kept for as long as the process runs.
+    /// A hidden or inactive application counts as in the background.
+    ///
+    /// Call it once, at launch. The sequence is retained as long as the process runs.
     ///
     /// - Parameter application: The application: `NSApplication.shared`.
     @MainActor public func attach(to application: NSApplication) {

@@ -130,11 +130,12 @@ final class LaunchRunner: Sendable {
   }
 
   /// Performs actions on the thread of a timer, which lacks the caller's priority and task-local values.
+  ///
+  /// Only what needs the concurrency pool is left to a task, because steps may block every thread of the pool.
   private func performOnTimer(_ actions: [Machine.Action]) {
     for action in actions {
       switch action {
       case .begin: postpone.yield(action)
-      // All else is done here, because steps may block every thread of the pool.
       case .end where state.withLock({ $0.machine.stop != nil && !$0.machine.completed.isEmpty }):
         postpone.yield(action)
       default: perform(action)
@@ -157,7 +158,7 @@ final class LaunchRunner: Sendable {
       return state.machine.isWanted(attempt)
     }
     if !isWanted { handle.cancel() }
-    // Before the task, which may not give this thread back for long.
+    // Before the task, whose first part may block this thread.
     if let timeout { schedule(.timeout, attempt, at: timeout) }
     return handle
   }
@@ -175,7 +176,7 @@ final class LaunchRunner: Sendable {
         while let attempt = next { next = await self.run(attempt) }
       }
     }
-    // A step that another one begins is in the registry already.
+    // If the end of another step begins this one, the registry is current already.
     attempt.start(InitializerRegistry.current === registry ? task() : registry.run(task))
   }
 
@@ -193,8 +194,8 @@ final class LaunchRunner: Sendable {
       } else {
         await StepAttempt.$current.withValue(attempt) { await perform(step) }
       }
-    // The call that begins steps on the main actor begins the next ones itself when this returns: so steps that are done
-    // at once, on its stack, are no recursion.
+    // While the call that begins steps on the main actor is on the stack, it begins the next ones itself when this returns.
+    // So steps that don't suspend cause no recursion.
     let (isStarting, task) = attempt.end()
     if case .failed = result { attempt.withdrawServices() }
     if attempt.hasServices { state.withLock { $0.services[step.index] = attempt } }
@@ -210,7 +211,7 @@ final class LaunchRunner: Sendable {
         perform(action)
       }
     }
-    // That call may have looked before there was anything to begin.
+    // That call may have returned before there was anything to begin.
     if isStarting, !attempt.isStarting { perform(decide { $0.beginReady(at: $1) }) }
     return next
   }

@@ -189,6 +189,20 @@ import Testing
     #expect(error?.description.contains("Did you mean \"logging\"?") == true)
   }
 
+  @Test("Groups")
+  func groups() async throws {
+    let work = Work(duration: .zero, clock: SteppingClock())
+    let launch = try LaunchSequence(configuration: AppConfiguration()) {
+      work.id("logging")
+      LaunchGroup("storage") {
+        DatabaseInitializer()
+        work.id("cache").after()
+      }.after("logging").onFailure(.retry(2, after: .seconds(1)))
+      work.id("user interface").requires("storage")
+    }
+    #expect(try await launch.launch().entries.last?.waitedFor == ["DatabaseInitializer", "cache"])
+  }
+
   @Test("Failures")
   func failures() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: SteppingClock()) {
@@ -255,6 +269,19 @@ import Testing
 
     let report = await launch.shutDown(within: .seconds(10))
     #expect(report.entries.map(\.outcome) == [.completed])
+  }
+
+  @Test("Lazy services")
+  func lazily() async throws {
+    let launch = try LaunchSequence(configuration: AppConfiguration()) {
+      DatabaseInitializer().lazily()
+    }
+    let outcomes = try await launch.launch().entries.map(\.outcome)
+    #expect(outcomes == [.notRun])
+
+    let registry = InitializerRegistry.current
+    let database = try await registry.resolveAsync(Database.self)
+    #expect(database.path == "/tmp/test.sqlite")
   }
 
   @Test("Events and health")

@@ -101,6 +101,20 @@ enum TestingArticle {
     }
   }
 
+  #if os(macOS) || os(Linux)
+    @Suite(.registry) struct ExitTests {
+      @Test func stopsWithoutATracker() async {
+        await #expect(processExitsWith: .failure) {
+          let registry = InitializerRegistry()
+          registry.register((any PreferenceStore).self, scope: .singleton) {
+            MemoryPreferenceStore()
+          }
+          registry.run { _ = Page().tracker }
+        }
+      }
+    }
+  #endif
+
   @Suite("A custom preference store") struct DictionaryStoreTests {
     @Test(arguments: PreferenceStoreSuite.checks)
     func keepsTheContract(check: PreferenceStoreSuite.Check) async {
