@@ -31,7 +31,7 @@ let modules: [Module] = [
   ("StandardKeys", ["SpellRegistry", "Support"], ["InjectedSpell", "SpellTesting"]),
   ("PreferenceStorage", ["Support"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Support"], ["SpellTesting"]),
-  ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting"]),
+  ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting", "Support"]),
   ("ProgramCheck", ["SpellRegistry", "Support"], ["SpellTesting", "Spellbook"]),
   (
     "SpellTesting", ["SpellRegistry", "PreferenceStorage", "ProgramCheck", "Support"],

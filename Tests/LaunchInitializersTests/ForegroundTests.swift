@@ -1,5 +1,5 @@
 import LaunchInitializers
-import Synchronization
+import Support
 import Testing
 
 @Suite("Foreground", .timeLimit(.minutes(10))) struct ForegroundTests {

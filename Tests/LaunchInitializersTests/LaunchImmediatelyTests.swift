@@ -1,5 +1,5 @@
 import LaunchInitializers
-import Synchronization
+import Support
 import Testing
 
 @Suite("Immediate launches", .timeLimit(.minutes(10))) @MainActor struct LaunchImmediatelyTests {

@@ -1,7 +1,7 @@
 import LaunchInitializers
 import SpellRegistry
 import SpellTesting
-import Synchronization
+import Support
 import Testing
 
 @Suite("Lazy steps", .registry, .timeLimit(.minutes(10))) struct LazyStepTests {

@@ -1,7 +1,7 @@
 import LaunchInitializers
 import SpellRegistry
 import SpellTesting
-import Synchronization
+import Support
 import Testing
 
 @Suite("Running services", .timeLimit(.minutes(10))) struct RunningTests {

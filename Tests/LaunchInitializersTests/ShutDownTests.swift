@@ -1,7 +1,7 @@
 import Foundation
 import LaunchInitializers
 import SpellTesting
-import Synchronization
+import Support
 import Testing
 
 @Suite("Shut-down", .timeLimit(.minutes(10))) struct ShutDownTests {

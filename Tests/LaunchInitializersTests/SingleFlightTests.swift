@@ -1,4 +1,5 @@
 import LaunchInitializers
+import Support
 import SpellTesting
 import Synchronization
 import Testing
@@ -46,7 +47,7 @@ import Testing
 
   @Test("a step that calls its own launch gets an error")
   func reentry() async throws {
-    let box = Mutex<LaunchSequence?>(nil)
+    let box = Lock<LaunchSequence?>(nil)
     let later = Box<Task<LaunchReport, any Error>>()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do { _ in
@@ -162,7 +163,7 @@ import Testing
 
 /// Something that is there later.
 final class Box<Value: Sendable>: Sendable {
-  let value = Mutex<Value?>(nil)
+  let value = Lock<Value?>(nil)
 }
 
 /// The system's clock, with a count of how often it was looked at.

@@ -1,4 +1,5 @@
 import LaunchInitializers
+import Support
 import SpellTesting
 import Synchronization
 
@@ -15,7 +16,7 @@ struct Broken: Error, Equatable {
 
 /// What happened, in order, from any thread.
 final class Journal: Sendable {
-  private let lines = Mutex<[String]>([])
+  private let lines = Lock<[String]>([])
   var entries: [String] { lines.withLock { $0 } }
   func note(_ line: String) { lines.withLock { $0.append(line) } }
 }
@@ -29,7 +30,7 @@ final class Count: Sendable {
 
 /// A door that opens once.
 final class Gate: Sendable {
-  private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+  private let state = Lock<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
   var isOpen: Bool { state.withLock(\.isOpen) }
 

@@ -1,6 +1,6 @@
 import LaunchInitializers
+import Support
 import SpellTesting
-import Synchronization
 import Testing
 
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
@@ -259,7 +259,7 @@ import Testing
 /// A clock that moves when it is told to, and wakes nobody.
 private final class DeafClock: Clock, Sendable {
   typealias Instant = TestClock.Instant
-  private let offset = Mutex(Duration.zero)
+  private let offset = Lock(Duration.zero)
   var now: Instant { Instant(offset: offset.withLock { $0 }) }
   var minimumResolution: Duration { .nanoseconds(1) }
   func advance(by duration: Duration) { offset.withLock { $0 += duration } }

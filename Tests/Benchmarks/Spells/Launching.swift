@@ -11,7 +11,7 @@ func compareLaunching() {
 }
 
 private func compareLaunch(_ order: String, step: @escaping @Sendable (Int) -> LaunchStep) {
-  Comparison(what: "Launch 1,000 steps \(order)", baseline: "a task group", goal: .ratio(3), times: 1).add {
+  Comparison(what: "Launch 1,000 steps \(order)", baseline: "a task group", goal: .ratio(2), times: 1).add {
     let steps = (0..<1_000).map(step)
     let configuration = LayeredConfiguration(stage: .production, layers: [])
     return { meter async throws in
