@@ -162,7 +162,6 @@ final class LockedFile: @unchecked Sendable {
     Line.append(changes, to: &bytes)
     try append(bytes, lineStart: start)
     note(contents.apply(changes))
-    if contents.changes.isHeard { noteStamp() }
     guard let length = end?.length, length > compactionMinimum, length > compactionThreshold else { return }
     compactIfWorthwhile()
   }

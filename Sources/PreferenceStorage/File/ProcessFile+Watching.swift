@@ -69,23 +69,26 @@ extension LockedFile {
   ///
   /// It waits for no lock: it is called by the thread that serves all watches.
   func followNotice() throws(PreferenceError) -> Duration? {
-    let isKnown = try isAsKnown()
-    if isKnown, let stamp, stamp.isSettled || age(of: stamp.changed) <= quietTime { return nextLook }
+    let known = try changeIfKnown()
+    if let known, stamp?.isSettled == true || age(of: known) <= quietTime { return nextLook }
     try begin(.reading, within: .zero)
     defer { finish() }
-    if isKnown || stamp?.changed != changed { try readAll() }
+    if known != nil || stamp?.changed != changed { try readAll() }
     return nextLook
   }
 
-  /// Whether the file seems to be as memory knows it.
-  private func isAsKnown() throws(PreferenceError) -> Bool {
-    guard descriptor != nil, let end, let stamp else { return false }
+  /// When the file was last changed, if it seems to be as memory knows it.
+  ///
+  /// After a write of this store only its length is known. An edit in place at the same instant is found by the next look.
+  private func changeIfKnown() throws(PreferenceError) -> Int64? {
+    guard descriptor != nil, let end else { return nil }
     do throws(SystemError) {
       let now = try system.snapshot(atPath: path)
-      return now == FileSnapshot(identity: identity, size: end.size, changed: stamp.changed)
+      let isKnown = now.identity == identity && now.size == end.size && (stamp == nil || stamp?.changed == now.changed)
+      return isKnown ? now.changed : nil
     } catch {
       guard error.isMissing else { throw .reading(error, path: name) }
-      return false
+      return nil
     }
   }
 
