@@ -8,7 +8,8 @@ internal import Synchronization
 /// thread decodes the value while the others wait, and all keep it: a value is decoded once for each change. If two threads
 /// met at a copy, each gets one of its own (``PreferenceCopies``), so that they don't meet again.
 ///
-/// `@unchecked Sendable`: the copies guard themselves, `decoding` and `failures` are locks, and the rest never changes.
+/// `@unchecked Sendable`: the copies guard themselves, `decoded` is touched under the lock `decoding` alone, and the rest are
+/// atomics and locks or never changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String
@@ -19,26 +20,19 @@ internal import Synchronization
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
-  /// The value that was decoded last.
-  private struct Decoded: Sendable {
-    /// The version of the signal for which it is good; 0 for none.
-    var version: UInt64 = 0
-    /// Nil if the store has none.
-    var value: Value?
-  }
-  private let decoding = Lock(Decoded())
+  /// The version of the signal for which `decoded` is good; 0 for none.
+  private let decoding = Lock<UInt64>(0)
+  /// The value that was decoded last; nil if the store has none.
+  ///
+  /// Beside its lock, and `PreferenceFailures` outside this type, since a type that depends on `Value` is looked up each time
+  /// it is used, which costs more than the decoding (benchmark "Add to an Int, written").
+  @exclusivity(unchecked) private var decoded: Value?
   /// The thread that decodes; a value whose decoding reads the same preference must not wait for itself.
   private let decodingThread = Atomic<UInt>(0)
   /// The version for which the store was found to have no value, if the default has to be evaluated at each read.
   private let absentVersion = Atomic<UInt64>(0)
 
-  private struct Failures: Sendable {
-    /// Why the last assignment failed, and the version that it left as it was.
-    var write: (error: PreferenceError, version: UInt64?)?
-    /// Why the last read gave the default, if the store couldn't be read.
-    var read: PreferenceError?
-  }
-  private let failures = Lock(Failures())
+  private let failures = Lock(PreferenceFailures())
   /// What has taken the place of a cache whose store could not be made.
   private let successor = Lock<PreferenceCache?>(nil)
 
@@ -79,9 +73,9 @@ internal import Synchronization
 
   /// Decodes the value, or waits for the thread that does.
   private func decodedOnce(_ signal: PreferenceSignal) -> Value {
-    decoding.withLock { decoded in
+    decoding.withLock { decodedVersion in
       let version = signal.version
-      if decoded.version != version {
+      if decodedVersion != version {
         decodingThread.store(currentThread, ordering: .relaxed)
         let (stored, error) = stored()
         decodingThread.store(0, ordering: .relaxed)
@@ -90,9 +84,10 @@ internal import Synchronization
           guard error.code == .typeMismatch else { return defaultValue.value }
           if signal.mayReport(version) { store.report(error) }
         }
-        decoded = Decoded(version: version, value: stored)
+        decoded = stored
+        decodedVersion = version
       }
-      if let value = decoded.value ?? (defaultValue.isConstant ? defaultValue.value : nil) {
+      if let value = decoded ?? (defaultValue.isConstant ? defaultValue.value : nil) {
         copies.keep(value, of: version)
         return value
       }
@@ -193,13 +188,13 @@ internal import Synchronization
   func reset() {
     reportingFailure { () throws(PreferenceError) in
       try store.removeValue(forKey: key)
-      failures.withLock { $0 = Failures() }
+      failures.withLock { $0 = PreferenceFailures() }
     }
   }
 
   func write(_ value: Value) throws(PreferenceError) {
     try store.set(value, forKey: key)
-    failures.withLock { $0 = Failures() }
+    failures.withLock { $0 = PreferenceFailures() }
   }
 
   /// Reads, changes and writes the value as one, with no other writer in between.
@@ -274,4 +269,12 @@ internal import Synchronization
 
   /// What has taken the place of this one, or this one.
   var latest: PreferenceCache { successor.withLock(\.self) ?? self }
+}
+
+/// What went wrong with a preference.
+private struct PreferenceFailures: Sendable {
+  /// Why the last assignment failed, and the version that it left as it was.
+  var write: (error: PreferenceError, version: UInt64?)?
+  /// Why the last read gave the default, if the store couldn't be read.
+  var read: PreferenceError?
 }
