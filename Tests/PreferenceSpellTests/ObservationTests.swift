@@ -10,7 +10,7 @@ extension PreferenceKeys {
   fileprivate static let volume = PreferenceKey("volume", default: 5)
 }
 
-@Suite("Observation of a @Preference", .registry, .timeLimit(.minutes(1))) struct ObservationTests {
+@Suite("Observation of a @Preference", .registry, .timeLimit(.minutes(10))) struct ObservationTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

@@ -60,7 +60,7 @@ enum Constants {
 
   @Test(
     "if it can't be made: the default is read, the reason reported, nothing kept, and it is tried again",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func unavailable() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "preference-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -6,7 +6,7 @@ import SpellTesting
 import Synchronization
 import Testing
 
-@Suite("A @Preference whose store can't be read", .registry, .timeLimit(.minutes(1))) struct UnavailableStoreTests {
+@Suite("A @Preference whose store can't be read", .registry, .timeLimit(.minutes(10))) struct UnavailableStoreTests {
   final class Counts { @Preference var launches = 0 }
 
   /// A file that is another program's at first, and then has 100 launches.
@@ -14,7 +14,8 @@ import Testing
     let url = URL.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
     init() throws { try Data("another program's\n".utf8).write(to: url) }
     deinit { _ = try? FileManager.default.removeItem(at: url) }
-    func arrive() throws { try Data("#preferences 1\n{\"launches\":100}\n".utf8).write(to: url) }
+    // At once, as a store may look at any moment.
+    func arrive() throws { try Data("#preferences 1\n{\"launches\":100}\n".utf8).write(to: url, options: .atomic) }
   }
 
   func register(_ file: LateFile) {

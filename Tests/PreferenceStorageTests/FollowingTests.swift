@@ -2,7 +2,7 @@ import Foundation
 import PreferenceStorage
 import Testing
 
-@Suite("What others write, without a listener", .timeLimit(.minutes(1))) struct FollowingTests {
+@Suite("What others write, without a listener", .timeLimit(.minutes(10))) struct FollowingTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

@@ -42,7 +42,7 @@ import Testing
     #expect(!MemoryPreferenceStore.isTestRunner("/usr/bin/server", ["HOME": "/root"]))
   }
 
-  @Test("that could not be opened is tried again by reads, and has what is there then", .timeLimit(.minutes(1)))
+  @Test("that could not be opened is tried again by reads, and has what is there then", .timeLimit(.minutes(10)))
   func openedLater() async throws {
     let file = folder.file()
     try file.overwrite("another program's\n")
