@@ -47,6 +47,23 @@ let modules: [Module] = [
   ),
 ]
 
+/// Files that aren't compiled, by module.
+///
+/// Windows has no POSIX, and so no store in a file.
+#if os(Windows)
+  let excluded = [
+    "PreferenceStorage": [
+      "File", "Stores/FilePreferenceStore.swift", "Stores/FilePreferenceStore+Standard.swift",
+      "Stores/PreferenceStore+Import.swift", "System/Descriptor.swift", "System/FilePath.swift",
+      "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift", "System/LockTable.swift",
+      "System/PosixFileSystem.swift", "System/PosixFileSystem+Status.swift", "System/PreferenceError+System.swift",
+      "System/SystemError.swift",
+    ]
+  ]
+#else
+  let excluded: [String: [String]] = [:]
+#endif
+
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -57,6 +74,7 @@ let package = Package(
       .target(
         name: module.name,
         dependencies: module.dependencies.map { .byName(name: $0) },
+        exclude: excluded[module.name] ?? [],
         swiftSettings: settings(of: module.name)),
       .testTarget(
         name: "\(module.name)Tests",

@@ -66,7 +66,15 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
         register(instance: store as any PreferenceStore).
         """, at: self.place)
     }
-    return MemoryPreferenceStore.sharedInTests ?? FilePreferenceStore.standard
+    #if os(Windows)
+      return MemoryPreferenceStore.sharedInTests
+        ?? UnavailablePreferenceStore(
+          because: PreferenceError(
+            .unreadable,
+            "has no store: the file store isn't written for Windows. Register a store as (any PreferenceStore).self"))
+    #else
+      return MemoryPreferenceStore.sharedInTests ?? FilePreferenceStore.standard
+    #endif
   }
 }
 

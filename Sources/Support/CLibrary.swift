@@ -15,3 +15,13 @@
 #else
   #error("Spellbook doesn't know the C library of this platform. Add its module to this list.")
 #endif
+
+/// Writes text to the standard error, at once.
+package func writeToStandardError(_ text: String) {
+  let bytes = Array(text.utf8)
+  #if os(Windows)
+    _ = _write(2, bytes, UInt32(bytes.count))
+  #else
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+  #endif
+}

@@ -1,10 +1,14 @@
 // The end of the manifest that `.ci/platforms` makes: the targets above, on the stand-ins of Apple's modules.
 
-/// The modules to stand in for those of a platform with UIKit, or with AppKit.
-let standIns = ["Darwin", "MachO", "Combine", "SwiftUI", "AppleFoundation", Context.environment["KIT"] ?? "UIKit"]
+/// The kind of platform: one with UIKit, one with AppKit, or Windows.
+let kit = Context.environment["KIT"] ?? "UIKit"
+/// The modules that stand in for the platform's.
+let standIns =
+  kit == "Windows" ? ["ucrt", "WinSDK"] : ["Darwin", "MachO", "Combine", "SwiftUI", "AppleFoundation", kit]
 
 package.products = []
-package.targets = package.targets.filter { !$0.isTest }
+// The tool is for files, and Windows has no file store.
+package.targets = package.targets.filter { !$0.isTest && !(kit == "Windows" && $0.type == .executable) }
 for target in package.targets { target.dependencies += standIns.map { .byName(name: $0) } }
 let tested = package.targets.filter { $0.type == .regular }.map { Target.Dependency.byName(name: $0.name) }
 package.targets += standIns.map { name in
@@ -14,7 +18,9 @@ package.targets += standIns.map { name in
       .swiftLanguageMode(name == "Combine" ? .v5 : .v6), .enableUpcomingFeature("InternalImportsByDefault"),
     ])
 }
-package.targets.append(
-  .executableTarget(
-    name: "Driver", dependencies: tested + standIns.map { .byName(name: $0) }, path: "Driver",
-    swiftSettings: settings(of: "Driver")))
+if kit != "Windows" {
+  package.targets.append(
+    .executableTarget(
+      name: "Driver", dependencies: tested + standIns.map { .byName(name: $0) }, path: "Driver",
+      swiftSettings: settings(of: "Driver")))
+}

@@ -10,7 +10,6 @@ enum Warnings {
   /// Prints a line, the first time that it is about this class.
   static func warnOnce(of type: any AnyObject.Type, _ message: @autoclosure () -> String) {
     guard warned.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
-    let line = Array("Warning: \(message())\n".utf8)
-    _ = write(STDERR_FILENO, line, line.count)
+    writeToStandardError("Warning: \(message())\n")
   }
 }

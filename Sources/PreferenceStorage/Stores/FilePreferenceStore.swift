@@ -27,7 +27,7 @@
 /// other processes change. A transaction that its parent was in stays the parent's; in the child it throws.
 public final class FilePreferenceStore: PreferenceStore {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
-  public static let defaultLockWaitLimit = Duration.seconds(5)
+  public static let defaultLockWaitLimit = Turn.defaultLimit
 
   private let file: ProcessFile
   private let terms: WriteTerms

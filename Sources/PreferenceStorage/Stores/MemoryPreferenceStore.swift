@@ -95,7 +95,7 @@ public final class MemoryPreferenceStore: PreferenceStore {
   public func report(_ error: PreferenceError) { contents.errors.report(error) }
 
   private func write(_ changes: () -> [PreferenceChange]) throws(PreferenceError) {
-    try turn.take(within: FilePreferenceStore.defaultLockWaitLimit)
+    try turn.take(within: Turn.defaultLimit)
     var changed: Set<String> = []
     do {
       defer { turn.giveBack() }

@@ -24,7 +24,7 @@ public final class PreferenceHub: Sendable {
   /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is writing already; `.busy` if another
   ///   thread writes for more than five seconds.
   public func write(_ body: () throws(PreferenceError) -> Set<String>) throws(PreferenceError) {
-    try turn.take(within: FilePreferenceStore.defaultLockWaitLimit)
+    try turn.take(within: Turn.defaultLimit)
     let keys = try inTurn(body)
     listeners.tell(keys)
   }

@@ -11,10 +11,13 @@ enum Fork {
   private static let descriptors = DescriptorSet()
   private static let registration: Void = {
     _ = descriptors
-    _ = pthread_atfork(nil, nil) {
-      Fork.counter.add(1, ordering: .relaxed)
-      Fork.descriptors.closeAll()
-    }
+    // Windows has no fork.
+    #if !os(Windows)
+      _ = pthread_atfork(nil, nil) {
+        Fork.counter.add(1, ordering: .relaxed)
+        Fork.descriptors.closeAll()
+      }
+    #endif
   }()
 
   /// How often the process has been forked off since the first use.
@@ -56,15 +59,17 @@ private final class DescriptorSet: @unchecked Sendable {
     words[Int(descriptor) / 64].bitwiseAnd(~(1 << UInt64(descriptor % 64)), ordering: .relaxed)
   }
 
-  func closeAll() {
-    for index in 0..<DescriptorSet.capacity / 64 {
-      var word = words[index].exchange(0, ordering: .relaxed)
-      while word != 0 {
-        close(Int32(index * 64 + word.trailingZeroBitCount))
-        word &= word - 1
+  #if !os(Windows)
+    func closeAll() {
+      for index in 0..<DescriptorSet.capacity / 64 {
+        var word = words[index].exchange(0, ordering: .relaxed)
+        while word != 0 {
+          close(Int32(index * 64 + word.trailingZeroBitCount))
+          word &= word - 1
+        }
       }
     }
-  }
+  #endif
 }
 
 /// An object of which a forked child makes its own.

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
   import Support
 
   /// Reports what happens to files, by inotify on the folders on the way to them: a file's own watch would end with the
@@ -179,8 +179,13 @@
       let failure = pthread_create(
         &thread, nil,
         { argument in
-          Unmanaged<Runner>.fromOpaque(argument!).takeRetainedValue().run()
-          return nil
+          // Neither is optional in Bionic.
+          Unmanaged<Runner>.fromOpaque((argument as UnsafeMutableRawPointer?)!).takeRetainedValue().run()
+          #if os(Android)
+            return UnsafeMutableRawPointer(bitPattern: 1)!
+          #else
+            return nil
+          #endif
         }, argument.toOpaque())
       guard failure == 0 else {
         argument.release()
@@ -191,10 +196,10 @@
     }
 
     // The module map has neither `eventfd` nor `pipe2`, and a plain pipe would for an instant be open to a new program.
-    #if canImport(Musl)
-      private static let streamSocket = SOCK_STREAM | SOCK_CLOEXEC
-    #else
+    #if canImport(Glibc)
       private static let streamSocket = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    #else
+      private static let streamSocket = SOCK_STREAM | SOCK_CLOEXEC
     #endif
 
     private static func close(_ descriptor: Int32) { PosixFileSystem().close(descriptor) }
@@ -335,4 +340,6 @@
       try Inotify.watch(path, onEvent: onEvent)
     }
   }
+#elseif !canImport(Darwin)
+  #error("PreferenceStorage can't watch files here. Write PosixFileSystem.watch(_:onEvent:), as in this file.")
 #endif

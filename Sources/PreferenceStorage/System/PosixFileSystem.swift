@@ -170,7 +170,9 @@ package struct PosixFileSystem: FileSystem {
   package var forkCount: Int { Fork.count }
 
   package static func message(for number: Int32) -> String {
-    guard let message = strerror(number) else { return "error \(number)" }
+    // Optional in some C libraries.
+    let text: UnsafeMutablePointer<CChar>? = strerror(number)
+    guard let message = text else { return "error \(number)" }
     return "\(String(cString: message)) (error \(number))"
   }
 }

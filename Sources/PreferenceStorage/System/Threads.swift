@@ -1,16 +1,33 @@
 internal import Support
 
+#if os(Windows)
+  internal import WinSDK
+#endif
+
 /// A number that identifies the running thread among those that run now.
 package var currentThread: UInt {
-  #if canImport(Glibc)
+  #if os(Windows)
+    return UInt(GetCurrentThreadId())
+  #elseif canImport(Glibc)
     return UInt(pthread_self())
   #else
     return UInt(bitPattern: pthread_self())
   #endif
 }
 
-/// The identifier of the process, for the names of its temporary files.
-var processIdentifier: Int32 { getpid() }
+#if !os(Windows)
+  /// The identifier of the process, for the names of its temporary files.
+  var processIdentifier: Int32 { getpid() }
+#endif
+
+/// Sleeps for some microseconds; for zero, lets another thread go first.
+private func rest(microseconds: UInt32) {
+  #if os(Windows)
+    if microseconds == 0 { _ = SwitchToThread() } else { Sleep(max(1, microseconds / 1_000)) }
+  #else
+    if microseconds == 0 { sched_yield() } else { usleep(microseconds) }
+  #endif
+}
 
 /// A limited wait for a lock that can only be tried, not waited for.
 ///
@@ -34,10 +51,10 @@ struct Patience {
     tries += 1
     guard SuspendingClock.now < end else { return false }
     switch tries {
-    case ..<20: sched_yield()
-    case ..<100: usleep(50)
-    case ..<600: usleep(500)
-    default: usleep(isNext ? 1_000 : 16_000)
+    case ..<20: rest(microseconds: 0)
+    case ..<100: rest(microseconds: 50)
+    case ..<600: rest(microseconds: 500)
+    default: rest(microseconds: isNext ? 1_000 : 16_000)
     }
     return true
   }
@@ -60,6 +77,6 @@ struct LongHold {
   /// Sleeps until the lock has been free for a tenth of the time for which it was held, and for 100 ms at most.
   func letOthersIn() {
     let pause = min(length / 10, .milliseconds(100)) - (.now - end)
-    if pause > .zero { usleep(UInt32(max(1, pause / .microseconds(1)))) }
+    if pause > .zero { rest(microseconds: UInt32(max(1, pause / .microseconds(1)))) }
   }
 }

@@ -19,6 +19,9 @@ final class Turn: Sendable {
 
   init(of path: String?) { self.path = path }
 
+  /// For how long a turn is waited for, unless a store has another limit.
+  static let defaultLimit = Duration.seconds(5)
+
   /// Which turn each waiting thread waits for.
   private static let waiting = PerProcess<WaitingThreads>()
 

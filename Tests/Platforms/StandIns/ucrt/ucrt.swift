@@ -1,0 +1,12 @@
+// The names are Microsoft's.
+// swift-format-ignore-file
+
+// What Spellbook calls of the C library of Windows.
+
+internal import Glibc
+
+public func getenv(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { Glibc.getenv(name) }
+@discardableResult
+public func _write(_ file: Int32, _ buffer: UnsafeRawPointer!, _ count: UInt32) -> Int32 {
+  Int32(Glibc.write(file, buffer, Int(count)))
+}
