@@ -267,8 +267,12 @@ internal import Synchronization
     (unavailable.store as? UnavailablePreferenceStore)?.tellAvailable(key)
   }
 
-  /// What has taken the place of this one, or this one.
-  var latest: PreferenceCache { successor.withLock(\.self) ?? self }
+  /// The last of those that have taken the place of this one, or this one.
+  var latest: PreferenceCache {
+    var latest = self
+    while let next = latest.successor.withLock(\.self) { latest = next }
+    return latest
+  }
 }
 
 /// What went wrong with a preference.

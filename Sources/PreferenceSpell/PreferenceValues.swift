@@ -102,7 +102,8 @@ private struct ValueIterator<Value: Codable & Sendable> {
     }
     while let keys = await changes?.next(isolation: actor) {
       guard keys.contains(cache.key) else { continue }
-      if cache.latest !== cache {
+      // Listens before it looks for a successor again, so that none is missed.
+      while cache.latest !== cache {
         cache = cache.latest
         changes = cache.changes.makeAsyncIterator()
       }

@@ -11,9 +11,14 @@ import Testing
 
   /// A file that is another program's at first, and then has 100 launches.
   final class LateFile: Sendable {
-    let url = URL.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
-    init() throws { try Data("another program's\n".utf8).write(to: url) }
-    deinit { _ = try? FileManager.default.removeItem(at: url) }
+    // A folder of its own: in one that others can write, as the temporary one is, no store is opened.
+    private let folder = URL.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
+    var url: URL { folder.appending(path: "late.preferences") }
+    init() throws {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      try Data("another program's\n".utf8).write(to: url)
+    }
+    deinit { _ = try? FileManager.default.removeItem(at: folder) }
     // At once, as a store may look at any moment.
     func arrive() throws { try Data("#preferences 1\n{\"launches\":100}\n".utf8).write(to: url, options: .atomic) }
   }
@@ -29,6 +34,7 @@ import Testing
     let counts = Counts()
     let read = counts.launches
     #expect(read == 0)
+    #expect(counts.$launches.error?.code == .notAPreferencesFile)
     try file.arrive()
     while counts.$launches.error?.code == .notAPreferencesFile {
       try await Task.sleep(for: .milliseconds(5))
@@ -59,6 +65,7 @@ import Testing
     let counts = Counts()
     var values = counts.$launches.values.makeAsyncIterator()
     #expect(await values.next() == 0)
+    try #require(counts.$launches.error?.code == .notAPreferencesFile)
     try file.arrive()
     while counts.launches != 100 { try await Task.sleep(for: .milliseconds(5)) }
     #expect(await values.next() == 100)

@@ -112,7 +112,7 @@ import Testing
       let handle = try FileHandle(forWritingTo: file)
       try handle.write(contentsOf: Data(edited.utf8))
       try handle.close()
-      while try store.value(Int.self, forKey: "v") != turn { #expect(await changes.next() != nil) }
+      while try store.value(Int.self, forKey: "v") != turn { try #require(await changes.next() != nil) }
     }
   }
 
