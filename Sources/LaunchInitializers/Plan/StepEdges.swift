@@ -1,4 +1,5 @@
 internal import SpellRegistry
+internal import Support
 
 /// Which listed step waits for which, and which it requires.
 struct StepEdges {
@@ -152,4 +153,223 @@ extension StepEdges {
       return ends
     }
   }
+}
+
+// MARK: Listing
+
+/// The steps of a sequence in the order listed, taken out of their groups; the groups, and what waits for what because it
+/// is listed after it.
+struct StepListing {
+  struct Group {
+    /// The group as it is listed.
+    let listed: LaunchStep
+    /// The steps in it, also those of groups in it.
+    var steps: Range<Int>
+    /// The names of the groups around it and its own, outermost first.
+    let path: [String]
+
+    var name: String { listed.description }
+    var location: SourcePlace? { listed.declared.id?.location ?? listed.declared.location }
+  }
+
+  /// An entry of a list that waits for a former one: a step or a group, as the range of its steps.
+  struct Succession {
+    let former: Range<Int>
+    let latter: Range<Int>
+    /// Whether it is about the deferred steps in both, or about the others.
+    let isDeferred: Bool
+  }
+
+  private(set) var steps: [LaunchStep] = []
+  private(set) var groups: [Group] = []
+  /// The group that each step is directly in, by its index in `groups`; empty if there are no groups.
+  private var groupIndices: [Int?] = []
+  private(set) var successions: [Succession] = []
+
+  init(_ listed: [LaunchStep]) {
+    if listed.contains(where: { $0.declared.members != nil }) {
+      add(listed, in: nil)
+    } else {
+      steps = listed
+      addSuccessions(among: listed.indices.lazy.filter { !listed[$0].declared.declaresOrder }.map { $0..<$0 + 1 })
+    }
+  }
+
+  /// The names of the groups around a step, outermost first.
+  func groups(of step: Int) -> [String] {
+    groupIndices.isEmpty ? [] : groupIndices[step].map { groups[$0].path } ?? []
+  }
+
+  private mutating func add(_ listed: [LaunchStep], in group: Int?) {
+    var entries: [Range<Int>] = []
+    for step in listed {
+      let start = steps.count
+      let step = group.map { step.inheriting(from: groups[$0].listed) } ?? step
+      if let members = step.declared.members {
+        let index = groups.count
+        let path = (group.map { groups[$0].path } ?? []) + [step.description]
+        groups.append(Group(listed: step, steps: start..<start, path: path))
+        add(members, in: index)
+        groups[index].steps = start..<steps.count
+      } else {
+        steps.append(step)
+        groupIndices.append(group)
+      }
+      if !step.declared.declaresOrder, steps.count > start { entries.append(start..<steps.count) }
+    }
+    addSuccessions(among: entries)
+  }
+
+  /// Makes each entry of a list wait for the one before it; deferred steps form a line of their own.
+  private mutating func addSuccessions(among entries: [Range<Int>]) {
+    for isDeferred in [false, true] {
+      var former: Range<Int>?
+      for entry in entries where entry.contains(where: { steps[$0].declared.isDeferred == isDeferred }) {
+        if let former { successions.append(Succession(former: former, latter: entry, isDeferred: isDeferred)) }
+        former = entry
+      }
+    }
+  }
+}
+
+// MARK: Names
+
+/// The ids of the listed steps, the names of the groups, and the steps that references are to.
+struct StepNames {
+  /// The id of each step.
+  private(set) var ids: [String] = []
+  private let groups: [StepListing.Group]
+  private enum Target {
+    case step(Int)
+    case group(Int)
+  }
+  private var targets: [String: Target] = [:]
+  /// For each type's name the number of steps without an id that have it, and the first of them.
+  private var unnamed: [String: (count: Int, first: Int)] = [:]
+  private var types: [ObjectIdentifier: [Int]] = [:]
+  private var unresolved: [(reference: StepReference, user: String, count: Int)] = []
+
+  init(_ listing: StepListing) throws(LaunchPlanError) {
+    let steps = listing.steps
+    groups = listing.groups
+    targets.reserveCapacity(steps.count + groups.count)
+    for (index, group) in groups.enumerated() {
+      try add(group.name, at: group.location, .group(index), steps)
+    }
+    for index in steps.indices {
+      if let id = steps[index].declared.id { try add(id.name, at: id.location, .step(index), steps) }
+    }
+    ids.reserveCapacity(steps.count)
+    var typeNames: [ObjectIdentifier: String] = [:]
+    for index in steps.indices {
+      ids.append(steps[index].declared.id?.name ?? id(index, type(of: steps[index].declared.initializer), &typeNames))
+    }
+    let references = steps.lazy.map(\.declared.references) + groups.lazy.map(\.listed.declared.references)
+    guard references.contains(where: { $0.contains(where: \.isToType) }) else { return }
+    for index in steps.indices {
+      types[ObjectIdentifier(type(of: steps[index].declared.initializer)), default: []].append(index)
+    }
+  }
+
+  private mutating func add(
+    _ name: String, at location: SourcePlace?, _ target: Target, _ steps: [LaunchStep]
+  ) throws(LaunchPlanError) {
+    guard let former = targets.updateValue(target, forKey: name) else { return }
+    let (what, other) =
+      switch (former, target) {
+      case (.step(let other), _): ("Two steps", steps[other].declared.id?.location)
+      case (.group(let other), .group): ("Two groups", groups[other].location)
+      case (.group(let other), .step): ("A group and a step", groups[other].location)
+      }
+    throw LaunchPlanError(
+      .duplicateID, path: [name], location: location,
+      """
+      \(what) have the id \(name.quoted)\(other.map { "; the other one is at \($0)" } ?? ""). Give one of them another id.
+      """)
+  }
+
+  /// The type's name, with a number if that is taken.
+  private mutating func id(
+    _ index: Int, _ type: any Initializable.Type, _ typeNames: inout [ObjectIdentifier: String]
+  ) -> String {
+    let typeName = typeNames[ObjectIdentifier(type)] ?? TypeName.of(type)
+    typeNames[ObjectIdentifier(type)] = typeName
+    let former = unnamed[typeName] ?? (0, index)
+    unnamed[typeName] = (former.count + 1, former.first)
+    var number = former.count + 1
+    var id = number == 1 ? typeName : "\(typeName) #\(number)"
+    while targets[id] != nil {
+      number += 1
+      id = "\(typeName) #\(number)"
+    }
+    targets[id] = .step(index)
+    return id
+  }
+}
+
+// MARK: References
+
+extension StepNames {
+  /// Returns the steps that a reference is to: one step, or those of a group.
+  ///
+  /// - Parameter user: The step or group that refers to them.
+  /// - Returns: Nil if there are none or the reference is ambiguous; ``checkResolved()`` then throws.
+  mutating func steps(for reference: StepReference, of user: String) -> Range<Int>? {
+    var count = 0
+    switch reference.target {
+    case .id(let id):
+      switch targets[id] {
+      case nil: break
+      case .group(let index)?: return groups[index].steps
+      case .step(let index)?:
+        guard let same = unnamed[id], same.count > 1, same.first == index else { return index..<index + 1 }
+        count = same.count
+      }
+    case .type(let type):
+      let steps = types[ObjectIdentifier(type)] ?? []
+      if steps.count == 1 { return steps[0]..<steps[0] + 1 }
+      count = steps.count
+    }
+    if reference.relation != .afterIfPresent || count > 1 { unresolved.append((reference, user, count)) }
+    return nil
+  }
+
+  /// The number of unresolved references that an error describes in full.
+  private static let limit = 5
+
+  /// Throws one error for all the references that could not be resolved.
+  func checkResolved() throws(LaunchPlanError) {
+    guard let first = unresolved.first else { return }
+    var lines = unresolved.prefix(Self.limit).enumerated().map { index, mistake in
+      (index == 0 ? "" : "\(mistake.reference.location): ")
+        + sentence(about: mistake.reference, of: mistake.user, count: mistake.count)
+    }
+    if unresolved.count > Self.limit {
+      lines.append("There are \(unresolved.count - Self.limit) more references of that kind.")
+    }
+    throw LaunchPlanError(
+      first.count > 1 ? .duplicateID : .unknownDependency, path: [first.user, first.reference.name],
+      location: first.reference.location, lines.joined(separator: "\n"))
+  }
+
+  private func sentence(about reference: StepReference, of user: String, count: Int) -> String {
+    let name = reference.name
+    if reference.isToType {
+      return count > 1
+        ? "\(user.quoted) refers to \(name).self, and \(count) steps are of that type. Refer to one of them by its id."
+        : "\(user.quoted) refers to \(name).self, and no step is of that type. List one: \(name)()."
+    }
+    if count > 1 {
+      return """
+        \(user.quoted) refers to \(name.quoted), and \(count) steps without an id are of that type. Give the step that you \
+        mean an id.
+        """
+    }
+    let near = name.closestMatch(among: ids + groups.map(\.name)).map { " Did you mean \($0.quoted)?" }
+    return "\(user.quoted) refers to \(name.quoted), and no step or group has that id.\(near ?? " Give one this id.")"
+  }
+}
+
+extension StepReference {
+  fileprivate var isToType: Bool { if case .type = target { true } else { false } }
 }

@@ -1,10 +1,54 @@
-internal import Support
 internal import SpellRegistry
+internal import Support
 internal import Synchronization
 
 #if canImport(Dispatch)
   internal import Dispatch
 #endif
+
+/// A signal of the operating system, such as SIGTERM.
+public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
+  /// The signal's number.
+  public let rawValue: Int32
+
+  /// Creates the signal with a number.
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+}
+
+extension LaunchSignal {
+  #if os(Windows)
+    /// A request to end the program.
+    public static let terminate = LaunchSignal(rawValue: 15)
+    /// Ctrl-C.
+    public static let interrupt = LaunchSignal(rawValue: 2)
+  #else
+    /// SIGTERM: a request to end the program, as service managers and containers send it.
+    public static let terminate = LaunchSignal(rawValue: SIGTERM)
+    /// SIGINT: Ctrl-C in a terminal.
+    public static let interrupt = LaunchSignal(rawValue: SIGINT)
+    /// SIGHUP: the terminal was closed.
+    public static let hangUp = LaunchSignal(rawValue: SIGHUP)
+    /// SIGQUIT: Ctrl-\ in a terminal.
+    public static let quit = LaunchSignal(rawValue: SIGQUIT)
+    /// SIGUSR1: for a program's own purposes.
+    public static let user1 = LaunchSignal(rawValue: SIGUSR1)
+    /// SIGUSR2: for a program's own purposes.
+    public static let user2 = LaunchSignal(rawValue: SIGUSR2)
+  #endif
+}
+
+/// A policy for a second signal that comes during the shut-down.
+public enum SecondSignalPolicy: Sendable, Hashable {
+  /// The second signal is handled as before ``LaunchSequence/run(on:secondSignal:shutDownWithin:)``: unless a handler was
+  /// set, it ends the process at once. So a second Ctrl-C ends a program that takes too long.
+  case endProcess
+  /// The second signal ends the shut-down: steps under way are cancelled, and the remaining ones aren't shut down.
+  case endShutDown
+  /// The second signal does nothing.
+  case ignore
+}
+
+// MARK: Listening
 
 /// A listener for signals.
 ///
@@ -141,25 +185,3 @@ final class SignalListener: Sendable {
     errno = error
   }
 #endif
-
-extension LaunchSignal {
-  #if os(Windows)
-    /// A request to end the program.
-    public static let terminate = LaunchSignal(rawValue: 15)
-    /// Ctrl-C.
-    public static let interrupt = LaunchSignal(rawValue: 2)
-  #else
-    /// SIGTERM: a request to end the program, as service managers and containers send it.
-    public static let terminate = LaunchSignal(rawValue: SIGTERM)
-    /// SIGINT: Ctrl-C in a terminal.
-    public static let interrupt = LaunchSignal(rawValue: SIGINT)
-    /// SIGHUP: the terminal was closed.
-    public static let hangUp = LaunchSignal(rawValue: SIGHUP)
-    /// SIGQUIT: Ctrl-\ in a terminal.
-    public static let quit = LaunchSignal(rawValue: SIGQUIT)
-    /// SIGUSR1: for a program's own purposes.
-    public static let user1 = LaunchSignal(rawValue: SIGUSR1)
-    /// SIGUSR2: for a program's own purposes.
-    public static let user2 = LaunchSignal(rawValue: SIGUSR2)
-  #endif
-}
