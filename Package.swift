@@ -53,11 +53,9 @@ let modules: [Module] = [
 #if os(Windows)
   let excluded = [
     "PreferenceStorage": [
-      "File", "Stores/FilePreferenceStore.swift", "Stores/FilePreferenceStore+Standard.swift",
-      "Stores/PreferenceStore+Import.swift", "System/Descriptor.swift", "System/FilePath.swift",
-      "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift", "System/LockTable.swift",
-      "System/PosixFileSystem.swift", "System/PosixFileSystem+Status.swift", "System/PreferenceError+System.swift",
-      "System/SystemError.swift",
+      "File", "PreferenceImport.swift", "Stores/FilePreferenceStore.swift", "System/FilePath.swift",
+      "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift", "System/PosixFileSystem.swift",
+      "System/PosixFileSystem+Status.swift", "System/SystemError.swift",
     ]
   ]
 #else

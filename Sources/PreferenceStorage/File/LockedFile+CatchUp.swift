@@ -126,3 +126,48 @@ extension LockedFile {
     end = parser.end
   }
 }
+
+// MARK: Notices
+
+extension LockedFile {
+  /// Reads what is new after a notice, which may well be of what was written here, and returns when to look again, where
+  /// this look can't be sure.
+  ///
+  /// It waits for no lock: it is called by the thread that serves all watches.
+  func followNotice() throws(PreferenceError) -> Duration? {
+    let known = try changeIfKnown()
+    if let known, stamp?.isSettled == true || age(of: known) <= quietTime { return nextLook }
+    try begin(.reading, within: .zero)
+    defer { finish() }
+    if known != nil || stamp?.changed != changed { try readAll() }
+    return nextLook
+  }
+
+  /// When the file was last changed, if it seems to be as memory knows it.
+  ///
+  /// After a write of this store only its length is known. An edit in place at the same instant is found by the next look.
+  private func changeIfKnown() throws(PreferenceError) -> Int64? {
+    guard descriptor != nil, let end else { return nil }
+    do throws(SystemError) {
+      let now = try system.snapshot(atPath: path)
+      let isKnown = now.identity == identity && now.size == end.size && (stamp == nil || stamp?.changed == now.changed)
+      return isKnown ? now.changed : nil
+    } catch {
+      guard error.isMissing else { throw .reading(error, path: name) }
+      return nil
+    }
+  }
+
+  /// Nil where all of the file was read long enough after its last change.
+  ///
+  /// What this process has written, and lines that were appended, are known without reading all of the file; so an edit in
+  /// place at the same instant shows only then.
+  private var nextLook: Duration? {
+    guard descriptor != nil else { return nil }
+    return end != nil && stamp?.isSettled == true ? nil : .nanoseconds(quietTime) + .milliseconds(5)
+  }
+
+  /// For how long a file has to be left alone before all of it is read again: longer for a long one, so that this never
+  /// takes more than a hundredth of the time.
+  private var quietTime: Int64 { LockedFile.timeStep + Int64(end?.size ?? 0) * 50 }
+}

@@ -6,9 +6,9 @@ final class ProcessFile: Sendable {
   let path: FilePath
   let contents = StoreContents()
   let system: any FileSystem
-  let watch = Lock<FileWatchState>(FileWatchState())
+  private let watch = Lock(FileWatchState())
   /// Whether what others change is read as they change it, also without a listener.
-  let isFollowed = Atomic(false)
+  private let isFollowed = Atomic(false)
   /// How many values were read directly.
   private let readCount = Atomic<Int>(0)
   /// When a file that couldn't be opened was last tried again, in nanoseconds.
@@ -20,7 +20,7 @@ final class ProcessFile: Sendable {
   /// A file up to this size is never compacted by itself.
   static var compactionMinimum: Int { 256 * 1024 }
   /// For how long a file that couldn't be opened isn't tried again by a read, in nanoseconds.
-  static var retryPause: Int64 { 100_000_000 }
+  private static var retryPause: Int64 { 100_000_000 }
   /// For how long a reader waits for the lock, before it reads without.
   static let readingLimit = Duration.seconds(1)
 
@@ -222,9 +222,52 @@ struct WriteTerms: Sendable {
   var aroundLock: (@Sendable () -> @Sendable () -> Void)?
 }
 
+// MARK: Synchronizing
+
+/// What is to be synchronized once the file's lock was given back, which a synchronization doesn't need.
+private struct PendingSync: Sendable {
+  let descriptor: Descriptor
+  /// The folder whose names are to be synchronized, too.
+  let folder: FilePath?
+  let earlierFailure: SystemError?
+
+  /// Nil where there is no file.
+  init?(of file: LockedFile) {
+    guard let descriptor = file.descriptor else { return nil }
+    self.descriptor = descriptor
+    folder = file.folderNeedsSync ? file.location.folder : nil
+    earlierFailure = file.syncFailure
+  }
+}
+
 extension ProcessFile {
+  /// Returns when what was written would survive a power cut.
+  private func finish(_ pending: PendingSync) throws(PreferenceError) {
+    do throws(SystemError) {
+      if let failure = pending.earlierFailure { throw failure }
+      try system.synchronize(pending.descriptor.number)
+      if let folder = pending.folder { try system.synchronizeFolder(folder) }
+    } catch {
+      return try writeAgain(insteadOf: pending.descriptor, error)
+    }
+    if pending.folder != nil { noteFolderSynced(of: pending.descriptor) }
+  }
+
+  /// What a failed synchronization leaves may be anything, so everything is written again, to a new file.
+  private func writeAgain(insteadOf descriptor: Descriptor, _ cause: SystemError) throws(PreferenceError) {
+    do throws(PreferenceError) {
+      try rewriteAfterFailedSync(of: descriptor, cause)
+    } catch {
+      throw PreferenceError(
+        error.code == .noSpace ? .noSpace : .unwritable,
+        "could not be synchronized, so the last changes may not survive a power cut, and no new file could be"
+          + " written; look after the disk, then synchronize() again",
+        path: path.description, underlying: error.underlying ?? cause)
+    }
+  }
+
   /// Runs a body in the turn, for a synchronization that failed.
-  func rewriteAfterFailedSync(
+  private func rewriteAfterFailedSync(
     of descriptor: Descriptor, _ cause: SystemError
   ) throws(PreferenceError) {
     try perform(.writing, within: FilePreferenceStore.defaultLockWaitLimit) { file throws(PreferenceError) in
@@ -235,10 +278,74 @@ extension ProcessFile {
   }
 
   /// Notes that the file's name would survive a power cut.
-  func noteFolderSynced(of descriptor: Descriptor) {
+  private func noteFolderSynced(of descriptor: Descriptor) {
     let file = current
     guard file.turn.tryTake() else { return }
     if file.descriptor === descriptor { file.folderNeedsSync = false }
     file.turn.giveBack()
+  }
+}
+
+// MARK: Watching
+
+/// The watch of a file, in the process that began it.
+private struct FileWatchState: Sendable {
+  var watch: (any FileWatch)?
+  var forkCount = 0
+}
+
+extension ProcessFile {
+  /// The keys that change from now on, or one of them.
+  ///
+  /// The file is watched while there is a listener.
+  func listen(to key: String? = nil) -> PreferenceChanges {
+    let changes = PreferenceChanges(of: contents.changes, to: key) { [self] in stopWatchingIfUnheard() }
+    keepWatching()
+    return changes
+  }
+
+  /// Reads what others change as they change it, from now on, as long as the process has the file open.
+  func follow() {
+    if isFollowed.exchange(true, ordering: .relaxed) { return }
+    keepWatching()
+  }
+
+  /// Whether what others change is to be read as they change it.
+  private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || contents.changes.hasListeners }
+
+  /// Watches the file if it isn't watched, and there is a listener or a reader who follows it.
+  ///
+  /// Not in a forked child. `Mutex` keeps the number of its thread, which in the thread that has forked is the parent's, so
+  /// that the program would stop where that thread and the watching one meet at a lock.
+  func keepWatching() {
+    let new: (any FileWatch)? = watch.withLock { state in
+      if state.forkCount != system.forkCount { state = FileWatchState(watch: nil, forkCount: system.forkCount) }
+      // A listener who went since found no watch to end.
+      guard state.watch == nil, isWatchNeeded else { return nil }
+      do throws(SystemError) {
+        if system.forkCount != 0, !contents.changes.hasListeners { return nil }
+        guard system.forkCount == 0 else { throw SystemError.notPermitted("fork") }
+        state.watch = try system.watch(path) { [weak self] in self.flatMap { $0.catchUp() } }
+        return state.watch
+      } catch {
+        contents.errors.report(
+          PreferenceError(
+            .unwatchable, "can't be watched, so what other processes change is seen only after a write or a reload",
+            path: path.description, underlying: error))
+        return nil
+      }
+    }
+    // What came before the watch would be missed. If another thread works on the file now, it is looked at after that.
+    guard let new else { return }
+    if let time = catchUp() { new.call(after: time) }
+  }
+
+  private func stopWatchingIfUnheard() {
+    let ended = watch.withLock { state -> FileWatchState in
+      if isWatchNeeded { return FileWatchState() }
+      defer { state.watch = nil }
+      return state
+    }
+    if ended.forkCount == system.forkCount { ended.watch?.cancel() }
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// A path as the system has it: bytes, which need not be text.
 ///
 /// Two spellings of `é` are two names on Linux, and one string in Swift; so paths are compared, taken apart and joined as
@@ -65,4 +71,38 @@ extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
 
   /// The path as text, with `U+FFFD` for what is none.
   package var description: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension FilePath {
+  /// The path of a file's URL, byte for byte; nil where it has none.
+  init?(_ url: URL) {
+    var bytes: [UInt8] = []
+    var encoded = url.absoluteURL.path(percentEncoded: true).utf8[...]
+    while let byte = encoded.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = encoded.popFirst().flatMap(Hexadecimal.value),
+        let low = encoded.popFirst().flatMap(Hexadecimal.value)
+      else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    self.init(bytes: bytes)
+    guard isValid else { return nil }
+  }
+}
+
+extension FilePath {
+  /// The bytes of the file.
+  package func contents() throws(PreferenceError) -> [UInt8] {
+    do throws(SystemError) {
+      let system = PosixFileSystem()
+      let file = Descriptor(try system.open(try system.resolve(self), for: .reading), of: system)
+      return try file.read(from: 0, to: try system.status(of: file.number).snapshot.size)
+    } catch {
+      throw PreferenceError.reading(error, path: description)
+    }
+  }
 }

@@ -1,3 +1,5 @@
+internal import Support
+
 /// What a system call answered when it failed.
 package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The call that failed, for instance `open`.
@@ -11,4 +13,77 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 
   package var description: String { "\(call): \(PosixFileSystem.message(for: number))" }
+}
+
+// MARK: Meanings
+
+extension PreferenceError {
+  /// What a failed call means to a caller who wanted to write.
+  static func writing(_ error: SystemError, path: String) -> PreferenceError {
+    switch error.number {
+    case ENOSPC, EDQUOT:
+      PreferenceError(
+        .noSpace, "no space is left for the change, which was not made; free some and set the value again",
+        path: path, underlying: error)
+    case EFBIG:
+      PreferenceError(
+        .noSpace, "the file may not grow further (ulimit -f), and the change was not made; raise the limit",
+        path: path, underlying: error)
+    case EACCES, EPERM, EROFS:
+      PreferenceError(
+        .unwritable,
+        "may not be written, and the change was not made; check the owner and the permissions"
+          + " of the file and its folder", path: path, underlying: error)
+    default:
+      PreferenceError(
+        .unwritable, "could not be written, and the change was not made; set the value again",
+        path: path, underlying: error)
+    }
+  }
+
+  /// What a failed call means where a file was to be replaced by a smaller or an undamaged one: no change was lost.
+  static func compacting(_ error: SystemError, path: String) -> PreferenceError {
+    let reason =
+      switch error.number {
+      case ENOSPC, EDQUOT: "no space is left for a second file; free some"
+      case EBUSY: "it is mounted by itself; mount its folder instead"
+      case EACCES, EPERM, EROFS:
+        "its folder may not be written, it is another user's, or it has a second name; allow that, or remove the name"
+      default: "set a value or compact it again"
+      }
+    return PreferenceError(
+      error.number == ENOSPC || error.number == EDQUOT ? .noSpace : .unwritable,
+      "could not be replaced by a file without what is outdated or damaged; all changes are kept in the file as it is: "
+        + reason, path: path, underlying: error)
+  }
+
+  /// What a failed call means to a caller who wanted to read.
+  static func reading(_ error: SystemError, path: String) -> PreferenceError {
+    let advice =
+      switch error.number {
+      case EACCES, EPERM: "may not be read; check the owner and the permissions of the file and its folder"
+      case ELOOP: "is a symbolic link that leads to itself; remove it"
+      case ENOTDIR: "has a file where a folder should be; choose another place"
+      case ENAMETOOLONG: "is too long for a path; choose a shorter one"
+      default: "could not be read"
+      }
+    return PreferenceError(.unreadable, advice, path: path, underlying: error)
+  }
+}
+
+extension SystemError {
+  /// There is nothing at the path.
+  package var isMissing: Bool { number == ENOENT }
+  /// There are as many watches as the user may have.
+  var isLimit: Bool { number == ENOSPC }
+  /// There is something at the path already.
+  var isTaken: Bool { number == EEXIST }
+  /// Reading may still be allowed.
+  var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
+
+  static var cycle: SystemError { SystemError("readlink", ELOOP) }
+  static var invalid: Int32 { EINVAL }
+  static func notPermitted(_ call: String) -> SystemError { SystemError(call, EPERM) }
+  static func replaced(_ call: String) -> SystemError { SystemError(call, ESTALE) }
+  static func tooLarge(_ call: String) -> SystemError { SystemError(call, EFBIG) }
 }

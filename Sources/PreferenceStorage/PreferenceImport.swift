@@ -92,7 +92,7 @@ extension PreferenceTransaction {
     try stage(try ImportedValues(at: url), keys: keys, skippingInvalid: skipsInvalid)
   }
 
-  mutating func stage(
+  fileprivate mutating func stage(
     _ values: ImportedValues, keys: Set<String>?, skippingInvalid: Bool
   ) throws(PreferenceError) -> PreferenceImport {
     var result = PreferenceImport()
@@ -118,21 +118,8 @@ extension PreferenceTransaction {
   }
 }
 
-extension FilePath {
-  /// The bytes of the file.
-  package func contents() throws(PreferenceError) -> [UInt8] {
-    do throws(SystemError) {
-      let system = PosixFileSystem()
-      let file = Descriptor(try system.open(try system.resolve(self), for: .reading), of: system)
-      return try file.read(from: 0, to: try system.status(of: file.number).snapshot.size)
-    } catch {
-      throw PreferenceError.reading(error, path: description)
-    }
-  }
-}
-
 /// The values in a file of another format.
-struct ImportedValues {
+private struct ImportedValues {
   let changes: [Result<PreferenceChange, PreferenceError>]
 
   init(at url: URL) throws(PreferenceError) {
