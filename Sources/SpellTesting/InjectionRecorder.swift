@@ -1,5 +1,5 @@
-internal import Support
 public import SpellRegistry
+internal import Support
 public import Testing
 
 /// Records the injections of a registry, so that a test can assert on them.
@@ -126,4 +126,95 @@ extension InjectionRecorder: CustomStringConvertible, CustomTestStringConvertibl
 
   /// The injections, as a failed expectation shows them.
   public var testDescription: String { description }
+}
+
+// MARK: Injections
+
+/// An injection that an ``InjectionRecorder`` has recorded.
+public struct Injection: Sendable {
+  /// The position among the recorded injections, from 1.
+  public let order: Int
+  /// The type of the value, such as `FakeTracker`.
+  public let valueType: any Any.Type
+  /// The type that was asked for: the property's, or the argument of `resolve`.
+  public let propertyType: any Any.Type
+  /// The class of the enclosing object; nil for a struct, a local variable, and a call of `resolve`.
+  public let containerType: (any AnyObject.Type)?
+  /// The property's name, if it is known.
+  public let propertyName: String?
+
+  /// Returns whether this type was asked for, or whether the value is of this type or of a subclass.
+  ///
+  /// `(any Tracker).self` is the type of a property; `FakeTracker.self` is the type of what it got.
+  public func isOf<Value>(_ type: Value.Type) -> Bool {
+    propertyType == type || propertyType == Value?.self || valueType is Value.Type
+  }
+
+  /// Returns whether the enclosing object is of this class or of a subclass.
+  public func isInto<Container: AnyObject>(_ type: Container.Type) -> Bool { containerType is Container.Type }
+}
+
+extension Injection: CustomStringConvertible {
+  /// The injection as text: `FakeTracker into Page.tracker: any Tracker`.
+  public var description: String {
+    let (value, property) = (TypeName.of(valueType), TypeName.of(propertyType))
+    let asked = value == property ? "" : ": \(property)"
+    switch (containerType.map { TypeName.of($0) }, propertyName) {
+    case (let container?, let name?): return "\(value) into \(container).\(name)\(asked)"
+    case (let container?, nil): return "\(value) into \(container)\(asked)"
+    case (nil, let name?): return "\(value) as \(name)\(asked)"
+    case (nil, nil): return value + asked
+    }
+  }
+}
+
+// MARK: The recorders of a registry
+
+/// The recorders of a registry, behind the one hook that they share.
+///
+/// A registry's hooks stay for as long as it does. With a hook for each recorder, a registry that outlives many recorders
+/// would call ever more dead ones.
+package final class RecorderHub: Sendable {
+  private struct Recorder: Sendable {
+    weak var recorder: InjectionRecorder?
+  }
+  private struct Entry: Sendable {
+    weak var registry: InitializerRegistry?
+    let hub: RecorderHub
+  }
+
+  /// The hub of each registry.
+  ///
+  /// An address may be that of a registry that is gone.
+  private static let hubs = Lock<[ObjectIdentifier: Entry]>([:])
+
+  private let recorders = Lock<[Recorder]>([])
+
+  /// Returns the hub of a registry, and adds its hook at the first call.
+  package static func of(_ registry: InitializerRegistry) -> RecorderHub {
+    hubs.withLock { hubs in
+      if let entry = hubs[ObjectIdentifier(registry)], entry.registry === registry { return entry.hub }
+      hubs = hubs.filter { $0.value.registry != nil }
+      let hub = RecorderHub()
+      registry.onInjection { value, point in hub.record(value, at: point) }
+      hubs[ObjectIdentifier(registry)] = Entry(registry: registry, hub: hub)
+      return hub
+    }
+  }
+
+  func add(_ recorder: InjectionRecorder) {
+    recorders.withLock { recorders in
+      recorders.removeAll { $0.recorder == nil }
+      recorders.append(Recorder(recorder: recorder))
+    }
+  }
+
+  /// The number of recorders that are alive, and of those that are remembered.
+  package var counts: (alive: Int, remembered: Int) {
+    recorders.withLock { recorders in (recorders.count { $0.recorder != nil }, recorders.count) }
+  }
+
+  private func record(_ value: Any, at point: InjectionPoint) {
+    for recorder in recorders.withLock({ $0.compactMap(\.recorder) }) { recorder.record(value, at: point) }
+  }
 }
