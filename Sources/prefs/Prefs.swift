@@ -1,5 +1,5 @@
-internal import Support
 import PreferenceStorage
+internal import Support
 
 /// The command-line tool over a preferences file.
 @main
@@ -41,4 +41,91 @@ struct Prefs {
       return .inputOutput
     }
   }
+}
+
+/// How the tool ends, in the numbers of `sysexits.h` where there is one.
+enum ExitCode: Int32 {
+  case success = 0
+  case notFound = 1
+  case usage = 64
+  case damaged = 65
+  case inputOutput = 74
+  case busy = 75
+
+  init(_ code: PreferenceError.Code) {
+    switch code {
+    case .notAPreferencesFile, .laterVersion, .typeMismatch: self = .damaged
+    case .invalidKey, .invalidValue: self = .usage
+    case .busy: self = .busy
+    default: self = .inputOutput
+    }
+  }
+}
+
+// MARK: Output
+
+/// Output for people on a terminal, and for programs elsewhere.
+enum Console {
+  static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// Writes a line at once, since the reader of a pipe wants it now.
+  ///
+  /// - Throws: Where it can't be written: the output is closed, its reader is gone, its disk is full.
+  static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
+
+  /// Reads the standard input to its end.
+  static func readAll() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw PreferenceError(
+          .unreadable, "could not be read", path: "standard input", underlying: SystemError("read", errno))
+      }
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
+  static func complain(_ message: String) {
+    // Where not even this can be written, the exit status has to do.
+    do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
+  }
+
+  /// A key as it is, or as JSON where it would not stay on its line.
+  static func shown(_ key: String) -> String {
+    let isPlain =
+      !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }
+    return isPlain ? key : key.debugDescription
+  }
+
+  /// A key and its value: in columns, shortened, on a terminal; separated by a tab, in full, elsewhere.
+  static func row(_ key: String, _ value: String, keyWidth: Int) -> String {
+    guard isTerminal else { return "\(shown(key))\t\(value)" }
+    let key = shown(key)
+    let padding = String(repeating: " ", count: max(0, keyWidth - key.count))
+    let shortened = value.count > 100 ? value.prefix(97) + "…" : value[...]
+    return "\u{1b}[1m\(key)\u{1b}[0m\(padding)  \(shortened)"
+  }
+
+  private static func emit(_ text: String, to descriptor: Int32) throws(OutputError) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw OutputError(cause: SystemError("write", count < 0 ? errno : EIO)) }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+/// The output could not be written.
+struct OutputError: Error {
+  let cause: SystemError
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
 }
