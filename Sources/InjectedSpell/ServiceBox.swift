@@ -1,5 +1,5 @@
-internal import Support
 public import SpellRegistry
+internal import Support
 
 /// A box of named services that fills the `@Injected` properties of an object by name and type.
 ///
@@ -169,4 +169,52 @@ extension ServiceBoxClient where Self: Actor {
   /// - Precondition: Called on the actor.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { assumeIsolated { box.fill($0) } }
+}
+
+// MARK: Key paths
+
+extension ServiceBox {
+  /// Assigns the services with these names to an object's properties, without wrappers and reflection.
+  ///
+  /// ```swift
+  /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
+  /// ```
+  ///
+  /// The compiler checks the key paths, which can refer to any settable property. A property of an Optional type takes
+  /// a service of its wrapped type.
+  ///
+  /// - Returns: The names whose services were assigned, those without a service, and those whose service has another
+  ///   type.
+  @discardableResult
+  public func fill<Target: AnyObject, each Service>(
+    _ target: Target, _ properties: repeat (String, ReferenceWritableKeyPath<Target, each Service>)
+  ) -> FillReport {
+    var report = FillReport()
+    for (name, path) in repeat each properties {
+      set(path, of: target, to: name, report: &report)
+    }
+    return report
+  }
+
+  private func set<Target: AnyObject, Service>(
+    _ path: ReferenceWritableKeyPath<Target, Service>, of target: Target, to name: String, report: inout FillReport
+  ) {
+    guard let service = service(named: name) else { return report.missing.append(name) }
+    guard let fitting = service as? Service else { return report.mismatched.append(name) }
+    target[keyPath: path] = fitting
+    report.filled.append(name)
+  }
+}
+
+// MARK: Warnings
+
+/// Messages on the standard error for what would else go unnoticed.
+private enum Warnings {
+  private static let warned = Lock<Set<ObjectIdentifier>>([])
+
+  /// Prints a line, the first time that it is about this class.
+  static func warnOnce(of type: any AnyObject.Type, _ message: @autoclosure () -> String) {
+    guard warned.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
+    writeToStandardError("Warning: \(message())\n")
+  }
 }

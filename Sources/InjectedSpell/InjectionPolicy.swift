@@ -1,5 +1,23 @@
-internal import Support
 internal import SpellRegistry
+internal import Support
+
+/// How often an `@Injected` property asks the registry.
+public enum InjectionPolicy: Sendable {
+  /// At the first read; the value is kept. The default.
+  case once
+  /// At every read; nothing is kept. The registry is the one that is current at the read, if `run` set one, such as for
+  /// a request of a server. Otherwise it is the one that was current when the object was created.
+  case everyRead
+}
+
+/// The policy of an `@Injected` property that doesn't keep its value alive.
+public enum WeakInjectionPolicy: Sendable {
+  /// The property asks at the first read and holds the value weakly. It reads nil when the value is gone, as a `weak
+  /// var` does, until it is assigned or reset.
+  case weak
+}
+
+// MARK: Weak values
 
 /// The value of a property that doesn't keep it alive.
 @usableFromInline final class WeakValue: Sendable {
