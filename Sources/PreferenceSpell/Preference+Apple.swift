@@ -3,7 +3,29 @@
   internal import Dispatch
   internal import PreferenceStorage
   internal import Support
+#endif
+#if canImport(SwiftUI)
+  public import SwiftUI
+#endif
 
+#if canImport(SwiftUI)
+  extension Preference.Projection {
+    /// The preference as a SwiftUI binding: a control reads it and assigns it.
+    ///
+    /// ```swift
+    /// Toggle("Verbose", isOn: settings.$verbose.binding)
+    /// ```
+    ///
+    /// A view whose `body` reads the binding is updated when the value changes, whoever changes it: the read is tracked by the
+    /// Observation framework.
+    public var binding: Binding<Value> {
+      let cache = cache
+      return Binding(get: { cache.value }, set: { cache.set($0) })
+    }
+  }
+#endif
+
+#if canImport(Combine)
   extension Preference.Projection {
     /// The preference as a Combine publisher: the value now, then each value it changes to, whoever changes it.
     ///
