@@ -9,3 +9,20 @@
 @_exported public import PreferenceStorage
 @_exported public import SpellRegistry
 @_exported public import StandardKeys
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// MARK: Foundation
+
+// Foundation's value types start empty too. They conform here, since the core doesn't import Foundation.
+
+extension Data: DefaultInitializable {}
+extension Date: DefaultInitializable {}
+extension Decimal: DefaultInitializable {}
+extension AttributedString: DefaultInitializable {}
+extension IndexPath: DefaultInitializable {}
+extension UUID: DefaultInitializable {}
