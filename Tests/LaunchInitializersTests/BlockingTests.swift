@@ -5,7 +5,7 @@
   import Testing
 
   /// Each in a process of its own, since it blocks what the other tests run on.
-  @Suite("Blocking steps", .timeLimit(.minutes(2))) struct BlockingTests {
+  @Suite("Blocking steps", .timeLimit(.minutes(10))) struct BlockingTests {
     /// After so many seconds a signal ends a process that hangs.
     private static let limit: UInt32 = 60
     /// More than there are threads for.

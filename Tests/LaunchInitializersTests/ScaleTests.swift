@@ -2,7 +2,7 @@ import Foundation
 import LaunchInitializers
 import Testing
 
-@Suite("Scale", .timeLimit(.minutes(2))) struct ScaleTests {
+@Suite("Scale", .timeLimit(.minutes(10))) struct ScaleTests {
   enum Shape: String, CaseIterable { case line, independent, chain, star, random, otherRandom }
 
   private struct Nothing: Initializable {

@@ -5,7 +5,7 @@
   import Testing
 
   /// Each in a process of its own, since a signal is for the whole process.
-  @Suite("Signals", .timeLimit(.minutes(2))) struct SignalTests {
+  @Suite("Signals", .timeLimit(.minutes(10))) struct SignalTests {
     private static func sequence(_ journal: Journal = Journal()) throws -> LaunchSequence {
       try LaunchSequence(configuration: LayeredConfiguration(stage: .test, layers: [])) { note("a", journal) }
     }

@@ -71,6 +71,22 @@ import Testing
     #expect(await values.next() == 100)
   }
 
+  @Test("gives its values when there is a store, though several tries fail between two looks")
+  func valuesAfterSeveralTries() async throws {
+    let tries = Atomic(0)
+    let store = MemoryPreferenceStore()
+    try store.set(100, forKey: "launches")
+    InitializerRegistry.current.register((any PreferenceStore).self) {
+      guard tries.add(1, ordering: .relaxed).newValue > 3 else { throw PreferenceError(.unreadable, "not yet") }
+      return store
+    }
+    let counts = Counts()
+    var values = counts.$launches.values.makeAsyncIterator()
+    #expect(await values.next() == 0)
+    while counts.launches != 100 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(await values.next() == 100)
+  }
+
   @Test("reports a value of the wrong type once for each change, to the store's errors")
   func mismatch() async throws {
     let store = MemoryPreferenceStore()

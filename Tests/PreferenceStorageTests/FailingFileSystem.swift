@@ -20,6 +20,7 @@ final class FailingFileSystem: FileSystem {
   private let failNextWrite = Atomic<Bool>(false)
   private let bytes = Atomic<Int>(0)
   private let clockOffset = Atomic<Int64>(0)
+  private let timeless = Mutex<FilePath?>(nil)
 
   /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
   init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
@@ -36,6 +37,9 @@ final class FailingFileSystem: FileSystem {
 
   /// Makes the clock that files' times are compared with go slow by so many nanoseconds.
   func setClockBack(by nanoseconds: Int64) { clockOffset.store(nanoseconds, ordering: .relaxed) }
+
+  /// Makes that clock show when the file was last changed, as if no time had passed since.
+  func stopClock(at file: FilePath) { timeless.withLock { $0 = file } }
 
   /// From here on everything works.
   func heal() { isOn.store(false, ordering: .relaxed) }
@@ -169,6 +173,11 @@ extension FailingFileSystem {
   var user: UInt32 { base.user }
   var hasOtherUsers: Bool { base.hasOtherUsers }
   var sizeLimit: Int? { base.sizeLimit }
-  var time: Int64 { base.time - clockOffset.load(ordering: .relaxed) }
+  var time: Int64 {
+    if let file = timeless.withLock(\.self), let status = try? base.status(atPath: file) {
+      return status.snapshot.changed
+    }
+    return base.time - clockOffset.load(ordering: .relaxed)
+  }
   var forkCount: Int { base.forkCount }
 }

@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-@Suite("Races", .timeLimit(.minutes(2))) struct RaceTests {
+@Suite("Races", .timeLimit(.minutes(10))) struct RaceTests {
   let registry = InitializerRegistry()
 
   private func expectOneValue(scope: Scope<Clock>) async {
