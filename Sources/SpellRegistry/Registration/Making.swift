@@ -1,26 +1,35 @@
 /// What makes the values of a registration, and what is known of its dependencies before it runs.
+///
+/// One of the closures is there. Each has a field of its own: to copy an enum of them, the runtime would have to look up the
+/// enum's type for each value and each registration (benchmark: "a request's registry").
 struct Making<Value>: Sendable {
-  let initializer: TypedRegistration<Value>.Initializer
-  let dependencies: [any Any.Type]
-
-  private init(_ initializer: TypedRegistration<Value>.Initializer, dependencies: [any Any.Type] = []) {
-    self.initializer = initializer
-    self.dependencies = dependencies
-  }
+  /// Gives an instance that was there before.
+  var instance: (@Sendable () -> Value)?
+  /// Needs nothing but itself.
+  var independent: (@Sendable () throws -> Value)?
+  var resolving: (@Sendable (Resolver) throws -> Value)?
+  var special: SpecialInitializer<Value>?
+  var dependencies: [any Any.Type] = []
 
   static func independent(_ initializer: @escaping @Sendable () throws -> Value) -> Self {
-    Self(.independent(initializer))
+    Self(independent: initializer)
   }
 
   static func resolving(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> Self {
-    Self(.resolving(initializer))
+    Self(resolving: initializer)
+  }
+
+  private static func special(
+    _ form: SpecialInitializer<Value>.Form, dependencies: [any Any.Type] = []
+  ) -> Self {
+    Self(special: SpecialInitializer(form), dependencies: dependencies)
   }
 
   /// A closure that takes the object whose property asks.
   static func inContainer<Container: AnyObject>(
     _ initializer: @escaping @Sendable (Container, Resolver) throws -> Value
   ) -> Self {
-    Self(.resolving { resolver in try initializer(resolver.container(), resolver) })
+    Self(resolving: { resolver in try initializer(resolver.container(), resolver) })
   }
 
   static func autowiring<each Dependency>(
@@ -29,7 +38,7 @@ struct Making<Value>: Sendable {
     var dependencies: [any Any.Type] = []
     repeat dependencies.append((each Dependency).self)
     return Self(
-      .resolving { resolver in
+      resolving: { resolver in
         try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
       }, dependencies: dependencies)
   }
@@ -47,32 +56,45 @@ struct Making<Value>: Sendable {
       }
       return arguments
     }
-    return Self(
+    return .special(
       .withArguments(
         { resolver, arguments in try initializer(resolver, typed(arguments)) },
         kept: identity.map { identity in ArgumentVariants { identity(typed($0)) } }))
   }
 }
 
+/// The less frequent ways to make a value.
+final class SpecialInitializer<Value>: Sendable {
+  enum Form: Sendable {
+    /// Takes arguments, and keeps a value for each of them if its scope says so.
+    case withArguments(@Sendable (Resolver, Any) throws -> Value, kept: ArgumentVariants<Value>?)
+    case onMainActor(@MainActor (Resolver) throws -> Value)
+    case async(any AsyncInitializer<Value>)
+  }
+  let form: Form
+
+  init(_ form: Form) { self.form = form }
+}
+
 extension Making where Value: Sendable {
-  static func instance(_ instance: Value) -> Self { Self(.instance { instance }) }
+  static func instance(_ instance: Value) -> Self { Self(instance: { instance }) }
 
   static func async(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Self {
-    Self(.async(AsyncValue(initializer)))
+    .special(.async(AsyncValue(initializer)))
   }
 
   static func onMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> Self {
-    Self(.onMainActor { _ in try initializer() })
+    .special(.onMainActor { _ in try initializer() })
   }
 
   static func onMainActor(_ initializer: @escaping @MainActor (Resolver) throws -> Value) -> Self {
-    Self(.onMainActor(initializer))
+    .special(.onMainActor(initializer))
   }
 
   static func inContainerOnMainActor<Container: AnyObject & Sendable>(
     _ initializer: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Self {
-    Self(.onMainActor { resolver in try initializer(resolver.container(), resolver) })
+    .special(.onMainActor { resolver in try initializer(resolver.container(), resolver) })
   }
 
   static func autowiringOnMainActor<each Dependency>(
@@ -80,7 +102,7 @@ extension Making where Value: Sendable {
   ) -> Self {
     var dependencies: [any Any.Type] = []
     repeat dependencies.append((each Dependency).self)
-    return Self(
+    return .special(
       .onMainActor { resolver in
         try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
       }, dependencies: dependencies)

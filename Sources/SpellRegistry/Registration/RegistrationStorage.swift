@@ -22,6 +22,10 @@ class RegistrationStorage: @unchecked Sendable {
   /// The registration that this one stands in for and that comes back when this one is withdrawn.
   final var former: RegistrationStorage?
   private let observed = Lock<[Service]>([])
+  /// What follows the initializer; of any type, as the runtime would look up a type that depends on the value's for each
+  /// registration.
+  fileprivate let additions = Lock(Additions())
+  private let hasAdditions = Atomic(false)
 
   private static let lastAge = Atomic<UInt64>(0)
 
@@ -62,6 +66,21 @@ class RegistrationStorage: @unchecked Sendable {
   }
   private let isKnownToMakeNoOptional = Atomic(false)
 
+  fileprivate struct Additions: Sendable {
+    var decorators: [@Sendable (Any, Resolver) throws -> Any] = []
+    var completions: [@Sendable (Any, InjectionPoint) -> Void] = []
+  }
+
+  /// Whether anything follows the initializer; if not, a new value is handed on as it is.
+  ///
+  /// Relaxed: a thread that has synchronized with the one that added something sees it.
+  final var hasWorkToDoAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
+
+  fileprivate final func add(_ addition: (inout Additions) -> Void) {
+    additions.withLock { addition(&$0) }
+    hasAdditions.store(true, ordering: .relaxed)
+  }
+
   final func observeDependency(on service: Service) {
     if service.key == nil && dependencies.contains(where: { $0 == service.type }) { return }
     observed.withLock { observed in
@@ -89,49 +108,22 @@ class RegistrationStorage: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: it adds one constant of a `Sendable` type.
 final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
-  enum Initializer: Sendable {
-    /// Needs nothing but itself.
-    case independent(@Sendable () throws -> Value)
-    case resolving(@Sendable (Resolver) throws -> Value)
-    /// Takes arguments, and keeps a value for each of them if its scope says so.
-    case withArguments(@Sendable (Resolver, Any) throws -> Value, kept: ArgumentVariants<Value>?)
-    case onMainActor(@MainActor (Resolver) throws -> Value)
-    case async(any AsyncInitializer<Value>)
-    /// Gives an instance that was there before.
-    case instance(@Sendable () -> Value)
-  }
-
-  let initializer: Initializer
-  private let additions = Lock(Additions())
-  private let hasAdditions = Atomic(false)
+  let making: Making<Value>
 
   init(
     key: RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
-    clock: ElapsedClock, place: SourcePlace, _ making: consuming Making<Value>
+    clock: ElapsedClock, place: SourcePlace, _ making: Making<Value>
   ) {
-    initializer = making.initializer
+    self.making = making
     super.init(
       key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
       kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place,
       dependencies: making.dependencies)
   }
 
-  /// What follows the initializer.
-  private struct Additions: Sendable {
-    var decorators: [Decorator] = []
-    var completions: [Completion] = []
-  }
-  typealias Decorator = @Sendable (Value, Resolver) throws -> Value
-  typealias Completion = @Sendable (Value, InjectionPoint) -> Void
-
-  /// Whether anything follows the initializer; if not, a new value is handed on as it is.
-  ///
-  /// Relaxed: a thread that has synchronized with the one that added something sees it.
-  var hasWorkToDoAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
-
   /// A value that the initializer has made, after all decorators.
   func decorated(_ value: Value, _ resolver: Resolver) throws -> Value {
-    try additions.withLock(\.decorators).reduce(value) { try $1($0, resolver) }
+    try additions.withLock(\.decorators).reduce(value) { try Self.typed($1($0, resolver)) }
   }
 
   /// Leaves a new value for the completions, which run when the thread's resolution has ended.
@@ -145,31 +137,33 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
     if hasWorkToDoAfterInitializer { for complete in additions.withLock(\.completions) { complete(value, point) } }
   }
 
-  func addCompletion(_ completion: @escaping Completion) {
-    additions.withLock { $0.completions.append(completion) }
-    hasAdditions.store(true, ordering: .relaxed)
+  func addCompletion(_ completion: @escaping @Sendable (Value, InjectionPoint) -> Void) {
+    add { $0.completions.append { value, point in completion(Self.typed(value), point) } }
   }
 
   /// Adds a decorator, and forgets what is kept so that it's made again.
-  func decorate(_ decorator: @escaping Decorator) {
+  func decorate(_ decorator: @escaping @Sendable (Value, Resolver) throws -> Value) {
     if isInstance {
       trap("An instance can't be decorated: it was made before. Decorate it, then register the result.", at: place)
     }
-    additions.withLock { $0.decorators.append(decorator) }
-    hasAdditions.store(true, ordering: .relaxed)
+    add { $0.decorators.append { value, resolver in try decorator(Self.typed(value), resolver) } }
     kept.reset()
+  }
+
+  private static func typed(_ value: Any) -> Value {
+    guard let value = value as? Value else { trap("A decorated \(Value.self) has another type; please report this.") }
+    return value
   }
 
   override func retire() {
     super.retire()
-    if case .withArguments(_, let variants?) = initializer { variants.retire() }
+    if case .withArguments(_, let variants?) = making.special?.form { variants.retire() }
   }
 
-  override var isInstance: Bool { if case .instance = initializer { true } else { false } }
+  override var isInstance: Bool { making.instance != nil }
 
   override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
-    guard case .instance(let instance) = initializer else { return nil }
-    return instance() as? Supertype
+    making.instance.flatMap { $0() as? Supertype }
   }
 }
 

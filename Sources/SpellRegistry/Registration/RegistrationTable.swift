@@ -40,7 +40,7 @@ final class RegistrationTable: @unchecked Sendable {
   @exclusivity(unchecked) private var mask: Int
   private var count = 0
   /// Instances that serve any supertype.
-  private let universal = RegistrationGroup()
+  @exclusivity(unchecked) private var universal: RegistrationGroup?
   /// How many registrations are for one class of containers.
   ///
   /// Relaxed: a thread that knows of a registration has synchronized with it.
@@ -85,8 +85,9 @@ final class RegistrationTable: @unchecked Sendable {
       }
         ?? .nothing
     }
-    guard let group = slot.group else { return universal.isEmpty ? .nothing : .several }
+    guard let group = slot.group else { return universal?.isEmpty == false ? .several : .nothing }
     return group._withUnsafeGuaranteedRef { group in
+      guard let universal else { return group.sole.map { .winner($0) } ?? group.find(name, inContainer: inContainer) }
       if let sole = group.sole, !universal.isLimited { return .winner(sole) }
       if universal.mayWin(for: name, inContainer: inContainer) { return .several }
       let finding = group.find(name, inContainer: inContainer)
@@ -98,12 +99,12 @@ final class RegistrationTable: @unchecked Sendable {
   /// The registrations that may win for a service: those that make exactly it and, if wanted, instances of any supertype.
   func candidates(for service: Service, named name: String?, withInstances: Bool) -> [RegistrationStorage] {
     (group(of: service.identifier)?.candidates(named: name) ?? [])
-      + (withInstances ? universal.candidates(named: name) : [])
+      + (withInstances ? universal?.candidates(named: name) ?? [] : [])
   }
 
   /// The registrations that make exactly a type, whatever container and name they are for, and the universal instances.
   func all(for type: any Any.Type) -> [RegistrationStorage] {
-    (group(of: ObjectIdentifier(type))?.all.filter { $0.key.arguments == nil } ?? []) + universal.all
+    (group(of: ObjectIdentifier(type))?.all.filter { $0.key.arguments == nil } ?? []) + (universal?.all ?? [])
   }
 
   /// The most specific registration of a type that takes arguments of a type.
@@ -119,7 +120,7 @@ final class RegistrationTable: @unchecked Sendable {
   /// Every registration, in the order of registration.
   var all: [RegistrationStorage] {
     let groups = (0...mask).compactMap { slots[$0].group?.takeUnretainedValue() }
-    return (groups.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
+    return (groups.flatMap(\.all) + (universal?.all ?? [])).sorted { $0.age < $1.age }
   }
 
   // MARK: Changing, in `ThreadState.write`
@@ -162,13 +163,17 @@ final class RegistrationTable: @unchecked Sendable {
   func removeAll() -> [RegistrationStorage] {
     let removed = all
     for index in 0...mask { slots[index].group?.takeUnretainedValue().removeAll() }
-    universal.removeAll()
+    universal?.removeAll()
     constrainedCount.store(0, ordering: .relaxed)
     return removed
   }
 
   private func target(for registration: RegistrationStorage) -> RegistrationGroup {
-    if registration.key.servesSupertypes { return universal }
+    if registration.key.servesSupertypes {
+      let group = universal ?? RegistrationGroup()
+      universal = group
+      return group
+    }
     let service = UInt(bitPattern: registration.key.service)
     let index = index(of: service)
     if let group = slots[index].group { return group.takeUnretainedValue() }

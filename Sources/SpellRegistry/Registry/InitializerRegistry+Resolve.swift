@@ -209,23 +209,28 @@ extension InitializerRegistry {
     _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
     keepsValue: Bool = false, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if case .instance(let instance) = registration.initializer { return instance() }
+    if let instance = registration.making.instance { return instance() }
     thread.trace?.noteInitializer()
     return try run(
       registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread, at: point
     ) {
-      switch registration.initializer {
-      case .instance(let instance): return instance()
-      case .independent(let initializer): return try initializer()
-      case .resolving(let initializer): return try initializer(Resolver(point: point(), registry: self))
-      case .onMainActor(let initializer):
-        return try MainActorCall(initializer, Resolver(point: point(), registry: self)).run()
-      case .async:
-        // What is ready is kept by the scope, and was found there.
-        throw InjectionError(.notReady, through: [], advice: registration.adviceToAwait)
-      case .withArguments:
-        trap("An initializer with arguments was asked for without; please report this.")
-      }
+      if let initializer = registration.making.independent { return try initializer() }
+      let resolver = Resolver(point: point(), registry: self)
+      if let initializer = registration.making.resolving { return try initializer(resolver) }
+      return try specialValue(of: registration, resolver)
+    }
+  }
+
+  @inline(never) private func specialValue<Value>(
+    of registration: TypedRegistration<Value>, _ resolver: Resolver
+  ) throws -> Value {
+    switch registration.making.special?.form {
+    case .onMainActor(let initializer): return try MainActorCall(initializer, resolver).run()
+    case .async:
+      // What is ready is kept by the scope, and was found there.
+      throw InjectionError(.notReady, through: [], advice: registration.adviceToAwait)
+    case .withArguments, nil:
+      trap("An initializer with arguments was asked for without; please report this.")
     }
   }
 

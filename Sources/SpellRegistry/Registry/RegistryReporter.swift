@@ -1,7 +1,7 @@
 internal import Support
 
 /// Who hears of what a test should know of a registry; a test's trait sets it.
-package final class RegistryReporter: Sendable {
+package struct RegistryReporter: ~Copyable, Sendable {
   package typealias Report = @Sendable (String) -> Void
 
   private struct Reports: Sendable {
@@ -13,20 +13,20 @@ package final class RegistryReporter: Sendable {
   /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
   package var onLiveInitializer: Report? {
     get { reports.withLock(\.liveInitializer) }
-    set { reports.withLock { $0.liveInitializer = newValue } }
+    nonmutating set { reports.withLock { $0.liveInitializer = newValue } }
   }
 
   /// Called before a property that can't be injected stops the program.
   package var onFailure: Report? {
     get { reports.withLock(\.failure) }
-    set { reports.withLock { $0.failure = newValue } }
+    nonmutating set { reports.withLock { $0.failure = newValue } }
   }
 }
 
 extension InitializerRegistry {
   /// Reports that a key has no initializer of its own for this registry's context.
   func reportMissingInitializer(of key: InjectionKeys, at point: InjectionPoint) {
-    guard let report = firstReport(\.onLiveInitializer) else { return }
+    guard let report = lineage.lazy.compactMap({ $0.reporter.onLiveInitializer }).first else { return }
     let step = point.step(point.propertyType)
     let asker = step.property.map { " for \($0)" } ?? ""
     report(
@@ -38,9 +38,5 @@ extension InitializerRegistry {
   }
 
   /// Reports a message before it stops the program.
-  func reportFailure(_ message: String) { firstReport(\.onFailure)?(message) }
-
-  private func firstReport(_ report: (RegistryReporter) -> RegistryReporter.Report?) -> RegistryReporter.Report? {
-    lineage.lazy.compactMap { report($0.reporter) }.first
-  }
+  func reportFailure(_ message: String) { lineage.lazy.compactMap({ $0.reporter.onFailure }).first?(message) }
 }
