@@ -56,3 +56,15 @@ extension URL {
     }
   }
 }
+
+/// The processor time that the calling thread takes for the body, which tests on other threads don't lengthen.
+func processorTime(of body: () throws -> Void) rethrows -> Duration {
+  func now() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+  let start = now()
+  try body()
+  return now() - start
+}

@@ -92,7 +92,7 @@ extension InitializerRegistry {
     let match = match(
       for: service, named: name.map { .known($0) } ?? .none, inContainer: false, on: ThreadState.current, at: point)
     guard let match, let registration = match.registration as? TypedRegistration<Value>,
-      case .async(let initializer as AsyncValue<Value>) = registration.making.special?.form
+      case .async(let initializer as AsyncValue<Value>) = registration.making.form
     else {
       do throws(InjectionError) { return try resolve(service, named: name, in: nil) } catch {
         guard error.code == .wrongIsolation else { throw error }

@@ -8,8 +8,11 @@ struct Making<Value>: Sendable {
   /// Needs nothing but itself.
   var independent: (@Sendable () throws -> Value)?
   var resolving: (@Sendable (Resolver) throws -> Value)?
-  var special: SpecialInitializer<Value>?
+  var special: SpecialInitializer?
   var dependencies: [any Any.Type] = []
+
+  /// The special form, if it has one.
+  var form: TypedSpecialInitializer<Value>.Form? { (special as? TypedSpecialInitializer<Value>)?.form }
 
   static func independent(_ initializer: @escaping @Sendable () throws -> Value) -> Self {
     Self(independent: initializer)
@@ -20,9 +23,9 @@ struct Making<Value>: Sendable {
   }
 
   private static func special(
-    _ form: SpecialInitializer<Value>.Form, dependencies: [any Any.Type] = []
+    _ form: TypedSpecialInitializer<Value>.Form, dependencies: [any Any.Type] = []
   ) -> Self {
-    Self(special: SpecialInitializer(form), dependencies: dependencies)
+    Self(special: TypedSpecialInitializer(form), dependencies: dependencies)
   }
 
   /// A closure that takes the object whose property asks.
@@ -63,8 +66,13 @@ struct Making<Value>: Sendable {
   }
 }
 
+/// The less frequent ways to make a value, of any type: an Optional of a generic class would have to be looked up too.
+class SpecialInitializer: @unchecked Sendable {}
+
 /// The less frequent ways to make a value.
-final class SpecialInitializer<Value>: Sendable {
+///
+/// `@unchecked Sendable`: as its superclass, which has nothing stored; its one property is a constant of a `Sendable` type.
+final class TypedSpecialInitializer<Value>: SpecialInitializer, @unchecked Sendable {
   enum Form: Sendable {
     /// Takes arguments, and keeps a value for each of them if its scope says so.
     case withArguments(@Sendable (Resolver, Any) throws -> Value, kept: ArgumentVariants<Value>?)

@@ -157,7 +157,7 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
 
   override func retire() {
     super.retire()
-    if case .withArguments(_, let variants?) = making.special?.form { variants.retire() }
+    if case .withArguments(_, let variants?) = making.form { variants.retire() }
   }
 
   override var isInstance: Bool { making.instance != nil }

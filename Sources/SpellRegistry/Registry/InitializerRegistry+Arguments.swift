@@ -148,7 +148,7 @@ extension InitializerRegistry {
           ObjectIdentifier(Arguments.self), for: ObjectIdentifier(Value.self), named: point.propertyName)
       }
       guard let registration = found as? TypedRegistration<Value>,
-        case .withArguments(let initializer, let variants) = registration.making.special?.form
+        case .withArguments(let initializer, let variants) = registration.making.form
       else { continue }
       let value: Value
       if let variants {

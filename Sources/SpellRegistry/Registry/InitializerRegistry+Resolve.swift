@@ -224,7 +224,7 @@ extension InitializerRegistry {
   @inline(never) private func specialValue<Value>(
     of registration: TypedRegistration<Value>, _ resolver: Resolver
   ) throws -> Value {
-    switch registration.making.special?.form {
+    switch registration.making.form {
     case .onMainActor(let initializer): return try MainActorCall(initializer, resolver).run()
     case .async:
       // What is ready is kept by the scope, and was found there.

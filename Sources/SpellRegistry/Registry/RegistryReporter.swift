@@ -4,7 +4,7 @@ internal import Support
 package struct RegistryReporter: ~Copyable, Sendable {
   package typealias Report = @Sendable (String) -> Void
 
-  private struct Reports: Sendable {
+  struct Reports: Sendable {
     var liveInitializer: Report?
     var failure: Report?
   }
