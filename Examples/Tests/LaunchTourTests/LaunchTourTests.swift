@@ -10,9 +10,10 @@
       let output = try run()
       let text = try String(contentsOf: Self.readme, encoding: .utf8)
       let command = "swift run --package-path Examples LaunchTour"
-      let shown = try #require(text.firstRange(of: "```\n\(command)\n```\n\n```\n"))
+      let named = try #require(text.firstRange(of: "`\(command)`"))
+      let shown = try #require(text[named.upperBound...].firstRange(of: "```\n"))
       let excerpt = text[shown.upperBound...].prefix { $0 != "…" }
-      #expect(excerpt.split(separator: "\n").count >= 10)
+      #expect(excerpt.split(separator: "\n").count >= 9)
       #expect(output.contains(excerpt), "\(output)")
     }
 
