@@ -40,6 +40,16 @@ extension LaunchSequence {
     }
   }
 
+  /// The report of the launch; nil before the launch has completed, if it failed, and after a shut-down.
+  ///
+  /// For a page or a log of a program that waits in ``run(on:secondSignal:shutDownWithin:)``. A launch that fails has its
+  /// report in its ``LaunchError``. Takes a lock for a moment.
+  public var report: LaunchReport? {
+    state.withLock { state in
+      if case .launched(let report) = state.phase { report } else { nil }
+    }
+  }
+
   /// Asks all completed steps for their health at the same time.
   ///
   /// A step that doesn't answer in time is unhealthy, and so is a service that isn't running, even during a pause before a

@@ -102,6 +102,26 @@ import Testing
     #expect(error?.description.contains("Add .deferred() to \"a\"") == true)
   }
 
+  @Test("the report is there from the end of the launch to that of the shut-down")
+  func report() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) { note("only", journal).id("only") }
+    #expect(launch.report == nil)
+    try await launch.launch()
+    #expect(launch.report?.entries.map(\.id) == ["only"])
+    await launch.shutDown()
+    #expect(launch.report == nil)
+  }
+
+  @Test("there is no report of a launch that failed but in its error")
+  func noReport() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in throw CancellationError() }.id("only")
+    }
+    let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
+    #expect(launch.report == nil)
+    #expect(error?.report?.entries.map(\.outcome) == [.failed])
+  }
+
   private struct Ailing: Initializable {
     let answer: @Sendable () async -> StepHealth
     func perform(with configuration: any Configurable) {}
