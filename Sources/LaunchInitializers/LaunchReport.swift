@@ -262,7 +262,7 @@ extension LaunchReport {
   /// Returns the report as an SVG picture: a bar for each step over time, and arrows to the steps that waited for it.
   ///
   /// Bars of the critical path are dark. A dashed arrow leads to a step that waited for the slot of another one. Any
-  /// browser opens the picture; point at a bar for details.
+  /// browser opens the picture, alone or as a part of a page; point at a bar for details.
   public func svg() -> String {
     let chart = Chart(self)
     let critical = Set(criticalPath)
@@ -270,12 +270,12 @@ extension LaunchReport {
     return """
       <svg xmlns="http://www.w3.org/2000/svg" width="\(chart.width)" height="\(chart.height)" \
       viewBox="0 0 \(chart.width) \(chart.height)" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
-      <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" markerHeight="6" orient="auto">\
+      <defs><marker id="launch-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" markerHeight="6" orient="auto">\
       <path d="M0 0 L8 4 L0 8 z" fill="#889"/></marker></defs>
       <rect width="100%" height="100%" fill="#ffffff"/>
       <text x="16" y="22" font-weight="bold">\(summary.escaped.xmlEscaped)</text>
       \(chart.grid)
-      <g fill="none" stroke="#b5bac6" marker-end="url(#arrow)">
+      <g fill="none" stroke="#b5bac6" marker-end="url(#launch-arrow)">
       \(chart.arrows(entries).joined(separator: "\n"))
       </g>
       \(bars.joined(separator: "\n"))

@@ -78,6 +78,38 @@ import Testing
     #expect(!(left...left + width).contains(x))
   }
 
+  @Test("SVG's has rows as wide as a page at most, and what has no line below all others")
+  func rows() throws {
+    let nodes =
+      (0..<30).map { DependencyGraph.Node(type: "Needer\($0)", scope: "unique") }
+      + ["Base", "Alone", "Lonely"].map { DependencyGraph.Node(type: $0, scope: "singleton") }
+    let edges = nodes.prefix(30).map { DependencyGraph.Edge(from: $0.type, to: "Base") }
+    let svg = DependencyGraph(nodes: nodes, edges: edges).svg()
+    let boxes = try svg.matches(of: /<rect x="([0-9]+)" y="([0-9]+)" width="([0-9]+)" height="32"/).map { box in
+      (x: try #require(Int(box.1)), y: try #require(Int(box.2)), width: try #require(Int(box.3)))
+    }
+    #expect(boxes.count == nodes.count)
+    for (index, box) in boxes.enumerated() {
+      #expect(box.x >= 0 && box.x + box.width <= 1100)
+      for other in boxes[(index + 1)...] where other.y == box.y {
+        #expect(box.x + box.width < other.x || other.x + other.width < box.x)
+      }
+    }
+    let lowest = try #require(boxes.prefix(31).map(\.y).max())
+    #expect(boxes[30].y == lowest)
+    #expect(boxes.suffix(2).allSatisfy { $0.y > lowest })
+    #expect(XMLParser(data: Data(svg.utf8)).parse())
+  }
+
+  @Test("a key's label has the file and line of its declaration, and its type as it is written")
+  func keys() throws {
+    _ = try registry.resolve(.drawn)
+    let graph = registry.graph()
+    let name = try #require(graph.nodes.first).type
+    #expect(name.hasPrefix("any Clock<Duration> of the key declared at SpellRegistryTests/DrawingTests.swift:"))
+    #expect(graph.svg().contains(/>any Clock&lt;Duration&gt; \(key at DrawingTests.swift:[0-9]+, singleton\)</))
+  }
+
   @Test("an empty registry's are whole, too")
   func empty() throws {
     let graph = registry.graph()
@@ -96,5 +128,11 @@ import Testing
     #expect(registry.graph().edges.map { "\($0.from) \($0.to) \($0.isObserved)" } == ["String Int true"])
     #expect(registry.graph().mermaid().contains("n1 -.-> n0"))
     #expect(registry.graph().dot().contains("n1 -> n0 [style=dashed];"))
+  }
+}
+
+extension InjectionKeys {
+  fileprivate static let drawn = InjectionKey<any _Concurrency.Clock<Duration>>(scope: .singleton) {
+    ContinuousClock()
   }
 }

@@ -47,4 +47,22 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
     let nodes = registry().graph().nodes
     #expect(nodes.filter { $0.scope == nil }.map(\.type) == ["Keychain"])
   }
+
+  @Test("can be in a page with a launch's timeline, which has other ids and isn't styled by it")
+  func partOfAPage() async throws {
+    let launch = try LaunchSequence(configuration: LayeredConfiguration.defaultConfiguration()) {
+      LaunchGroup("steps") { Step().id("first") }
+    }
+    let (graph, timeline) = (registry().graph().svg(), try await launch.launch().svg())
+    let ids = (graph + timeline).matches(of: /\bid="([^"]*)"/).map(\.output.1)
+    #expect(ids.count >= 2 && Set(ids).count == ids.count)
+    let style = try #require(graph.firstMatch(of: /<style>([^<]*)<\/style>/)).output.1
+    let selectors = style.split { "{}\n".contains($0) }.map { $0.trimmingPrefix { $0 == " " } }
+      .filter { $0.hasPrefix(".") || $0.hasPrefix("text") }
+    #expect(selectors.count >= 14 && selectors.allSatisfy { $0.hasPrefix(".dependency-graph ") })
+  }
+}
+
+private struct Step: Initializable {
+  func perform(with configuration: any Configurable) {}
 }

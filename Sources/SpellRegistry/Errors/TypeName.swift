@@ -8,9 +8,20 @@ package enum TypeName {
     }
     // As `String(describing:)`, which asks first for three conformances of the metatype, with a look at each of the program.
     let name = _typeName(type, qualified: false)
-    let isExistential = isExistential(type)
-    let isPlain = name == "Any" || name == "AnyObject" || name.hasPrefix("any ")
-    return isExistential && !isPlain ? "any \(name)" : name
+    if name.hasPrefix("any ") { return withArgument(name) }
+    let isPlain = name == "Any" || name == "AnyObject"
+    return !isPlain && isExistential(type) ? "any \(name)" : name
+  }
+
+  /// `any Clock<Duration>` for `any Clock<Self.Clock.Duration == Duration>`.
+  ///
+  /// With several arguments, the runtime's order isn't known to be that of the source, so the name stays.
+  private static func withArgument(_ name: String) -> String {
+    let requirements = name.ranges(of: " == ")
+    guard requirements.count == 1, let start = name.firstRange(of: "<Self."), let end = requirements.first,
+      start.upperBound <= end.lowerBound
+    else { return name }
+    return name[..<start.lowerBound] + "<" + name[end.upperBound...]
   }
 
   /// Whether the type is that of values that have a protocol.

@@ -25,13 +25,13 @@ extension DependencyGraph {
       """
     }
     return """
-      <svg xmlns="http://www.w3.org/2000/svg" width="\(layout.width)" height="\(layout.height)" \
+      <svg xmlns="http://www.w3.org/2000/svg" class="dependency-graph" width="\(layout.width)" height="\(layout.height)" \
       viewBox="0 0 \(layout.width) \(layout.height)" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
       \(Self.style)
-      <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">\
+      <defs><marker id="dependency-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">\
       <path d="M0 0 L8 4 L0 8 z" class="tip"/></marker></defs>
       <rect width="100%" height="100%" rx="12" class="paper"/>
-      <g class="line" marker-end="url(#arrow)">
+      <g class="line" marker-end="url(#dependency-arrow)">
       \(lines.joined(separator: "\n"))
       </g>
       \(shapes.joined(separator: "\n"))
@@ -40,13 +40,20 @@ extension DependencyGraph {
       """
   }
 
+  // The selectors have the picture's class, as the style of a picture in a page applies to the whole page.
   private static let style = """
     <style>
-    .paper { fill: #ffffff } .type { fill: #eef3fb; stroke: #4a6fa5 } .missing { fill: #fde8e8; stroke: #c0392b }
-    .container { fill: #f6f7f9; stroke: #8a94a6 } .line { fill: none; stroke: #666677 } .tip { fill: #666677 } text { fill: #1f2328 }
+    .dependency-graph .paper { fill: #ffffff } .dependency-graph .type { fill: #eef3fb; stroke: #4a6fa5 }
+    .dependency-graph .missing { fill: #fde8e8; stroke: #c0392b }
+    .dependency-graph .container { fill: #f6f7f9; stroke: #8a94a6 }
+    .dependency-graph .line { fill: none; stroke: #666677 } .dependency-graph .tip { fill: #666677 }
+    .dependency-graph text { fill: #1f2328 }
     @media (prefers-color-scheme: dark) {
-    .paper { fill: #161b22 } .type { fill: #1f2d44; stroke: #7aa2dd } .missing { fill: #4a1f1f; stroke: #f0857a }
-    .container { fill: #232a35; stroke: #6b7686 } .line { stroke: #9aa4b2 } .tip { fill: #9aa4b2 } text { fill: #e6edf3 }
+    .dependency-graph .paper { fill: #161b22 } .dependency-graph .type { fill: #1f2d44; stroke: #7aa2dd }
+    .dependency-graph .missing { fill: #4a1f1f; stroke: #f0857a }
+    .dependency-graph .container { fill: #232a35; stroke: #6b7686 }
+    .dependency-graph .line { stroke: #9aa4b2 } .dependency-graph .tip { fill: #9aa4b2 }
+    .dependency-graph text { fill: #e6edf3 }
     }
     </style>
     """
@@ -78,6 +85,9 @@ private struct GraphLayout {
     let to: Int
   }
 
+  /// The space between the boxes of a row.
+  private static let gap = 24
+
   private var boxes: [Box] = []
   private var bends: [Line: [Int]] = [:]
   private(set) var width = 40
@@ -89,8 +99,8 @@ private struct GraphLayout {
     for edge in graph.edges {
       if let from = ids[edge.from], let to = ids[edge.to], from != to { needs[from].append(to) }
     }
-    var depths = Self.depths(needs)
     boxes = graph.nodes.map { Box(x: 0, y: 0, width: 24 + 8 * $0.label.count) }
+    var depths = Self.rows(of: Self.depths(needs), needs, boxes)
     // A line over several layers has a place in each of those between, so that it goes beside their boxes.
     var links = needs.map { _ in [Int]() }
     for from in needs.indices {
@@ -106,18 +116,21 @@ private struct GraphLayout {
       }
     }
     let layers = Self.ordered(Self.layers(depths), links)
-    let widths = layers.map { layer in layer.reduce(-24) { $0 + boxes[$1].width + 24 } }
+    let widths = layers.map { layer in layer.dropLast().reduce(boxes[layer.last ?? 0].width) { $0 + step(after: $1) } }
     width = (widths.max() ?? 0) + 40
     for (depth, layer) in layers.enumerated() {
       var x = (width - widths[depth]) / 2
       for node in layer {
         boxes[node].x = x
         boxes[node].y = 20 + depth * 84
-        x += boxes[node].width + 24
+        x += step(after: node)
       }
     }
     height = max(1, layers.count) * 84 - 12
   }
+
+  /// How far the next box of a row is from a box, or a bend, of which many may be beside one another.
+  private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
 
   /// A node's box, or a bend's.
   func box(of node: Int) -> Box { boxes[node] }
@@ -147,6 +160,31 @@ private struct GraphLayout {
       }
     }
     return depth
+  }
+
+  /// How wide a row may be, about as wide as a page, unless one box is wider.
+  private static let widestRow = 1000
+
+  /// The depths, with a layer that is too wide in several rows, and what has no line in rows of its own below all others.
+  private static func rows(of depths: [Int], _ needs: [[Int]], _ boxes: [Box]) -> [Int] {
+    let needed = Set(needs.joined())
+    let isAlone = needs.indices.map { needs[$0].isEmpty && !needed.contains($0) }
+    let lowest = (depths.max() ?? 0) + 1
+    let hasLines = isAlone.contains(false)
+    var rows = depths
+    var row = -1
+    for layer in layers(depths.indices.map { hasLines && isAlone[$0] ? lowest : depths[$0] }) where !layer.isEmpty {
+      var width = Int.max / 2
+      for node in layer {
+        width += boxes[node].width + gap
+        if width > widestRow {
+          row += 1
+          width = boxes[node].width
+        }
+        rows[node] = row
+      }
+    }
+    return rows
   }
 
   private static func layers(_ depths: [Int]) -> [[Int]] {

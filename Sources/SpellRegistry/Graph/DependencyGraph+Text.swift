@@ -64,13 +64,21 @@ extension DependencyGraph {
 }
 
 extension DependencyGraph.Node {
-  /// The type's name, and its scope, if that isn't `unique`.
+  /// The type's name, the file and line of its key, and its scope, if that isn't `unique`.
   var label: String {
-    switch scope {
-    case nil: isContainer ? type : "\(type) (missing)"
-    case "unique"?: type
-    case let scope?: "\(type) (\(scope))"
+    var name = type[...]
+    var notes: [String] = []
+    if let key = type.firstRange(of: Service.keyPreposition) {
+      name = type[..<key.lowerBound]
+      let place = type[key.upperBound...]
+      notes.append("key at \(place.split(separator: "/").last ?? place)")
     }
+    switch scope {
+    case nil: if !isContainer { notes.append("missing") }
+    case "unique"?: break
+    case let scope?: notes.append(scope)
+    }
+    return notes.isEmpty ? String(name) : "\(name) (\(notes.joined(separator: ", ")))"
   }
 }
 

@@ -13,7 +13,10 @@
   var identifier: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? ObjectIdentifier(type) }
 
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
-  var name: String { TypeName.of(type) + (key.map { " of the key declared at \($0.place)" } ?? "") }
+  var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
+
+  /// What is between a type and the place of its key.
+  static let keyPreposition = " of the key declared at "
 }
 
 extension Service: Equatable {
