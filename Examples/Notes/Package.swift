@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
+let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
+let parser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+// A package of its own, so that its dependencies aren't those of the other examples.
+let package = Package(
+  name: "Notes",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Spellbook", path: "../.."),
+    .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+  ],
+  targets: [
+    .target(name: "NotesCore", dependencies: [spellbook, parser], swiftSettings: settings),
+    .executableTarget(name: "notes", dependencies: ["NotesCore", spellbook, parser], swiftSettings: settings),
+    .testTarget(
+      name: "NotesCoreTests", dependencies: ["NotesCore", "notes", spellbook, spellTesting, parser],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,15 @@
+import Foundation
+public import SpellRegistry
+import StandardKeys
+
+/// Registers what the commands need.
+///
+/// Call it before the parser creates a command: a command asks the registry that is current then.
+public func registerServices(in registry: InitializerRegistry) {
+  registry.register((any Console).self) { StandardOutput() }
+  registry.register((any Notebook).self, scope: .singleton) { resolver in
+    let environment = try resolver.resolve(.environment)
+    let folder = environment["XDG_DATA_HOME"] ?? environment["HOME"].map { "\($0)/.local/share" } ?? "."
+    return FileNotebook(url: URL(filePath: environment["NOTES_FILE"] ?? "\(folder)/notes/notes.json"))
+  }
+}

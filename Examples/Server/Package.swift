@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
+let testing = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
+let programCheck = Target.Dependency.product(name: "ProgramCheck", package: "Spellbook")
+let launchLifecycle = Target.Dependency.product(name: "LaunchLifecycle", package: "Lifecycle")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let http = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let memoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+
+// A package of its own, so that its dependencies aren't those of the other examples.
+let package = Package(
+  name: "Server",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Spellbook", path: "../.."),
+    .package(name: "Lifecycle", path: "../Lifecycle"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.16.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.0.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.60.0"),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+  ],
+  targets: [
+    // The links, their journal and the metrics, which know nothing of Spellbook.
+    .target(name: "LinkCore", dependencies: [hummingbird, http, metrics], swiftSettings: settings),
+    .target(
+      name: "LinkServer",
+      dependencies: [
+        "LinkCore", spellbook, programCheck, launchLifecycle, hummingbird, http, nio, lifecycle, logging, metrics,
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, logging, metrics], swiftSettings: settings),
+    // The same service without Spellbook, as the baseline of measure.
+    .executableTarget(
+      name: "links-by-hand", dependencies: ["LinkCore", hummingbird, http, nio, lifecycle, logging, metrics],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LinkServerTests",
+      dependencies: [
+        "LinkServer", "LinkCore", "links", spellbook, testing, .product(name: "prefs", package: "Spellbook"),
+        hummingbird,
+        hummingbirdTesting, http, nio, logging, memoryLogging, metrics,
+      ],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,31 @@
+import HTTPTypes
+public import Hummingbird
+
+/// The user of a request.
+///
+/// The name comes from the header `X-User`, which a proxy in front of the service sets after it has authenticated the user.
+/// A service that anyone can reach directly has to check a token instead.
+public struct User: Hashable, Sendable {
+  /// The user of a request without a name.
+  public static let guest = User(name: "guest")
+
+  private static let header = HTTPField.Name("X-User")
+
+  /// The user's name.
+  public let name: String
+
+  private init(name: String) { self.name = name }
+
+  /// Creates a user with a name of 1 to 32 letters, digits, dots, dashes and underscores; nil for any other text.
+  public init?(_ name: String) {
+    let isValid = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    guard isValid, (1...32).contains(name.utf8.count) else { return nil }
+    self.name = name
+  }
+
+  /// The user of a request: a guest if it has no name, or one that isn't valid.
+  public init(of request: Request) {
+    let name = Self.header.flatMap { request.headers[$0] }
+    self = name.flatMap { User($0) } ?? .guest
+  }
+}

@@ -1,0 +1,157 @@
+import HTTPTypes
+import Hummingbird
+import InjectedSpell
+import LaunchInitializers
+import LinkCore
+import NIOCore
+import PreferenceStorage
+import ProgramCheck
+import SpellRegistry
+
+/// The admin page of one request: the settings as a form, the launch, and who needs whom.
+///
+/// It is created in the request, so what is injected is the request's.
+final class AdminPage {
+  @Injected private var settings: Settings
+  @Injected private var store: any PreferenceStore
+  @Injected private var links: LinkStore
+  @Injected private var launch: LaunchSequence?
+  @Injected private var number: RequestNumber
+
+  /// Returns the page.
+  ///
+  /// - Parameters:
+  ///   - entered: What the form has instead of the values, by key.
+  ///   - refused: Why something was refused, by key.
+  func response(entered: [String: String] = [:], refused: [String: String] = [:]) async throws -> Response {
+    let fields = settings.fields.map { field in
+      row(field, entered: refused.isEmpty ? nil : entered[field.key], refused: refused[field.key])
+    }
+    let page: HTML = """
+      <!doctype html>
+      <html lang="en">
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>Links: admin</title>
+      <style>\(markup: Self.style)</style>
+      <main>
+      <h1>Links</h1>
+      <p>Links: \(links.count). Visits to be saved: \(links.unsavedVisits). Request: <code>\(number)</code>.</p>
+      <h2>Settings</h2>
+      <form method="post" action="/admin">
+      \(fields)
+      <p class="buttons"><button>Save</button></p>
+      </form>
+      <h2>Launch</h2>
+      <div class="picture">\(markup: launch?.report?.svg() ?? "")</div>
+      <h2>Dependencies</h2>
+      <div class="picture">\(markup: graph)</div>
+      </main>
+      </html>
+
+      """
+    return Response(
+      status: refused.isEmpty ? .ok : .unprocessableContent,
+      headers: [
+        .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+        .contentSecurityPolicy:
+          "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'self'",
+      ],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
+  }
+
+  /// What is registered in the server and the request, and the properties and constants that ask for it.
+  private var graph: String {
+    InitializerRegistry.current.graph(properties: WrappedProperty.all(inModules: "LinkServer")).svg()
+  }
+
+  private func row(_ field: SettingField, entered: String?, refused: String?) -> HTML {
+    let text = entered ?? field.text
+    let input: HTML =
+      field.isSwitch
+      ? """
+      <input type="checkbox" id="\(field.key)" name="\(field.key)" value="true"\(text == "true" ? " checked" as HTML : nil)>
+      """
+      : """
+      <input type="text" id="\(field.key)" name="\(field.key)" value="\(text)" autocomplete="off">
+      """
+    let stored: HTML? = field.problem.map { problem in
+      """
+      <p class="problem">The file's value <code>\(json(field.key))</code> is refused and kept; \(field.text) applies. \
+      <small>\(problem)</small></p>
+      """
+    }
+    return """
+      <div class="field\(refused == nil && field.problem == nil ? nil : " refused" as HTML)">
+      <label for="\(field.key)">\(field.key)</label>
+      \(input)
+      <button name="reset" value="\(field.key)"\(field.isSet ? nil : " disabled" as HTML)>Reset</button>
+      <p class="rule">\(field.rule)</p>
+      \(refused.map { "<p class=\"problem\">\($0)</p>" as HTML })\(stored)
+      </div>
+      """
+  }
+
+  /// The value in the store, shortened; empty if it can't be read.
+  private func json(_ key: String) -> String {
+    do throws(PreferenceError) {
+      let json = try store.json(forKey: key) ?? ""
+      return json.count > 60 ? json.prefix(60) + "…" : json
+    } catch {
+      return ""
+    }
+  }
+
+  private static let style = """
+    :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+    body { margin: 0 } main { max-width: 68rem; margin: 0 auto; padding: 1rem }
+    h1, h2 { line-height: 1.2 }
+    .field { display: grid; grid-template-columns: 9rem minmax(0, 1fr) auto; gap: .25rem .75rem; align-items: center;
+      padding: .5rem .75rem; border-left: .25rem solid transparent }
+    .field.refused { border-color: #c0392b }
+    .field p { grid-column: 2 / -1; margin: 0 } .rule { opacity: .7; font-size: .875rem }
+    .problem { color: #c0392b; overflow-wrap: anywhere }
+    input[type=text] { width: 100%; box-sizing: border-box } input[type=checkbox] { justify-self: start }
+    input, button { font: inherit; padding: .25rem .5rem }
+    .buttons { padding-left: .75rem } .picture { overflow-x: auto } .picture svg { display: block }
+    @media (max-width: 40rem) { .field { grid-template-columns: minmax(0, 1fr) auto }
+      .field label, .field p { grid-column: 1 / -1 } }
+    @media (prefers-color-scheme: dark) { .problem { color: #f0857a } }
+    """
+}
+
+/// Text of a page, whose interpolated strings are escaped.
+struct HTML: ExpressibleByStringInterpolation {
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var text = ""
+
+    init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+    mutating func appendLiteral(_ literal: String) { text += literal }
+    mutating func appendInterpolation(_ value: some CustomStringConvertible) { text += HTML.escaped(value.description) }
+    mutating func appendInterpolation(_ part: HTML?) { text += part?.text ?? "" }
+    mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text + "\n" } }
+    /// Appends what is markup already.
+    mutating func appendInterpolation(markup: String) { text += markup }
+  }
+
+  let text: String
+
+  init(stringLiteral value: String) { text = value }
+  init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      switch character {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import InjectedSpell
+import LaunchInitializers
+import LinkCore
+import Logging
+import Metrics
+import PreferenceStorage
+import SpellRegistry
+
+/// Opens the file of the settings; without a path, they are in memory.
+struct SettingsInitializer: ServiceInitializer {
+  func makeService(with configuration: any Configurable) throws -> any PreferenceStore {
+    guard let path = configuration.value(for: "Settings", key: "Path") else { return MemoryPreferenceStore() }
+    return try FilePreferenceStore(url: URL(filePath: path))
+  }
+}
+
+/// Opens the journal of the links; without a path, it is in memory.
+struct JournalInitializer: ServiceInitializer {
+  private let journal = Injected<LinkJournal>(.everyRead)
+  private let logger = Injected<Logger>()
+
+  func makeService(with configuration: any Configurable) throws -> LinkJournal {
+    try LinkJournal(url: configuration.value(for: "Journal", key: "Path").map { URL(filePath: $0) })
+  }
+
+  func health() -> StepHealth { journal.value.isOpen ? .healthy : .unhealthy("The journal is closed.") }
+
+  func shutDown() {
+    do { try journal.value.close() } catch {
+      logger.value.error("The journal wasn't closed", metadata: ["error": "\(error)"])
+    }
+  }
+}
+
+/// Rewrites a journal that an earlier version of the program has written.
+struct MigrationInitializer: Initializable {
+  private let journal = Injected<LinkJournal>()
+  private let logger = Injected<Logger>()
+
+  func perform(with configuration: any Configurable) throws {
+    guard let count = try journal.value.migrate() else { throw SkipInitializer("the journal has the current version") }
+    logger.value.notice("Migrated the journal", metadata: ["links": "\(count)"])
+  }
+}
+
+/// Reads the links into memory.
+struct CacheInitializer: ServiceInitializer {
+  private let journal = Injected<LinkJournal>()
+  private let links = Injected<LinkStore>(.everyRead)
+
+  func makeService(with configuration: any Configurable) throws -> LinkStore { try LinkStore(journal: journal.value) }
+
+  func health() -> StepHealth {
+    let count = links.value.unsavedVisits
+    return count > 1_000_000 ? .degraded("\(count) visits aren't saved.") : .healthy
+  }
+}
+
+/// Writes the visits to the journal every second, and once more when the server stops.
+struct VisitsInitializer: RunningInitializer {
+  private let links = Injected<LinkStore>()
+  private let logger = Injected<Logger>()
+  let clock: any Clock<Duration>
+
+  func run(_ configuration: any Configurable) async throws {
+    while !Task.isCancelled {
+      do { try await clock.sleep(for: .seconds(1)) } catch { return }
+      save()
+    }
+  }
+
+  func shutDown() { save() }
+
+  private func save() {
+    do { try links.value.save() } catch {
+      logger.value.error("The visits weren't saved", metadata: ["error": "\(error)"])
+    }
+  }
+}
+
+/// Logs and counts the values of settings that were refused, for as long as the server runs.
+struct SettingsWatch: RunningInitializer {
+  private let store = Injected<any PreferenceStore>()
+  private let settings = Injected<Settings>()
+  private let counters = Injected<Counters>()
+  private let logger = Injected<Logger>()
+
+  func run(_ configuration: any Configurable) async throws {
+    let settings = settings.value
+    let changes = store.value.changes()
+    report(settings.fields.filter(\.isSet))
+    for await keys in changes { report(settings.fields.filter { keys.contains($0.key) }) }
+  }
+
+  func health() -> StepHealth {
+    let refused = settings.value.fields.filter { $0.problem != nil }.map(\.key)
+    return refused.isEmpty ? .healthy : .degraded("Refused: \(refused.joined(separator: ", ")).")
+  }
+
+  private func report(_ fields: [SettingField]) {
+    for field in fields {
+      if let problem = field.problem {
+        counters.value.refused.increment()
+        logger.value.warning("Refused a setting", metadata: ["key": "\(field.key)", "problem": "\(problem)"])
+      } else {
+        logger.value.notice("A setting applies", metadata: ["key": "\(field.key)", "value": "\(field.text)"])
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+public import Hummingbird
+import InjectedSpell
+public import LaunchInitializers
+import LaunchLifecycle
+public import LinkCore
+public import Logging
+import Metrics
+import NIOCore
+import ServiceLifecycle
+public import SpellRegistry
+import StandardKeys
+
+/// The parts of the service, put together.
+public enum LinkServer {
+  /// Registers what needs no launch: the settings, the limits, the counters, and what stands for a request outside of one.
+  ///
+  /// The steps of the launch register the rest.
+  public static func registerServices(in registry: InitializerRegistry, logger: Logger, metrics: TextMetrics) {
+    registry.register(instance: logger)
+    registry.register(instance: metrics)
+    registry.register(instance: metrics as any MetricsFactory)
+    registry.register(Counters.self, scope: .singleton, autowire: Counters.init)
+    registry.register(Settings.self, scope: .singleton) { Settings() }
+    registry.register(RateLimiter.self, scope: .singleton) { resolver in RateLimiter(now: try resolver.resolve(.now)) }
+    registry.register(instance: User.guest)
+    registry.register(instance: RequestNumber(description: "none"))
+  }
+
+  /// Returns the routes, for the services of the current registry.
+  ///
+  /// - Parameter adminToken: The password of the admin page; nil for a server without one.
+  public static func router(adminToken: String?) -> Router<BasicRequestContext> {
+    let router = Router()
+    router.add(middleware: MetricsMiddleware())
+    router.add(middleware: RequestRegistryMiddleware(registry: .current))
+    router.add(middleware: LogRequestsMiddleware(.info))
+    StatusController().addRoutes(to: router.group())
+    LinkController().addRoutes(to: router.group().add(middleware: Gate()))
+    if let adminToken {
+      AdminController().addRoutes(to: router.group("admin").add(middleware: AdminGuard(token: adminToken)))
+    }
+    return router
+  }
+
+  /// Returns the server, which listens when it is run.
+  ///
+  /// - Throws: `ConfigurationError` if the configuration has no valid address.
+  public static func application(
+    _ configuration: any Configurable
+  ) throws -> Application<RouterResponder<BasicRequestContext>> {
+    let logger = try InitializerRegistry.current.resolve(Logger.self)
+    let host = try configuration.requiredValue(for: "Server", key: "Host")
+    let port = try configuration.requiredValue(for: "Server", key: "Port", as: Int.self)
+    return Application(
+      router: router(adminToken: configuration.value(for: "Admin", key: "Token")),
+      configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "links"),
+      onServerRunning: { channel in
+        logger.notice("Listening", metadata: ["port": "\(channel.localAddress?.port ?? port)"])
+      },
+      logger: logger)
+  }
+
+  /// Returns the launch of the service, which registers itself.
+  ///
+  /// - Parameters:
+  ///   - configuration: Where things are; see the README.
+  ///   - serves: Whether the last step is a server. A test asks the routes instead.
+  /// - Throws: `ConfigurationError` if the configuration has no valid address.
+  public static func launchSequence(_ configuration: any Configurable, serves: Bool = true) throws -> LaunchSequence {
+    let registry = InitializerRegistry.current
+    let logger = try registry.resolve(Logger.self)
+    let server = serves ? try application(configuration) : nil
+    let clock = try registry.resolve(.clock)
+    let launch = try LaunchSequence(configuration: configuration) {
+      SettingsInitializer().id("settings").after()
+      SettingsWatch().id("settings watch").requires("settings")
+      JournalInitializer().id("journal").after()
+      MigrationInitializer().id("migration").requires("journal")
+      CacheInitializer().id("cache").requires("journal").after("migration")
+      VisitsInitializer(clock: clock).id("visits").requires("cache")
+      if let server {
+        ServiceStep(server, logger: logger).id("http").requires("settings", "visits").stopTimeout(.seconds(10))
+      }
+    }
+    registry.register(instance: launch)
+    return launch
+  }
+}
+
+extension LinkServer {
+  /// Returns the configuration of a process: environment variables, then a file, then what applies without either.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file, which may be missing.
+  ///   - stage: The stage whose values of the file apply.
+  /// - Throws: `ConfigurationError` if the file can't be read.
+  public static func configuration(file path: String, stage: ReleaseStage) throws -> LayeredConfiguration {
+    LayeredConfiguration(
+      stage: stage,
+      layers: [
+        .environment(prefix: "LINKS"),
+        try .file(path),
+        .memory([
+          "Server": [stage: ["Host": "127.0.0.1", "Port": "8080"]],
+          "Journal": [stage: ["Path": "links.journal"]],
+          "Settings": [stage: ["Path": "links.preferences"]],
+          "Log": [stage: ["Level": "info"]],
+        ]),
+      ])
+  }
+}

@@ -1,0 +1,68 @@
+import HTTPTypes
+public import Hummingbird
+import InjectedSpell
+import LaunchInitializers
+import LinkCore
+public import Metrics
+import SpellRegistry
+
+/// The routes for those who watch the server: whether it is ready, whether it works, and its metrics.
+public final class StatusController: Sendable {
+  private let launch = Injected<LaunchSequence?>()
+  private let metrics = Injected<TextMetrics>()
+  private let links = Injected<LinkStore>()
+  private let factory = Injected<any MetricsFactory>()
+
+  /// Creates the controller of the current registry.
+  public init() {}
+
+  /// Adds the routes to a group.
+  public func addRoutes(to group: RouterGroup<some RequestContext>) {
+    group.get("ready") { _, _ in self.isReady ? HTTPResponse.Status.ok : .serviceUnavailable }
+    group.get("health") { _, _ in await self.health() }
+    group.get("metrics") { _, _ in self.text() }
+  }
+
+  private var isReady: Bool { launch.value?.isReady ?? false }
+
+  private func health() async -> EditedResponse<[String: String]> {
+    guard let launch = launch.value, launch.isReady else {
+      return EditedResponse(status: .serviceUnavailable, response: ["launch": "not ready"])
+    }
+    let health = await launch.health()
+    let steps = health.steps.map { step in
+      switch step.health {
+      case .healthy: (step.id, "healthy")
+      case .degraded(let reason): (step.id, "degraded: \(reason)")
+      case .unhealthy(let reason): (step.id, "unhealthy: \(reason)")
+      }
+    }
+    return EditedResponse(
+      status: health.isHealthy ? .ok : .serviceUnavailable, response: Dictionary(uniqueKeysWithValues: steps))
+  }
+
+  private func text() -> String {
+    Meter(label: "links", factory: factory.value).set(links.value.count)
+    return metrics.value.text
+  }
+}
+
+/// What the service counts, apart from the requests.
+public struct Counters: Sendable {
+  /// The links that were created.
+  public let created: Counter
+  /// The links that were followed.
+  public let followed: Counter
+  /// The requests that exceeded the limit.
+  public let limited: Counter
+  /// The values of settings that were refused.
+  public let refused: Counter
+
+  /// Creates the counters of a factory.
+  public init(_ factory: any MetricsFactory) {
+    created = Counter(label: "links_created_total", factory: factory)
+    followed = Counter(label: "links_followed_total", factory: factory)
+    limited = Counter(label: "requests_limited_total", factory: factory)
+    refused = Counter(label: "settings_refused_total", factory: factory)
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import HummingbirdTesting
+import Synchronization
+
+/// The built program, in a process of its own that listens at a free port.
+final class Program: Sendable {
+  /// The process, to which one thread sends signals.
+  private let process: Mutex<Process>
+  private let output = Output()
+  let port: Int
+
+  /// What the program has printed.
+  var log: String { output.text }
+
+  /// Starts the program with files in a folder, and returns when it listens.
+  init(in folder: Folder) async throws {
+    let process = Process()
+    process.executableURL = Self.folder.appending(path: "links")
+    process.currentDirectoryURL = folder.url
+    process.environment = ["LINKS_SERVER_PORT": "0", "LINKS_ADMIN_TOKEN": "secret"]
+    process.standardOutput = output.pipe
+    process.standardError = output.pipe
+    try process.run()
+    self.process = Mutex(process)
+    let port = await output.first { text -> Int? in
+      text.split(separator: "\n").first { $0.contains("Listening") }?.firstMatch(of: /port=([0-9]+)/)
+        .flatMap { Int($0.output.1) }
+    }
+    guard let port else { throw ProgramError(log: output.text) }
+    self.port = port
+  }
+
+  /// Ends the program with SIGTERM, and returns its exit code when all that it printed was read.
+  func terminate() async -> Int32 {
+    let code = process.withLock { process in
+      process.terminate()
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+    _ = await output.first { _ in Never?.none }
+    return code
+  }
+
+  deinit { process.withLock { if $0.isRunning { $0.terminate() } } }
+
+  /// Runs the tool `prefs` on a file.
+  static func prefs(_ arguments: String...) throws -> Int32 {
+    let process = Process()
+    process.executableURL = folder.appending(path: "prefs")
+    process.arguments = arguments
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  /// The folder in which the programs are built, beside the tests.
+  private static var folder: URL {
+    #if os(macOS)
+      Bundle(for: Program.self).bundleURL.deletingLastPathComponent()
+    #else
+      URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    #endif
+  }
+}
+
+/// An error of a program that ended before it listened.
+struct ProgramError: Error {
+  let log: String
+}
+
+/// What a process prints, as it comes.
+private final class Output: Sendable {
+  let pipe = Pipe()
+  private let state = Mutex((text: "", hasEnded: false))
+  private let bells = Mutex<[AsyncStream<Void>.Continuation]>([])
+
+  var text: String { state.withLock(\.text) }
+
+  init() {
+    pipe.fileHandleForReading.readabilityHandler = { [weak self] file in
+      let data = file.availableData
+      if data.isEmpty { file.readabilityHandler = nil }
+      self?.state.withLock { state in
+        state.text += String(decoding: data, as: UTF8.self)
+        state.hasEnded = data.isEmpty
+      }
+      for bell in self?.bells.withLock(\.self) ?? [] { bell.yield() }
+    }
+  }
+
+  /// Returns the first result of `search` in the text, or nil at its end.
+  func first<Result>(_ search: (String) -> Result?) async -> Result? {
+    let (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    bells.withLock { $0.append(bell) }
+    bell.yield()
+    for await _ in rings {
+      let (text, hasEnded) = state.withLock { ($0.text, $0.hasEnded) }
+      if let result = search(text) { return result }
+      if hasEnded { return nil }
+    }
+    return nil
+  }
+}
