@@ -45,9 +45,9 @@ public protocol PreferenceStore: AnyObject, Sendable {
 
   /// Reads and changes several values as one: others see all of the changes or none, and make none in between.
   ///
-  /// The body runs once, on the calling thread. It reads its own writes. If it throws, nothing is changed. It has to use the
-  /// transaction that it is given: a write to the same store from within it throws `.nestedTransaction`, and a read of the
-  /// store gives the values of before.
+  /// The body runs once, unless the store says otherwise, on the calling thread. It reads its own writes. If it throws,
+  /// nothing is changed. It has to use the transaction that it is given: a write to the same store from within it throws
+  /// `.nestedTransaction`, and a read of the store gives the values of before.
   ///
   /// ```swift
   /// try store.transaction { changes in

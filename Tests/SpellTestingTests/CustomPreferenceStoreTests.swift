@@ -110,6 +110,27 @@ import Testing
     }
   }
 
+  @Test("can run a transaction on values of its choice, and hear what it reads")
+  func transactionOnGivenValues() throws {
+    let values = ["a": "1", "b": "2"]
+    var readKeys: [String] = []
+    var transaction = PreferenceTransaction(
+      keys: { ["a", "b"] },
+      json: { key in
+        readKeys.append(key)
+        return values[key]
+      })
+    #expect(try transaction.value(Int.self, forKey: "a") == 1)
+    #expect(readKeys == ["a"])
+    try transaction.set(1, forKey: "a")
+    try transaction.set(3, forKey: "c")
+    transaction.removeValue(forKey: "b")
+    #expect(transaction.keys == ["a", "c"])
+    #expect(transaction.changes.map(\.key) == ["c", "b"])
+    #expect(transaction.changes.map(\.json) == ["3", nil])
+    #expect(Set(readKeys) == ["a", "b", "c"])
+  }
+
   @Test("passes a reported error to every listener")
   func reports() async {
     let hub = PreferenceHub()

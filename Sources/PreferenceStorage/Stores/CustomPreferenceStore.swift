@@ -109,6 +109,20 @@ extension PreferenceTransaction {
   ///
   /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``.
   public init(on store: some CustomPreferenceStore) { self.init(on: StoreValues(store: store), path: nil) }
+
+  /// Creates a transaction on what the closures return, for a store that has to know what a transaction has read.
+  ///
+  /// A store that others change, and that can't keep them waiting, runs the body on a copy of its values, and again if another
+  /// has changed in the meantime what the body has read.
+  ///
+  /// - Parameters:
+  ///   - keys: Returns the keys, sorted by first writing.
+  ///   - json: Returns the JSON text of a key's value, or nil if there is none. Called for each key that is read or changed.
+  public init(
+    keys: @escaping () -> [String], json: @escaping (String) throws(PreferenceError) -> String?
+  ) {
+    self.init(on: GivenValues(givenKeys: keys, json: json), path: nil)
+  }
 }
 
 /// The values of a store of your own, as a transaction reads them.
@@ -120,7 +134,19 @@ struct StoreValues<Store: PreferenceStore>: TransactionValues {
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try store.json(forKey: key).map { JSONText($0) }
   }
+}
 
+/// Values that closures return, as a transaction reads them.
+private struct GivenValues: TransactionValues {
+  let givenKeys: () -> [String]
+  let json: (String) throws(PreferenceError) -> String?
+
+  var keys: [String] { givenKeys() }
+
+  func text(forKey key: String) throws(PreferenceError) -> JSONText? { try json(key).map { JSONText($0) } }
+}
+
+extension TransactionValues {
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     let change = PreferenceChange(key: key, text: text)
     // A value that can't be read may be overwritten.
