@@ -18,6 +18,14 @@ let examples: [(name: String, library: String?, isTested: Bool)] = [
   ("LaunchTour", nil, true),
 ]
 
+/// An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
+let appSettings = settings + [.defaultIsolation(MainActor.self)]
+let appModels: [Target] = [
+  .target(name: "AppModels", dependencies: [spellbook], swiftSettings: appSettings),
+  .testTarget(
+    name: "AppModelsTests", dependencies: ["AppModels", spellbook, spellTesting], swiftSettings: appSettings),
+]
+
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -34,5 +42,5 @@ let package = Package(
       name: "\(example.name)Tests", dependencies: [.byName(name: example.name), spellbook, spellTesting] + library,
       swiftSettings: settings)
     return [program] + (libraries.map { [$0] } ?? []) + (example.isTested ? [tests] : [])
-  }
+  } + appModels
 )

@@ -1,0 +1,40 @@
+import Foundation
+import Observation
+import Spellbook
+
+/// The sound at the end of a session.
+nonisolated protocol Chime: Sendable { func ring() }
+
+nonisolated struct BellChime: Chime { func ring() { print("\u{7}", terminator: "") } }
+nonisolated struct SilentChime: Chime { func ring() {} }
+
+/// A session that came to its end.
+nonisolated struct FocusSession: Codable, Hashable, Sendable {
+  var end: Date
+  var minutes: Int
+}
+
+// A registry reads its keys from any thread, so they don't belong to the main actor as the rest of the module does.
+nonisolated extension InjectionKeys {
+  static let chime = InjectionKey<any Chime>(scope: .singleton) { BellChime() }
+    .preview { SilentChime() }
+  static let sessionLog = InjectionKey.onMainActor(scope: .singleton) { SessionLog() }
+}
+
+nonisolated extension PreferenceKeys {
+  static let focusMinutes = PreferenceKey("focus.minutes", default: 25)
+  static let rings = PreferenceKey("focus.rings", default: true)
+  static let sessions = PreferenceKey<[FocusSession]>("focus.sessions", default: [])
+}
+
+/// The sessions so far: a service that several models share, and that views observe.
+@Observable final class SessionLog {
+  @ObservationIgnored @Preference(.sessions) private(set) var sessions
+  @ObservationIgnored @Injected(.now) private var now
+
+  /// The minutes of all sessions.
+  var total: Int { sessions.reduce(0) { $0 + $1.minutes } }
+
+  /// Adds a session that ends now.
+  func add(minutes: Int) { sessions.append(FocusSession(end: now(), minutes: minutes)) }
+}
