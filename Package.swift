@@ -76,13 +76,15 @@ let package = Package(
         swiftSettings: settings(of: module.name)),
       .testTarget(
         name: "\(module.name)Tests",
-        dependencies: ([module.name] + module.testDependencies).map { .byName(name: $0) },
+        dependencies: ([module.name, "TestSupport"] + module.testDependencies).map { .byName(name: $0) },
         swiftSettings: settings(of: module.name)),
     ]
   } + [
     .executableTarget(
       name: "prefs", dependencies: ["PreferenceStorage", "Support"], swiftSettings: settings(of: "prefs")),
-    .testTarget(name: "prefsTests", dependencies: ["prefs"], swiftSettings: settings(of: "prefs")),
+    .testTarget(name: "prefsTests", dependencies: ["prefs", "TestSupport"], swiftSettings: settings(of: "prefs")),
+    // What the tests share. No product has it, so no user's build does.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings(of: "TestSupport")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
       name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting"],

@@ -1,6 +1,7 @@
 import FinalSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private class Document {

@@ -2,6 +2,7 @@ import InjectedSpell
 import SpellRegistry
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
 private protocol Bell: Sendable { var sound: String { get } }
@@ -193,7 +194,7 @@ struct MessageTests {
       InitializerRegistry.shared.register { Second() }
       _ = try InitializerRegistry.shared.resolve(First.self)
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let message = text(result?.standardErrorContent)
     #expect(message.contains("The initializer of First"))
     #expect(message.contains("needs its own result: First → Second → First."))
   }

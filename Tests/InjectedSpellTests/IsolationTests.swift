@@ -1,6 +1,7 @@
 import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 @MainActor private final class Window: InjectionObserver, PostInjectable {

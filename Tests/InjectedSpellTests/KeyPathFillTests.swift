@@ -1,5 +1,6 @@
 import InjectedSpell
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("Filling by key path") struct KeyPathFillTests {
@@ -40,7 +41,7 @@ import Testing
     let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
       for _ in 0..<3 { ServiceBox().fill(Hidden()) }
     }
-    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    let message = text(result.standardErrorContent)
     #expect(message.ranges(of: "Warning: Reflection shows no @Injected property in Hidden").count == 1)
   }
 

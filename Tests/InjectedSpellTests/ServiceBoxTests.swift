@@ -1,5 +1,6 @@
 import InjectedSpell
 import SpellRegistry
+import TestSupport
 import Testing
 
 private class Controller: InjectionObserver {

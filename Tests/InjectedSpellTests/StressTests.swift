@@ -2,6 +2,7 @@ import InjectedSpell
 import SpellRegistry
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
 private protocol Part: AnyObject, Sendable { var number: Int { get } }
@@ -34,7 +35,7 @@ private final class Car: InjectionObserver, @unchecked Sendable {
     let done = await withTaskGroup(of: Int.self) { group in
       for task in 0..<8 {
         group.addTask {
-          var random = SeededGenerator(seed: UInt64(task))
+          var random = SplitMix(seed: UInt64(task))
           for round in 0..<rounds {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: registry.register((any Part).self, scope: .singleton) { Wheel(number: round) }
@@ -91,19 +92,5 @@ private final class Car: InjectionObserver, @unchecked Sendable {
     #expect(last == nil)
     #expect(part == nil)
     #expect(registry.graph().nodes.count == 3)
-  }
-}
-
-/// The same numbers at each run (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -2,6 +2,7 @@
   import Foundation
   import LaunchInitializers
   import Synchronization
+  import TestSupport
   import Testing
 
   /// Each in a process of its own, since it blocks what the other tests run on.
@@ -76,12 +77,12 @@
     func mainActor() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
-        let (isRunning, release) = (Gate(), DispatchSemaphore(value: 0))
+        let (isRunning, release) = (AsyncLatch(), DispatchSemaphore(value: 0))
         let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(50)) {
           Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50))
         }
         let waiting = Task.detached {
-          await isRunning.pass()
+          await isRunning.wait()
           let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
           #expect(error?.code == .timedOut)
           #expect(error?.abandoned == ["stuck"])
@@ -97,7 +98,7 @@
     func mainActorAndSkipped() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
-        let (isRunning, release) = (Gate(), DispatchSemaphore(value: 0))
+        let (isRunning, release) = (AsyncLatch(), DispatchSemaphore(value: 0))
         let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(50)) {
           Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50)).onFailure(.skip)
           Do { _ in release.signal() }.id("next").after("stuck")
@@ -109,7 +110,7 @@
     }
 
     private struct Blocking: Initializable {
-      let isRunning: Gate
+      let isRunning: AsyncLatch
       let release: DispatchSemaphore
       func perform(with configuration: any Configurable) {
         isRunning.open()

@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Events", .timeLimit(.minutes(10))) struct EventTests {
@@ -7,10 +8,10 @@ import Testing
 
   @Test("a stream reports all events in order, between the beginning and end of each phase, until the shut-down")
   func order() async throws {
-    let calls = Count()
+    let calls = Counter()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
       Do { _ in }.id("a")
-      Do { _ in if calls.next() == 1 { throw Broken(number: 7) } }.id("b").onFailure(.retry(1, after: .zero))
+      Do { _ in if calls.increment() == 1 { throw Broken(number: 7) } }.id("b").onFailure(.retry(1, after: .zero))
       Do { _ in throw SkipInitializer("no key") }.id("c")
     }
     let events = launch.events
@@ -31,10 +32,10 @@ import Testing
 
   @Test("a launch that hangs reports the steps that it waits for")
   func hanging() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
-      Do { _ in await gate.pass() }.id("stuck").after()
-      Do { _ in await gate.pass() }.id("too").after()
+      Do { _ in await gate.wait() }.id("stuck").after()
+      Do { _ in await gate.wait() }.id("too").after()
     }
     let events = launch.events
     let launched = Task { try await launch.launch() }

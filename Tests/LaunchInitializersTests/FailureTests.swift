@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Failing steps", .timeLimit(.minutes(10))) struct FailureTests {
@@ -14,7 +15,7 @@ import Testing
     "a failing step cancels running steps, shuts completed steps down in reverse order, and keeps the others from running"
   )
   func abort() async throws {
-    let isRunning = Gate()
+    let isRunning = AsyncLatch()
     let launch = try sequence {
       note("log", journal).id("log")
       note("db", journal).id("db").after("log")
@@ -26,7 +27,7 @@ import Testing
         }
       }.id("slow").after("db")
       Do { _ in
-        await isRunning.pass()
+        await isRunning.wait()
         throw Broken()
       }.id("bad").after("db")
       note("late", journal).id("late").after("bad")
@@ -215,14 +216,14 @@ import Testing
 
   @Test("the end of a launch cancels the pause before a retry, and no timer is left", arguments: [0, 1, 2])
   func pauseIsCancelled(reason: Int) async throws {
-    let (gate, attempts, clock) = (Gate(), Count(), clock)
+    let (gate, attempts, clock) = (AsyncLatch(), Counter(), clock)
     let launch = try sequence {
       Do { _ in
-        attempts.next()
+        attempts.increment()
         throw Broken(number: 1)
       }.id("pausing").after().onFailure(.retry(1, after: .seconds(60)))
       Do { _ in
-        await gate.pass()
+        await gate.wait()
         if reason == 0 { throw Broken(number: 2) }
       }.id("other").after().onFailure(reason == 0 ? .abort : .skip)
     }

@@ -1,5 +1,6 @@
 import LaunchInitializers
 import Support
+import TestSupport
 import Testing
 
 @Suite("Foreground", .timeLimit(.minutes(10))) struct ForegroundTests {
@@ -39,20 +40,20 @@ import Testing
 
   @Test("calls during a pass, after another background, share one more pass")
   func exactlyOneMore() async throws {
-    let (gate, isRunning) = (Gate(), Gate())
+    let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do(wantsForeground: true) { _ in
         journal.note("run")
         if journal.entries.count == 2 {
           isRunning.open()
-          await gate.pass()
+          await gate.wait()
         }
       }
     }
     try await launch.launch()
     await launch.enterBackground()
     let first = Task { await launch.enterForeground() }
-    await isRunning.pass()
+    await isRunning.wait()
     let others = (0..<100).compactMap { _ in
       launch.noteBackground()
       return launch.noteForeground()
@@ -66,17 +67,17 @@ import Testing
 
   @Test("a pass during the launch waits for the launch's end")
   func deferred() async throws {
-    let (gate, isRunning) = (Gate(), Gate())
+    let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       note("a", journal, again: true)
       Do { _ in
         isRunning.open()
-        await gate.pass()
+        await gate.wait()
         journal.note("launched")
       }
     }
     let launched = Task { try await launch.launch() }
-    await isRunning.pass()
+    await isRunning.wait()
     await launch.enterBackground()
     let pass = Task { await launch.enterForeground() }
     gate.open()

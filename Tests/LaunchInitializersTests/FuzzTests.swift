@@ -1,6 +1,7 @@
 import Foundation
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 /// Random plans, run on a clock that a test moves, against what an oracle says of them.

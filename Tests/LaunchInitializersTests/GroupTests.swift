@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Groups of steps", .timeLimit(.minutes(10))) struct GroupTests {
@@ -89,10 +90,10 @@ import Testing
   @Test("the modifiers of a group apply to its steps, whose own modifiers take precedence")
   func modifiers() async throws {
     let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["On": "yes"]]])
-    let attempts = Count()
+    let attempts = Counter()
     let launch = try sequence(configuration) {
       LaunchGroup("retried") {
-        Do { _ in if attempts.next() < 3 { throw Broken() } }.id("flaky")
+        Do { _ in if attempts.increment() < 3 { throw Broken() } }.id("flaky")
         Do { _ in throw Broken() }.id("bad").onFailure(.skip)
       }.onFailure(.retry(2, after: .zero))
       LaunchGroup("tests") {

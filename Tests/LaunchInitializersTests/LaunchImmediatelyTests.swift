@@ -1,5 +1,6 @@
 import LaunchInitializers
 import Support
+import TestSupport
 import Testing
 
 @Suite("Immediate launches", .timeLimit(.minutes(10))) @MainActor struct LaunchImmediatelyTests {
@@ -34,10 +35,10 @@ import Testing
 
   @Test("the call doesn't wait for steps that suspend, and later steps follow them")
   func waiting() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Plain(name: "first", journal: journal).id("first")
-      Do { _ in await gate.pass() }.id("slow").after("first")
+      Do { _ in await gate.wait() }.id("slow").after("first")
       Plain(name: "beside", journal: journal).id("beside").after("first")
       Plain(name: "after", journal: journal).after("slow")
     }
@@ -50,10 +51,10 @@ import Testing
 
   @Test("synchronous steps run even if the maximum number of steps is waiting")
   func width() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
-      Do { _ in await gate.pass() }.after()
-      Do { _ in await gate.pass() }.after()
+      Do { _ in await gate.wait() }.after()
+      Do { _ in await gate.wait() }.after()
       Plain(name: "beside", journal: journal).after()
     }
     let task = launch.launchImmediately()
@@ -64,10 +65,10 @@ import Testing
 
   @Test("steps that begin after the call respect the maximum number")
   func widthAfterwards() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
-      Do { _ in await gate.pass() }.id("0").after()
-      Do { _ in await gate.pass() }.id("1").after()
+      Do { _ in await gate.wait() }.id("0").after()
+      Do { _ in await gate.wait() }.id("1").after()
       Do { _ in for _ in 0..<100 { await Task.yield() } }.id("late").after("0")
       Do { _ in }.id("last").after("0")
     }
@@ -118,14 +119,14 @@ import Testing
 
   @Test("immediate launches work without the system's immediate tasks")
   func olderSystems() async throws {
-    let (gate, step, onMain) = (Gate(), Plain(name: "plain", journal: journal), OnMain(journal))
+    let (gate, step, onMain) = (AsyncLatch(), Plain(name: "plain", journal: journal), OnMain(journal))
     let journal = journal
     let task = ImmediateTaskExecutor.start {
       do {
         try step.perform(with: NoConfiguration())
         try await onMain.perform(with: NoConfiguration())
       } catch {}
-      await gate.pass()
+      await gate.wait()
       MainActor.assertIsolated()
       journal.note("rest")
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,10 +1,11 @@
 import LaunchInitializers
+import TestSupport
 import Testing
 
 #if os(macOS) || os(Linux)
   @Suite("Preconditions") struct LaunchTrapTests {
     private static func message(_ result: ExitTest.Result?) -> String {
-      String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      text(result?.standardErrorContent)
     }
 
     @Test("a maximum of zero concurrent steps stops the program")

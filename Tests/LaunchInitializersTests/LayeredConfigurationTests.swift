@@ -1,5 +1,6 @@
 import Foundation
 import LaunchInitializers
+import TestSupport
 import Testing
 
 @Suite("Layered configuration") struct LayeredConfigurationTests {
@@ -189,7 +190,7 @@ import Testing
             .memory(["CrashApi": [.production: ["Key": "own"]]]),
           ])
       }
-      let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+      let message = text(result.standardErrorContent)
       #expect(message.contains("Crash.ApiKey and CrashApi.Key have the same environment variable, APP_CRASH_API_KEY"))
       #expect(message.contains("LayeredConfigurationTests.swift"))
     }

@@ -2,6 +2,7 @@ import LaunchInitializers
 import SpellRegistry
 import SpellTesting
 import Support
+import TestSupport
 import Testing
 
 @Suite("Lazy steps", .registry, .timeLimit(.minutes(10))) struct LazyStepTests {
@@ -15,10 +16,10 @@ import Testing
     let journal: Journal
     var again = false
     var body: @Sendable (Int) async throws -> Void = { _ in }
-    let calls = Count()
+    let calls = Counter()
 
     func makeService(with configuration: any Configurable) async throws -> Index {
-      let call = calls.next()
+      let call = calls.increment()
       journal.note("make \(call)")
       try await body(call)
       return Index(number: call)
@@ -227,7 +228,7 @@ import Testing
 
   @Test("a shut-down or a failing launch ends a lazy step under way", arguments: [false, true])
   func stopped(launchFails: Bool) async throws {
-    let (began, journal) = (Gate(), journal)
+    let (began, journal) = (AsyncLatch(), journal)
     let launch = try sequence {
       IndexInitializer(journal: journal) { [clock] _ in
         began.open()
@@ -235,13 +236,13 @@ import Testing
       }.id("index").lazily()
       Do { _ in _ = try await resolve() }.id("user").requires("index")
       Do { _ in
-        await began.pass()
+        await began.wait()
         if launchFails { throw Broken() }
         try await clock.sleep(for: .seconds(60))
       }.id("bad").after("index")
     }
     let launched = Task { try await launch.launch() }
-    await began.pass()
+    await began.wait()
     if !launchFails { await launch.shutDown() }
     let error = try await #require(throws: LaunchError.self) { try await launched.value }
     #expect(error.code == (launchFails ? .stepFailed : .shutDown))
@@ -253,20 +254,20 @@ import Testing
   @Test("a lazy step that is resolved during a failing launch or a shut-down is shut down if it completed")
   func races() async throws {
     for round in 0..<200 {
-      let (up, down) = (Count(), Count())
+      let (up, down) = (Counter(), Counter())
       struct Part: ServiceInitializer {
-        let (up, down): (Count, Count)
+        let (up, down): (Counter, Counter)
         func makeService(with configuration: any Configurable) async throws -> Index {
           await Task.yield()
           try Task.checkCancellation()
-          return Index(number: up.next())
+          return Index(number: up.increment())
         }
-        func shutDown() async { down.next() }
+        func shutDown() async { down.increment() }
       }
       let registry = InitializerRegistry()
       let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
         Part(up: up, down: down).id("lazy").lazily()
-        Do(whenShutDown: { down.next() }) { _ in up.next() }.id("step").after("lazy")
+        Do(whenShutDown: { down.increment() }) { _ in up.increment() }.id("step").after("lazy")
         if round % 3 == 0 { Do { _ in throw Broken() }.after("step") }
       }
       await withTaskGroup(of: Void.self) { group in

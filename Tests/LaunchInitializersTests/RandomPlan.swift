@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 
 /// A random plan of a few steps, the same for the same seed.
 struct RandomPlan: Sendable {
@@ -27,7 +28,7 @@ struct RandomPlan: Sendable {
 
   init(seed: UInt64) {
     self.seed = seed
-    var random = Seeded(state: seed)
+    var random = SplitMix(seed: seed)
     maxConcurrentSteps = Int.random(in: 1...4, using: &random)
     // Each duration has digits of its own, so that no two things happen at once.
     var digits = 0
@@ -88,14 +89,14 @@ struct RandomPlan: Sendable {
   }
 
   private static func listed(_ step: Step, _ steps: [Step], _ clock: TestClock, _ journal: Journal) -> LaunchStep {
-    let calls = Count()
+    let calls = Counter()
     var listed = Do(
       whenShutDown: {
         journal.note("-\(step.id)")
         await sleep(step.shutDownDuration, on: clock, heedsCancellation: step.heedsCancellation)
       },
       { _ in
-        let (duration, ending) = step.attempt(calls.next())
+        let (duration, ending) = step.attempt(calls.increment())
         await sleep(duration, on: clock, heedsCancellation: step.heedsCancellation)
         if step.heedsCancellation { try Task.checkCancellation() }
         switch ending {
@@ -132,18 +133,5 @@ struct RandomPlan: Sendable {
     } onCancel: {
       sleep.cancel()
     }
-  }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

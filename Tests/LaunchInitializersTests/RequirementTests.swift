@@ -1,4 +1,5 @@
 import LaunchInitializers
+import TestSupport
 import Testing
 
 @Suite("Requirements", .timeLimit(.minutes(10))) struct RequirementTests {

@@ -2,6 +2,7 @@ import LaunchInitializers
 import SpellRegistry
 import SpellTesting
 import Support
+import TestSupport
 import Testing
 
 @Suite("Running services", .timeLimit(.minutes(10))) struct RunningTests {
@@ -12,11 +13,11 @@ import Testing
   private struct Service: RunningInitializer {
     let journal: Journal
     let body: @Sendable (Int) async throws -> Void
-    let runs = Count()
+    let runs = Counter()
 
     func perform(with configuration: any Configurable) async throws { journal.note("up") }
     func run(_ configuration: any Configurable) async throws {
-      let run = runs.next()
+      let run = runs.increment()
       journal.note("run \(run)")
       try await body(run)
     }
@@ -35,14 +36,14 @@ import Testing
 
   @Test("a service begins after its setup, and is cancelled before its shut-down")
   func life() async throws {
-    let began = Gate()
+    let began = AsyncLatch()
     let launch = try sequence {
       Service(journal: journal) {
         began.open()
         try await Self.untilCancelled($0)
         journal.note("cancelled")
       }.id("server")
-      Do(whenShutDown: { journal.note("-after") }) { _ in await began.pass() }.id("after").requires("server")
+      Do(whenShutDown: { journal.note("-after") }) { _ in await began.wait() }.id("after").requires("server")
     }
     try await launch.launch()
     await launch.shutDown()
@@ -119,10 +120,10 @@ import Testing
 
   @Test("a service that fails ends a run with its error")
   func fails() async throws {
-    let (launched, journal) = (Gate(), journal)
+    let (launched, journal) = (AsyncLatch(), journal)
     let launch = try sequence {
       Service(journal: journal) { _ in
-        await launched.pass()
+        await launched.wait()
         throw Broken(number: 7)
       }.id("server")
     }
@@ -159,15 +160,15 @@ import Testing
 
   @Test("a service that ignores its cancellation is left behind at its stop timeout")
   func deaf() async throws {
-    let (gate, began) = (Gate(), Gate())
+    let (gate, began) = (AsyncLatch(), AsyncLatch())
     let launch = try sequence {
       Service(journal: journal) { _ in
         began.open()
-        await gate.pass()
+        await gate.wait()
       }.id("server").stopTimeout(.seconds(3))
     }
     try await launch.launch()
-    await began.pass()
+    await began.wait()
     let shutDown = Task { await launch.shutDown() }
     await clock.waitForSleeper(until: .seconds(3))
     clock.advance(by: .seconds(3))
@@ -195,12 +196,12 @@ import Testing
   @Test("services that exit all the time are each shut down once, and don't run afterwards")
   func manyEnds() async throws {
     for _ in 0..<50 {
-      let (journal, ends) = (Journal(), Count())
+      let (journal, ends) = (Journal(), Counter())
       let launch = try LaunchSequence(configuration: NoConfiguration()) {
         for number in 0..<4 {
           Service(journal: journal) { _ in
             await Task.yield()
-            ends.next()
+            ends.increment()
             throw Broken()
           }.id("\(number)").after().onExit(.restart(max: 5, within: .seconds(60), backoff: .constant(.zero)))
         }

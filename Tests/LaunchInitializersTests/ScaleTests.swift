@@ -1,5 +1,6 @@
 import Foundation
 import LaunchInitializers
+import TestSupport
 import Testing
 
 @Suite("Scale", .timeLimit(.minutes(10))) struct ScaleTests {
@@ -10,7 +11,7 @@ import Testing
   }
 
   private static func dependencies(_ shape: Shape, _ count: Int) -> [[Int]] {
-    var generator = Seeded(state: shape == .random ? 7 : 8)
+    var generator = SplitMix(seed: shape == .random ? 7 : 8)
     return (0..<count).map { number in
       switch shape {
       case .line, .independent: []
@@ -31,7 +32,7 @@ import Testing
       }
     }
     if shape == .otherRandom {
-      var generator = Seeded(state: 9)
+      var generator = SplitMix(seed: 9)
       steps.shuffle(using: &generator)
     }
     return steps

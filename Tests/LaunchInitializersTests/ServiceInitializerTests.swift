@@ -1,6 +1,7 @@
 import LaunchInitializers
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Services of steps", .registry) struct ServiceInitializerTests {
@@ -113,10 +114,10 @@ import Testing
   @Test("an abandoned step registers nothing, and later registrations stay")
   func abandoned() async throws {
     struct Slow: ServiceInitializer {
-      let gate = Gate()
-      let isShutDown = Gate()
+      let gate = AsyncLatch()
+      let isShutDown = AsyncLatch()
       func makeService(with configuration: any Configurable) async throws -> Database {
-        await gate.pass()
+        await gate.wait()
         return Database(path: "/late")
       }
       func shutDown() async { isShutDown.open() }
@@ -133,7 +134,7 @@ import Testing
     clock.advance(by: .seconds(2))
     #expect(try await launched.value.entries.map(\.outcome) == [.failed, .completed])
     slow.gate.open()
-    await slow.isShutDown.pass()
+    await slow.isShutDown.wait()
     #expect(registeredPath() == "/data")
     await launch.shutDown()
     #expect(registeredPath() == nil)

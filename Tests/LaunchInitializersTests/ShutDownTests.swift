@@ -2,6 +2,7 @@ import Foundation
 import LaunchInitializers
 import SpellTesting
 import Support
+import TestSupport
 import Testing
 
 @Suite("Shut-down", .timeLimit(.minutes(10))) struct ShutDownTests {
@@ -26,11 +27,11 @@ import Testing
 
   @Test("independent steps are shut down concurrently")
   func backwards() async throws {
-    let (gate, journal) = (Gate(), journal)
+    let (gate, journal) = (AsyncLatch(), journal)
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       note("log", journal).id("log")
       Do(whenShutDown: {
-        await gate.pass()
+        await gate.wait()
         journal.note("-slow")
       }) { _ in }.id("slow").after("log")
       Do(whenShutDown: {
@@ -47,10 +48,10 @@ import Testing
 
   @Test("a step that hangs without a timeout is left behind after ten seconds, and the others go on")
   func hanging() async throws {
-    let (clock, gate) = (TestClock(), Gate())
+    let (clock, gate) = (TestClock(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
       note("a", journal).id("a")
-      Do(whenShutDown: { await gate.pass() }) { _ in }.id("hangs")
+      Do(whenShutDown: { await gate.wait() }) { _ in }.id("hangs")
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
@@ -112,7 +113,7 @@ import Testing
 
   @Test("a shut-down during the launch ends the launch, and shuts completed steps down")
   func during() async throws {
-    let (clock, isRunning) = (TestClock(), Gate())
+    let (clock, isRunning) = (TestClock(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
       note("a", journal)
       Do { _ in
@@ -121,7 +122,7 @@ import Testing
       }
     }
     let launched = Task { try await launch.launch() }
-    await isRunning.pass()
+    await isRunning.wait()
     #expect(await launch.shutDown().entries.map(\.id) == ["Do"])
     let error = try await #require(throws: LaunchError.self) { try await launched.value }
     #expect(error.code == .shutDown)
@@ -145,10 +146,10 @@ import Testing
 
   @Test("a step that exceeds its timeout at the shut-down is left behind, and the others go on")
   func timeout() async throws {
-    let (clock, gate) = (TestClock(), Gate())
+    let (clock, gate) = (TestClock(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
       note("a", journal).id("a")
-      Do(whenShutDown: { await gate.pass() }) { _ in }.id("stuck").timeout(.seconds(3))
+      Do(whenShutDown: { await gate.wait() }) { _ in }.id("stuck").timeout(.seconds(3))
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }

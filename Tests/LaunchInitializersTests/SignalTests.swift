@@ -2,6 +2,7 @@
   import Foundation
   import LaunchInitializers
   import Synchronization
+  import TestSupport
   import Testing
 
   /// Each in a process of its own, since a signal is for the whole process.
@@ -36,7 +37,7 @@
       let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
         _ = try await Self.sequence().run(on: signals.map(LaunchSignal.init))
       }
-      #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("run(on:) "))
+      #expect(text(result.standardErrorContent).contains("run(on:) "))
     }
 
     @Test("a signal shuts the sequence down with exit code 0")
@@ -95,15 +96,15 @@
     func second(round: Int) async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
         alarm(60)
-        let isStopping = Gate()
+        let isStopping = AsyncLatch()
         let launch = try LaunchSequence(configuration: NoConfiguration()) {
           Do(whenShutDown: {
             isStopping.open()
-            await Gate().pass()
+            await AsyncLatch().wait()
           }) { _ in kill(getpid(), SIGTERM) }
         }
         Task {
-          await isStopping.pass()
+          await isStopping.wait()
           await Self.send(SIGTERM) { false }
         }
         exit(try await launch.run())
@@ -114,11 +115,11 @@
     func secondEndsShutDown() async {
       await #expect(processExitsWith: .exitCode(1)) {
         alarm(60)
-        let (isStopping, journal) = (Gate(), Journal())
+        let (isStopping, journal) = (AsyncLatch(), Journal())
         let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(10)) {
           Do(whenShutDown: {
             isStopping.open()
-            await Gate().pass()
+            await AsyncLatch().wait()
           }) { _ in }
         }
         // For one that comes when the run is over.

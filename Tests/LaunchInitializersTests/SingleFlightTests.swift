@@ -2,6 +2,7 @@ import LaunchInitializers
 import Support
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Callers of a launch", .timeLimit(.minutes(10))) struct SingleFlightTests {
@@ -68,12 +69,12 @@ import Testing
 
   @Test("a task that outlives its step can call the launch")
   func afterwards() async throws {
-    let (box, later, gate) = (Box<LaunchSequence>(), Box<Task<Int, any Error>>(), Gate())
+    let (box, later, gate) = (Box<LaunchSequence>(), Box<Task<Int, any Error>>(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do { _ in
         later.value.withLock {
           $0 = Task {
-            await gate.pass()
+            await gate.wait()
             return try await box.value.withLock { $0 }?.launch().entries.count ?? 0
           }
         }
@@ -106,7 +107,7 @@ import Testing
 
   @Test("cancelling the only caller cancels running steps, and shuts completed steps down")
   func cancelled() async throws {
-    let (clock, isRunning) = (TestClock(), Gate())
+    let (clock, isRunning) = (TestClock(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
       note("log", journal)
       Do { _ in
@@ -116,7 +117,7 @@ import Testing
       note("late", journal)
     }
     let task = Task { try await launch.launch() }
-    await isRunning.pass()
+    await isRunning.wait()
     task.cancel()
     let error = try await #require(throws: LaunchError.self) { try await task.value }
     #expect(error.code == .cancelled)
@@ -125,15 +126,15 @@ import Testing
 
   @Test("a launch goes on for the other callers when one is cancelled")
   func oneCancelled() async throws {
-    let (gate, isRunning) = (Gate(), Gate())
+    let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do { _ in
         isRunning.open()
-        await gate.pass()
+        await gate.wait()
       }
     }
     let first = Task { try await launch.launch() }
-    await isRunning.pass()
+    await isRunning.wait()
     let second = Task { try await launch.launch() }
     // One of the two has to be waiting before the other is cancelled, or it would be the last.
     second.cancel()
@@ -146,9 +147,9 @@ import Testing
   @Test("a launch that was cancelled before it began can be begun later")
   func cancelledBefore() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
-    let gate = Gate()
+    let gate = AsyncLatch()
     let task = Task {
-      await gate.pass()
+      await gate.wait()
       try await launch.launch()
     }
     task.cancel()

@@ -1,6 +1,7 @@
 import LaunchInitializers
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Modifiers", .timeLimit(.minutes(10))) struct StepModifierTests {
@@ -37,10 +38,10 @@ import Testing
 
   @Test("a deferred step begins after the launch, and is shut down like any other")
   func deferred() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Do { _ in
-        await gate.pass()
+        await gate.wait()
         journal.note("later")
       }.id("later").deferred()
       note("a", journal).id("a")
@@ -68,12 +69,12 @@ import Testing
   @Test("a shut-down at any time ends the deferred steps")
   func deferredRace() async throws {
     for round in 0..<100 {
-      let (up, down) = (Count(), Count())
+      let (up, down) = (Counter(), Counter())
       let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
         for number in 0..<6 {
-          let step = Do(whenShutDown: { down.next() }) { _ in
+          let step = Do(whenShutDown: { down.increment() }) { _ in
             if round % 2 == 0 { await Task.yield() }
-            up.next()
+            up.increment()
           }.id("\(number)").after()
           number < 3 ? step : step.deferred()
         }
@@ -130,12 +131,12 @@ import Testing
 
   @Test("a step reports its health, and is unhealthy if it doesn't answer in time")
   func health() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
       note("fine", journal).id("fine")
       Ailing { .degraded("slow") }.id("slow")
       Ailing {
-        await gate.pass()
+        await gate.wait()
         return .healthy
       }.id("stuck")
       Do { _ in throw SkipInitializer("nothing") }.id("skipped")

@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Order of steps", .timeLimit(.minutes(10))) struct StepOrderTests {
@@ -65,10 +66,10 @@ import Testing
 
   @Test("steps that declare their order don't hold up the others")
   func besideTheLine() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try sequence {
       note("a", journal)
-      Do { _ in await gate.pass() }.id("slow").after()
+      Do { _ in await gate.wait() }.id("slow").after()
       note("b", journal)
       Do { _ in gate.open() }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LaunchInitializers
 import SpellTesting
+import TestSupport
 import Testing
 
 /// Many launches on the system's clocks.
@@ -30,7 +31,7 @@ import Testing
 
   @Test("a launch with a failing step never returns as if it had succeeded", arguments: ["one", "beside", "line"])
   func failures(shape: String) async throws {
-    let lost = Count()
+    let lost = Counter()
     try await Self.many(Self.isLong ? 200_000 : 3_000) { _ in
       let launch = try LaunchSequence(configuration: NoConfiguration()) {
         switch shape {
@@ -47,7 +48,7 @@ import Testing
       }
       do {
         try await launch.launch()
-        lost.next()
+        lost.increment()
       } catch {}
     }
     #expect(lost.value == 0)
@@ -55,12 +56,12 @@ import Testing
 
   @Test("no retry is lost, however short its pause is", arguments: [Duration.zero, .microseconds(50)])
   func retries(pause: Duration) async throws {
-    let attempts = Count()
+    let attempts = Counter()
     let count = Self.isLong ? 20_000 : 300
     try await Self.many(count) { _ in
       let launch = try LaunchSequence(configuration: NoConfiguration()) {
         Do { _ in
-          attempts.next()
+          attempts.increment()
           throw Broken()
         }.onFailure(.retry(2, after: pause)).onFailure(.skip)
       }
@@ -73,14 +74,14 @@ import Testing
   @Test("each completed step is shut down once when a launch, foreground passes and a shut-down race")
   func race() async throws {
     try await Self.many(Self.isLong ? 20_000 : 200) { number in
-      let (up, down, again) = (Count(), Count(), Count())
+      let (up, down, again) = (Counter(), Counter(), Counter())
       // With a grace period that no busy machine uses up.
       let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
         for step in 0..<3 {
-          let isFirst = Count()
-          Do(wantsForeground: true, whenShutDown: { down.next() }) { _ in
+          let isFirst = Counter()
+          Do(wantsForeground: true, whenShutDown: { down.increment() }) { _ in
             if number % 3 == 0 { await Task.yield() }
-            (isFirst.next() == 1 ? up : again).next()
+            (isFirst.increment() == 1 ? up : again).increment()
           }.id("\(step)")
         }
       }
@@ -111,12 +112,12 @@ import Testing
   @Test("callers that are cancelled at random cancel the launch only with the last one")
   func cancellations() async throws {
     try await Self.many(Self.isLong ? 3_000 : 100) { number in
-      let (up, down) = (Count(), Count())
+      let (up, down) = (Counter(), Counter())
       let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
         for step in 0..<4 {
-          Do(whenShutDown: { down.next() }) { _ in
+          Do(whenShutDown: { down.increment() }) { _ in
             try await Task.sleep(for: .microseconds(200))
-            up.next()
+            up.increment()
           }.id("\(step)").after()
         }
       }

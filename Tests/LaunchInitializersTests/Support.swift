@@ -2,6 +2,7 @@ import LaunchInitializers
 import Support
 import SpellTesting
 import Synchronization
+import TestSupport
 
 struct NoConfiguration: Configurable {
   var serviceStorage: ServiceStorage = [:]
@@ -12,45 +13,6 @@ struct NoConfiguration: Configurable {
 
 struct Broken: Error, Equatable {
   var number = 0
-}
-
-/// What happened, in order, from any thread.
-final class Journal: Sendable {
-  private let lines = Lock<[String]>([])
-  var entries: [String] { lines.withLock { $0 } }
-  func note(_ line: String) { lines.withLock { $0.append(line) } }
-}
-
-/// Counts calls, from any thread.
-final class Count: Sendable {
-  private let count = Atomic(0)
-  var value: Int { count.load(ordering: .sequentiallyConsistent) }
-  @discardableResult func next() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
-}
-
-/// A door that opens once.
-final class Gate: Sendable {
-  private let state = Lock<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
-
-  var isOpen: Bool { state.withLock(\.isOpen) }
-
-  func open() {
-    let waiting = state.withLock { state in
-      defer { state = (true, []) }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  func pass() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
-    }
-  }
 }
 
 /// A step that does whatever a test says.

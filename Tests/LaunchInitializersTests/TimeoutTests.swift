@@ -1,6 +1,7 @@
 import LaunchInitializers
 import Support
 import SpellTesting
+import TestSupport
 import Testing
 
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
@@ -55,13 +56,13 @@ import Testing
 
   @Test("a step that ignores its cancellation is abandoned after the grace period, and named")
   func abandoned() async throws {
-    let (gate, isShutDown) = (Gate(), Gate())
+    let (gate, isShutDown) = (AsyncLatch(), AsyncLatch())
     let launch = try sequence {
       note("log", journal).id("log")
       Do(whenShutDown: {
         journal.note("-stuck")
         isShutDown.open()
-      }) { _ in await gate.pass() }.id("stuck").after("log").timeout(.seconds(5))
+      }) { _ in await gate.wait() }.id("stuck").after("log").timeout(.seconds(5))
     }
     let launched = Task { try await launch.launch() }
     await clock.waitForSleepers(1)
@@ -76,15 +77,15 @@ import Testing
     #expect(journal.entries == ["log", "-log"])
     // When it does complete in the end, nobody else will give up what it holds.
     gate.open()
-    await isShutDown.pass()
+    await isShutDown.wait()
     #expect(journal.entries == ["log", "-log", "-stuck"])
   }
 
   @Test("the launch goes on without an abandoned step whose policy is to skip")
   func abandonedAndSkipped() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try sequence {
-      Do { _ in await gate.pass() }.id("stuck").timeout(.seconds(5)).onFailure(.skip)
+      Do { _ in await gate.wait() }.id("stuck").timeout(.seconds(5)).onFailure(.skip)
       note("next", journal).id("next").after("stuck")
     }
     let launched = Task { try await launch.launch() }
@@ -100,8 +101,8 @@ import Testing
 
   @Test("a step that completes within the grace period counts as completed, and the report says so")
   func late() async throws {
-    let gate = Gate()
-    let launch = try sequence { Do { _ in await gate.pass() }.timeout(.seconds(5)) }
+    let gate = AsyncLatch()
+    let launch = try sequence { Do { _ in await gate.wait() }.timeout(.seconds(5)) }
     let launched = Task { try await launch.launch() }
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
@@ -114,14 +115,14 @@ import Testing
 
   @Test("a step that ignores an abort is abandoned, and the error names it")
   func abandonedByAbort() async throws {
-    let (gate, isRunning) = (Gate(), Gate())
+    let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
     let launch = try sequence {
       Do { _ in
         isRunning.open()
-        await gate.pass()
+        await gate.wait()
       }.id("stuck").after()
       Do { _ in
-        await isRunning.pass()
+        await isRunning.wait()
         throw Broken()
       }.id("bad").after()
     }
@@ -165,11 +166,11 @@ import Testing
 
   @Test("an abandoned step isn't retried")
   func abandonedIsNotRetried() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try sequence {
       Do { _ in
         journal.note("try")
-        await gate.pass()
+        await gate.wait()
       }.id("stuck").timeout(.seconds(5)).onFailure(.retry(3, after: .zero))
     }
     let launched = Task { try await launch.launch() }
@@ -202,9 +203,9 @@ import Testing
 
   @Test("a step that takes too long to shut down after an abort is named")
   func abandonedInRollback() async throws {
-    let gate = Gate()
+    let gate = AsyncLatch()
     let launch = try sequence {
-      Do(whenShutDown: { await gate.pass() }) { _ in }.id("up").timeout(.seconds(3))
+      Do(whenShutDown: { await gate.wait() }) { _ in }.id("up").timeout(.seconds(3))
       Do { _ in
         clock.advance(by: .seconds(1))
         throw Broken()

@@ -2,6 +2,7 @@ import LazySpell
 import SpellRegistry
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Changing a @Lazy value", .registry) struct ChangeTests {

@@ -1,6 +1,7 @@
 import LazySpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private class Grandparent {

@@ -2,6 +2,7 @@ import Foundation
 import LazySpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private class Page {

@@ -1,5 +1,6 @@
 import Foundation
 import PartialSpell
+import TestSupport
 import Testing
 
 @Suite("A loader of decodable values") struct DecodablePartialLoaderTests {

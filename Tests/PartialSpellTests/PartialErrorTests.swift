@@ -1,6 +1,7 @@
 import PartialSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private final class Wallet {
@@ -24,10 +25,10 @@ private final class Wallet {
     #expect(error.resource == "Spare")
     #expect(error.places == ["the shelf"])
     #expect(error.property == "Wallet.card")
-    #expect(error.declaration == "PartialSpellTests/PartialErrorTests.swift:7")
+    #expect(error.declaration == "PartialSpellTests/PartialErrorTests.swift:8")
     #expect(
       error.description.hasPrefix(
-        "The Card for Wallet.card (PartialSpellTests/PartialErrorTests.swift:7) could not be loaded: there is no "
+        "The Card for Wallet.card (PartialSpellTests/PartialErrorTests.swift:8) could not be loaded: there is no "
           + "resource \"Spare\"."))
     #expect(error.description.hasSuffix("\n  Searched: the shelf"))
   }
@@ -135,7 +136,7 @@ private final class Wallet {
     #expect(message.contains("The Card for Wallet.card"))
     #expect(message.contains("Searched: the shelf"))
     #expect(message.contains("`try $property.load()`"))
-    #expect(message.contains("PartialErrorTests.swift:7"))
+    #expect(message.contains("PartialErrorTests.swift:8"))
   }
 
   @Test("stops the program in a struct with the location of the declaration")

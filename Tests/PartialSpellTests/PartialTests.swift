@@ -1,6 +1,7 @@
 import PartialSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private class Wallet {

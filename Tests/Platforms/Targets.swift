@@ -8,7 +8,9 @@ let standIns =
 
 package.products = []
 // The tool is for files, and Windows has no file store.
-package.targets = package.targets.filter { !$0.isTest && !(kit == "Windows" && $0.type == .executable) }
+package.targets = package.targets.filter {
+  !$0.isTest && $0.name != "TestSupport" && !(kit == "Windows" && $0.type == .executable)
+}
 for target in package.targets { target.dependencies += standIns.map { .byName(name: $0) } }
 let tested = package.targets.filter { $0.type == .regular }.map { Target.Dependency.byName(name: $0.name) }
 package.targets += standIns.map { name in

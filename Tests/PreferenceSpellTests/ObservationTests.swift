@@ -4,6 +4,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
 extension PreferenceKeys {

@@ -1,6 +1,7 @@
 import PreferenceSpell
 import PreferenceStorage
 import SpellTesting
+import TestSupport
 import Testing
 
 private struct Address: Codable, Equatable, Sendable { var street = "", number = 1 }

@@ -3,6 +3,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 enum Constants {
@@ -114,7 +115,7 @@ enum Constants {
         Settings().nickname = "Alex"
       }
     }
-    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    let message = text(result.standardErrorContent)
     #expect(message.contains("A MemoryPreferenceStore is registered as its own type"))
     #expect(message.contains("(any PreferenceStore).self"))
   }

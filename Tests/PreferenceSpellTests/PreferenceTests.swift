@@ -3,6 +3,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 enum Language: String, Codable, Sendable { case english, dutch }
@@ -122,7 +123,7 @@ func use(_ store: some PreferenceStore) {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Options().verbose
     }
-    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    let message = text(result.standardErrorContent)
     #expect(message.contains("@Preference of type Bool"))
     #expect(message.contains("Give it a key"))
     #expect(message.contains("PreferenceTests.swift"))
@@ -134,7 +135,7 @@ func use(_ store: some PreferenceStore) {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Account().token
     }
-    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    let message = text(result.standardErrorContent)
     #expect(message.contains("@Preference of type String declared here has no default"))
   }
 

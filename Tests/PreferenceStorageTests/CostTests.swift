@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 /// What must not grow with something else, as ratios of times that are far apart.

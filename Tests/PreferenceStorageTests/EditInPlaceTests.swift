@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 /// Programs that write the file in place, without its lock, while a store has it open.

@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 @Suite("What others write, without a listener", .timeLimit(.minutes(10))) struct FollowingTests {

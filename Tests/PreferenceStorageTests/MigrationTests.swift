@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 @Suite("Migration") struct MigrationTests {

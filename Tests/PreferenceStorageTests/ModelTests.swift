@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 /// Thousands of random operations on several stores of one file, compared with an array of keys and values.

@@ -1,4 +1,5 @@
 import PreferenceStorage
+import TestSupport
 import Testing
 
 @Suite("A power cut") struct PowerCutTests {

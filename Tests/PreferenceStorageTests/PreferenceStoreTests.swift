@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 /// Both stores, of which everything here has to be true.

@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 @Suite("Stores that share a file", .timeLimit(.minutes(10))) struct SharedFileTests {

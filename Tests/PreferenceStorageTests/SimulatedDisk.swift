@@ -1,5 +1,6 @@
 import PreferenceStorage
 import Synchronization
+import TestSupport
 
 /// A disk in memory which remembers what was synchronised, for cutting its power.
 ///

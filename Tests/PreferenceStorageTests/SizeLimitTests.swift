@@ -1,5 +1,6 @@
 import Foundation
 import PreferenceStorage
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

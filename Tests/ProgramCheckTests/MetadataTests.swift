@@ -1,5 +1,6 @@
 @testable import ProgramCheck
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("Metadata") struct MetadataTests {
@@ -40,7 +41,7 @@ import Testing
 
   @Test("of random bytes gives a list, or none")
   func random() {
-    var generator = SplitMix(state: 15)
+    var generator = SplitMix(seed: 15)
     for _ in 0..<2_000 {
       let image = Image()
       for _ in 0..<Int.random(in: 1...40, using: &generator) {
@@ -78,18 +79,5 @@ import Testing
     #expect(memory.byte(at: 0) == nil)
     let name: StaticString = "a name in the image"
     #expect(memory.text(at: UInt(bitPattern: name.utf8Start)) == "a name in the image")
-  }
-}
-
-/// Steele, Lea and Flood's generator, so that a list that fails comes again.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
   }
 }

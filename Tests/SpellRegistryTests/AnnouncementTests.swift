@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("An announcement") struct AnnouncementTests {
@@ -40,7 +41,7 @@ import Testing
       let hidden = Hidden()
       InitializerRegistry().notifyObservers(of: 7, at: hidden.$number.point(in: hidden))
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let message = text(result?.standardErrorContent)
     #expect(message.contains("Hidden observes its injections, but reflection does not show the name"))
     #expect(message.contains("SpellRegistryTests/Spell.swift:"))
   }

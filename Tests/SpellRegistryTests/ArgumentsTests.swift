@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("Run-time arguments", .timeLimit(.minutes(10))) struct ArgumentsTests {

@@ -1,5 +1,6 @@
 import Foundation
 import SpellRegistry
+import TestSupport
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("Hooks", .timeLimit(.minutes(10))) struct HookTests {
@@ -195,7 +196,7 @@ import Testing
       registry.register(Int.self) { 1 }
       _ = registry.run { Page() }.number
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let message = text(result?.standardErrorContent)
     #expect(message.contains("A property of type Int in Page has a hook for Clock."))
     #expect(message.contains("Write the hook for the class that declares the property."))
   }

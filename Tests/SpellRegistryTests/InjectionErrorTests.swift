@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 /// The line that was registered at, as the messages spell it.
@@ -179,7 +180,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
       }
       _ = try? registry.resolve(Ticket.self)
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let message = text(result?.standardErrorContent)
     #expect(message.contains("No initializer is registered for Clock for Page.clock"))
     #expect(message.contains("registry.register(Clock.self) { … }"))
     #expect(message.contains("Read while making: Ticket"))

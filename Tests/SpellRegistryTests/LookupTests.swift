@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 /// A type for each type, and so as many as a test wants.
@@ -89,14 +90,14 @@ private final class Box<Content: Sendable>: Sendable {}
       let registry = InitializerRegistry(parent: parent)
       if withInstance { registry.register(instance: FileTracker(), as: .anySupertype) }
       for type in types { register(type, 2, in: registry) }
-      let meeting = Meeting(of: 2)
+      let meeting = Barrier(of: 2)
       async let removed: Void = onThread {
-        meeting.attend()
+        meeting.wait()
         registry.removeAll()
       }
       let isWhole = await onThread { [types] () -> Bool in
         func count<Value: Sendable>(_ type: Value.Type) -> Int { (try? registry.resolve([Value?].self))?.count ?? 0 }
-        meeting.attend()
+        meeting.wait()
         while count(types[0]) != 7 {}
         return types.allSatisfy { count($0) == 7 }
       }

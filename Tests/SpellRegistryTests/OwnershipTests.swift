@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 /// Something that is made and keeps a property, which asks the registry that was current when it was made.

@@ -1,5 +1,6 @@
 import SpellRegistry
 import Synchronization
+import TestSupport
 import Testing
 
 private class Parent {

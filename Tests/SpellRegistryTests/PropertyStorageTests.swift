@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("A property's storage", .timeLimit(.minutes(10))) struct PropertyStorageTests {

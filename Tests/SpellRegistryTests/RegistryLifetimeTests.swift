@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 private final class Service: Sendable {
@@ -138,7 +139,7 @@ private final class Asking: @unchecked Sendable {
       }
       _ = asking.service
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let message = text(result?.standardErrorContent)
     #expect(message.contains("The registry that this property of type Service asks is gone."))
     #expect(message.contains("hold the registry for as long as you use such an object"))
   }

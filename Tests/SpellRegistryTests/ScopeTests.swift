@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("Scopes") struct ScopeTests {
@@ -114,7 +115,7 @@ import Testing
   @Test("scope weak of what can't be held weakly stops the program where it is registered, with a sentence")
   func weakValueType() async {
     func message(_ result: ExitTest.Result?) -> String {
-      String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      text(result?.standardErrorContent)
     }
     let number = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry().register(Int.self, scope: .weak) { 5 }
@@ -130,10 +131,10 @@ import Testing
       InitializerRegistry().register((any Error).self, scope: .weak) { Offline() }
     }
     #expect(message(error).contains("any Error is registered with scope .weak"))
-    let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    let string = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry().register((any CustomStringConvertible & Sendable).self, scope: .weak) { 5 }
     }
-    #expect(message(text).contains("scope .weak"))
+    #expect(message(string).contains("scope .weak"))
   }
 
   @Test("scope weak holds Optionals of classes and of protocols that only classes conform to")

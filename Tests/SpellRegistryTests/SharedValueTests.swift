@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("What a registration keeps") struct SharedValueTests {

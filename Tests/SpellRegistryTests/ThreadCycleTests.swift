@@ -1,9 +1,10 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 /// Registers a ring of singletons, each of which begins only once all have begun.
-private func ring(_ types: [(InitializerRegistry, Meeting) -> Void]) -> InitializerRegistry {
-  let (registry, meeting) = (InitializerRegistry(), Meeting(of: types.count))
+private func ring(_ types: [(InitializerRegistry, Barrier) -> Void]) -> InitializerRegistry {
+  let (registry, meeting) = (InitializerRegistry(), Barrier(of: types.count))
   for register in types { register(registry, meeting) }
   return registry
 }
@@ -14,11 +15,11 @@ private struct Three: Sendable {}
 
 private func link<Value: Sendable, Next: Sendable>(
   _ value: Value, to _: Next.Type, scope: Scope<Value> = .singleton
-) -> (InitializerRegistry, Meeting) -> Void {
+) -> (InitializerRegistry, Barrier) -> Void {
   { registry, meeting in
     let runs = Counter()
     registry.register(Value.self, scope: scope) { resolver in
-      if runs.increment() == 1 { meeting.attend() }
+      if runs.increment() == 1 { meeting.wait() }
       _ = try resolver.resolve(Next.self)
       return value
     }
@@ -59,7 +60,7 @@ private func link<Value: Sendable, Next: Sendable>(
   @Test("the cycle may pass through values that are not shared on its way")
   func detour() async {
     for _ in 0..<50 {
-      let (registry, meeting) = (InitializerRegistry(), Meeting(of: 2))
+      let (registry, meeting) = (InitializerRegistry(), Barrier(of: 2))
       link(One(), to: Three.self)(registry, meeting)
       link(Two(), to: One.self)(registry, meeting)
       registry.register(Three.self) {
@@ -171,14 +172,14 @@ private func link<Value: Sendable, Next: Sendable>(
       init(_ registry: InitializerRegistry, _ name: String) { number = registry.run { Spell(name) } }
     }
     for _ in 0..<20 {
-      let (registry, meeting, runs) = (InitializerRegistry(), Meeting(of: 2), Counter())
+      let (registry, meeting, runs) = (InitializerRegistry(), Barrier(of: 2), Counter())
       let (one, two) = (Page(registry, "one"), Page(registry, "two"))
       registry.register(Int.self, named: "one") {
-        if runs.increment() <= 2 { meeting.attend() }
+        if runs.increment() <= 2 { meeting.wait() }
         return try two.number.storage.resolve(in: nil)
       }
       registry.register(Int.self, named: "two") {
-        if runs.increment() <= 2 { meeting.attend() }
+        if runs.increment() <= 2 { meeting.wait() }
         return try one.number.storage.resolve(in: nil)
       }
       let codes = await onThreads(2) { index -> InjectionError.Code? in

@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("A thread that waited for a value", .timeLimit(.minutes(10))) struct WaitingTests {

@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @Suite("A singleton that goes while it is made", .timeLimit(.minutes(10))) struct WithdrawalTests {

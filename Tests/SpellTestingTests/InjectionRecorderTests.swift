@@ -1,6 +1,7 @@
 import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private protocol Tracker: Sendable {}

@@ -1,13 +1,7 @@
 import Support
 import SpellTesting
+import TestSupport
 import Testing
-
-/// What happened, in order.
-private final class Journal: Sendable {
-  private let lines = Lock<[String]>([])
-  var entries: [String] { lines.withLock { $0 } }
-  func add(_ line: String) { lines.withLock { $0.append(line) } }
-}
 
 @Suite("TestClock") struct TestClockTests {
   let clock = TestClock()
@@ -35,7 +29,7 @@ private final class Journal: Sendable {
       clock.advance(by: .seconds(5))
       clock.advance(by: .seconds(-1))
     }
-    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let message = text(result?.standardErrorContent)
     #expect(message.contains("A TestClock at 5.0 seconds can't go back to 4.0 seconds."))
   }
 
@@ -44,7 +38,7 @@ private final class Journal: Sendable {
     let journal = Journal()
     let sleeper = Task {
       try await clock.sleep(for: .seconds(10))
-      journal.add("woke at \(clock.now)")
+      journal.note("woke at \(clock.now)")
     }
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(10) - .nanoseconds(1))
@@ -70,7 +64,7 @@ private final class Journal: Sendable {
     let sleepers = seconds.map { second in
       Task {
         try await clock.sleep(for: .seconds(second))
-        journal.add("\(second)")
+        journal.note("\(second)")
       }
     }
     await clock.waitForSleepers(5)
@@ -88,7 +82,7 @@ private final class Journal: Sendable {
     let loop = Task {
       for turn in 1...3 {
         try await clock.sleep(for: .seconds(60))
-        journal.add("\(turn) at \(clock.now)")
+        journal.note("\(turn) at \(clock.now)")
       }
     }
     for _ in 1...3 {
@@ -179,9 +173,9 @@ private final class Journal: Sendable {
           if number % 5 == 0 { sleeper.cancel() }
           do {
             try await sleeper.value
-            woken.add("\(number)")
+            woken.note("\(number)")
           } catch {
-            cancelled.add("\(number)")
+            cancelled.note("\(number)")
           }
         }
       }

@@ -3,6 +3,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellTesting
 import Support
+import TestSupport
 import Testing
 
 /// A store that writes the characters of its texts in another order, as a cipher would.

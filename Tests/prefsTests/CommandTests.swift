@@ -1,23 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a person types.
 @Suite("prefs, by hand") final class CommandTests: Sendable {
-  let folder = FileManager.default.temporaryDirectory
-    .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
-  var file: String { folder.appending(path: "settings.preferences").path }
+  let folder: TemporaryFolder
+  var file: String { folder.path(of: "settings.preferences") }
 
   init() throws {
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: folder)
-    } catch {
-      // Nothing was made.
-    }
+    folder = try TemporaryFolder()
   }
 
   func run(_ arguments: String...) throws -> (status: Int32?, output: String) {
@@ -88,7 +79,7 @@ import Testing
     #expect(try run(file, "get", "b").output == "\"two\\nlines\"\n")
     #expect(try shell("printf '{\"c\":1}' | prefs \"$file\" import /dev/stdin; prefs \"$file\" get c").output == "1\n")
     #expect(try shell("printf '\\377' | prefs \"$file\" set d -").status == 64)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+    #expect(try folder.names.count == 1)
   }
 
   @Test("edits in an editor, checks what was saved, and takes over what was changed")
@@ -100,13 +91,13 @@ import Testing
     #expect(try run(file, "dump").output == "a\t10\nb\t2\n")
     #expect(try shell("export EDITOR='sed -i /a/d'; \(edit)").output == "0\n")
     #expect(try run(file, "dump").output == "b\t2\n")
-    let broken = try shell("export TMPDIR='\(folder.path)' EDITOR='sed -i s/2/x/'; \(edit)")
+    let broken = try shell("export TMPDIR='\(folder.url.path)' EDITOR='sed -i s/2/x/'; \(edit)")
     #expect(broken.output == "65\n")
-    #expect(broken.errors.contains("is kept in \(folder.path)/prefs-"))
+    #expect(broken.errors.contains("is kept in \(folder.url.path)/prefs-"))
     #expect(try shell("export EDITOR=false; \(edit)").output == "74\n")
     #expect(try shell("export EDITOR='sed -i s/2/5/'; prefs \"$file\" edit b; prefs \"$file\" get b").output == "5\n")
     // An editor during which another program changes what is edited.
-    let editor = folder.appending(path: "editor").path
+    let editor = folder.path(of: "editor")
     try Data("#!/bin/sh\n'\(Tool.path)' '\(file)' set b 6\nsed -i s/5/7/ \"$1\"\n".utf8).write(
       to: URL(filePath: editor))
     #expect(try shell("export EDITOR='sh \(editor)'; \(edit)").output == "75\n")

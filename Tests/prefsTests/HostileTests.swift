@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import TestSupport
   import Testing
 
   #if canImport(Glibc)
@@ -10,22 +11,12 @@
 
   /// Outputs that can't be written, names that aren't text, and users other than the file's.
   @Suite("prefs in hostile surroundings", .timeLimit(.minutes(10))) final class HostileTests: Sendable {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
-    var file: String { folder.appending(path: "settings.preferences").path }
+    let folder: TemporaryFolder
+    var file: String { folder.path(of: "settings.preferences") }
 
     init() throws {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      folder = try TemporaryFolder()
       #expect(try Tool.run([file, "set", "a", "[1,2]"]).status == 0)
-    }
-
-    deinit {
-      do {
-        try FileManager.default.removeItem(at: folder)
-      } catch {
-        // It is gone already.
-      }
     }
 
     /// Runs a shell command, which has the tool as `$1` and the file as `$2`.
@@ -49,9 +40,9 @@
     @Test("an export over the file itself is refused, by any of its names")
     func exportOverItself() throws {
       let text = try String(contentsOfFile: file, encoding: .utf8)
-      let other = folder.appending(path: "other").path
+      let other = folder.path(of: "other")
       try FileManager.default.linkItem(atPath: file, toPath: other)
-      for target in [file, other, folder.path + "/./settings.preferences"] {
+      for target in [file, other, folder.url.path + "/./settings.preferences"] {
         #expect(try Tool.run([file, "export", target]).status == 64)
       }
       #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
@@ -59,7 +50,7 @@
 
     @Test("an export is readable by its owner only, and replaces an older one as a whole")
     func exportMode() throws {
-      let target = folder.appending(path: "out.json").path
+      let target = folder.path(of: "out.json")
       for _ in 0..<2 {
         #expect(try Tool.run([file, "export", target]).status == 0)
         let mode = try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? Int
@@ -67,8 +58,8 @@
         #expect(chmod(target, 0o644) == 0)
       }
       #expect(try Tool.run([file, "export", "/dev/full"]).status == 74)
-      #expect(try Tool.run([file, "export", folder.path + "/absent/out"]).status == 74)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+      #expect(try Tool.run([file, "export", folder.url.path + "/absent/out"]).status == 74)
+      #expect(try folder.names.count == 2)
     }
 
     @Test("a name that isn't text is the file's name, and a key that isn't is refused")
@@ -109,7 +100,7 @@
 
     @Test("what the superuser writes in another user's folder is that user's", .enabled(if: geteuid() == 0))
     func owner() throws {
-      let user = folder.appending(path: "user").path
+      let user = folder.path(of: "user")
       #expect(mkdir(user, 0o700) == 0 && chown(user, 4321, 4321) == 0)
       #expect(try Tool.run([user + "/new/settings.preferences", "set", "a", "1"]).status == 0)
       for name in ["/new", "/new/settings.preferences"] {
@@ -119,13 +110,13 @@
 
     @Test("a new folder's name is synchronized in each folder above it", .enabled(if: Strace.works))
     func nestedFolders() throws {
-      let log = folder.appending(path: "strace").path
-      let deep = folder.path + "/1/2/3/4"
+      let log = folder.path(of: "strace")
+      let deep = folder.url.path + "/1/2/3/4"
       let result = try Tool.run(
         Strace.path, ["-f", "-y", "-o", log, "-e", "trace=fsync", Tool.path, deep + "/s", "set", "a", "1"])
       #expect(result.status == 0)
       let calls = try String(contentsOfFile: log, encoding: .utf8)
-      for path in ["", "/1", "/1/2", "/1/2/3", "/1/2/3/4"] { #expect(calls.contains("<\(folder.path)\(path)>")) }
+      for path in ["", "/1", "/1/2", "/1/2/3", "/1/2/3/4"] { #expect(calls.contains("<\(folder.url.path)\(path)>")) }
     }
   }
 #endif

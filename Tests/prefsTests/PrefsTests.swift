@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 private final class Flag: Sendable {
@@ -7,21 +8,11 @@ private final class Flag: Sendable {
 }
 
 @Suite("prefs") final class PrefsTests: Sendable {
-  let folder = FileManager.default.temporaryDirectory
-    .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
-  var file: String { folder.appending(path: "settings.preferences").path }
+  let folder: TemporaryFolder
+  var file: String { folder.path(of: "settings.preferences") }
 
   init() throws {
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: folder)
-    } catch {
-      // Nothing was made.
-    }
+    folder = try TemporaryFolder()
   }
 
   func run(_ arguments: String...) throws -> (status: Int32?, output: String, errors: String) {
@@ -47,7 +38,7 @@ private final class Flag: Sendable {
       #expect(try run(file, command).status == 1)
     }
     #expect(try run(file, "get", "a").errors.contains("no such file"))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    #expect(try folder.names == [])
     _ = try run(file, "set", "a", "1")
     #expect(try run(file, "get", "b") == (1, "", "prefs: there is no key \"b\"\n"))
     #expect(try run(file, "delete", "b").status == 1)
@@ -88,8 +79,8 @@ private final class Flag: Sendable {
 
   @Test("exports what it can import")
   func export() throws {
-    let target = folder.appending(path: "out.json").path
-    let other = folder.appending(path: "other.preferences").path
+    let target = folder.path(of: "out.json")
+    let other = folder.path(of: "other.preferences")
     _ = try run(file, "set", "a", "[1,{\"b\":null}]")
     #expect(try run(file, "export").output == "{\n  \"a\": [1,{\"b\":null}]\n}\n")
     #expect(try run(file, "export", target).status == 0)

@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import TestSupport
   import Testing
 
   /// The same as is done behind the seam, from outside: `strace` makes the system's own calls fail, or kills at them.
@@ -7,9 +8,8 @@
     "System calls that fail, or never return",
     .enabled(if: Strace.works, "it takes strace, the right to trace, and a build without a sanitizer"))
   final class SystemCallTests: Sendable {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "prefs-\(UUID().uuidString)").resolvingSymlinksInPath()
-    var file: String { folder.appending(path: "settings.preferences").path }
+    let folder: TemporaryFolder
+    var file: String { folder.path(of: "settings.preferences") }
     static let calls = [
       "openat", "pread64", "write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx",
       "newfstatat", "close",
@@ -21,16 +21,7 @@
     static let state = "{\n  \"a\": 3,\n  \"b\": [1,2]\n}\n"
 
     init() throws {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
-
-    deinit {
-      do {
-        try FileManager.default.removeItem(at: folder)
-      } catch {
-        // Nothing was made.
-      }
+      folder = try TemporaryFolder()
     }
 
     /// Runs the command with an injection at each call in turn, until there is no such call any more.
@@ -41,11 +32,11 @@
       var number = 1
       var isReached = true
       while isReached {
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-          try FileManager.default.removeItem(at: folder.appending(path: name))
+        for name in try folder.names {
+          try FileManager.default.removeItem(at: folder.file(name))
         }
         try Data(SystemCallTests.content.utf8).write(to: URL(filePath: file))
-        let log = folder.appending(path: "strace").path
+        let log = folder.path(of: "strace")
         let result = try Tool.run(
           Strace.path,
           [

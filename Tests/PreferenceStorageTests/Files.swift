@@ -1,33 +1,5 @@
 import Foundation
 
-/// A folder of the test's own, gone with it.
-final class TemporaryFolder: Sendable {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appending(path: "preference-storage-\(UUID().uuidString)", directoryHint: .isDirectory)
-      .resolvingSymlinksInPath()
-    try FileManager.default.createDirectory(
-      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: url)
-    } catch {
-      // A test took it away.
-    }
-  }
-
-  func file(_ name: String = "store.preferences") -> URL { url.appending(path: name) }
-
-  /// The names in the folder, sorted.
-  var names: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
-  }
-}
-
 extension URL {
   /// What is in the file, as text.
   var text: String {

@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// Runs `body` on a thread of its own, which may block without holding up a task.
+package func onThread<Result: Sendable>(
+  stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Result
+) async -> Result {
+  await withCheckedContinuation { continuation in
+    let thread = Thread { continuation.resume(returning: body()) }
+    thread.stackSize = stackSize
+    thread.start()
+  }
+}
+
+/// Runs `body` on a number of threads that begin at once, and returns the results.
+package func onThreads<Result: Sendable>(
+  _ count: Int, _ body: @escaping @Sendable (Int) -> Result
+) async -> [Result] {
+  let barrier = Barrier(of: count)
+  return await race(count) { index in
+    await onThread {
+      barrier.wait()
+      return body(index)
+    }
+  }
+}
+
+/// Runs each body on a thread of its own, and waits for all.
+package func onThreads(_ bodies: (@Sendable () -> Void)...) async {
+  _ = await race(bodies.count) { [bodies] index in await onThread(bodies[index]) }
+}
+
+/// Runs `body` in a number of tasks, and returns the results.
+package func race<Result: Sendable>(
+  _ count: Int, _ body: @escaping @Sendable (Int) async -> Result
+) async -> [Result] {
+  await withTaskGroup(of: Result.self) { group in
+    for index in 0..<count { group.addTask { await body(index) } }
+    return await group.reduce(into: []) { $0.append($1) }
+  }
+}
