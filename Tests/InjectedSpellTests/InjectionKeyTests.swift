@@ -187,7 +187,7 @@ private final class Shelf {
 
 @Suite("What a message says")
 struct MessageTests {
-  @Test("A cycle through a property that is read goes one lap and names the type that is first there twice")
+  @Test("a cycle through a property that is read goes one lap and names the type that is first there twice")
   func cycle() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       InitializerRegistry.shared.register(autowire: First.init)
@@ -199,7 +199,7 @@ struct MessageTests {
     #expect(message.contains("needs its own result: First → Second → First."))
   }
 
-  @Test("A property is printed with its value and where it is declared", .registry)
+  @Test("a property is printed with its value and where it is declared", .registry)
   func descriptions() {
     let shelf = Shelf()
     func wrapper(_ name: String) -> String {
@@ -212,7 +212,7 @@ struct MessageTests {
     #expect(wrapper("word").hasPrefix("Injected<String>(test, declared at"))
   }
 
-  @Test("A generic service of another argument is named where one is missing", .registry)
+  @Test("a generic service of another argument is named where one is missing", .registry)
   func generic() {
     struct Loader<Item> {}
     let registry = InitializerRegistry.current
@@ -232,7 +232,7 @@ struct MessageTests {
     #expect(try registry.resolve((any Bell).self).sound == "gong")
   }
 
-  @Test("An awaited value that no scope keeps is said to be kept by none", .registry)
+  @Test("an awaited value that no scope keeps is said to be kept by none", .registry)
   func uniqueAsync() async throws {
     let registry = InitializerRegistry.current
     registry.registerAsync { _ in Token() }

@@ -103,7 +103,7 @@ extension PreferenceKeys {
     }
   }
 
-  @Test("Observations gives each value")
+  @Test("the sequence Observations gives each value")
   @MainActor func sequence() async throws {
     let model = Model()
     var iterator = Observations { model.count }.makeAsyncIterator()

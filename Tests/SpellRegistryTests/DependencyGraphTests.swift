@@ -45,7 +45,7 @@ import Testing
     #expect(child.graph().nodes.map { "\($0.type) \($0.scope ?? "-")" } == ["Int unique", "Clock weak"])
   }
 
-  @Test("Mermaid's drawing is whole")
+  @Test("a Mermaid drawing has every type and dependency")
   func mermaid() {
     registry.register(Clock.self, scope: .singleton) { Clock() }
     registry.register(Checkout.self, autowire: Checkout.init)
@@ -61,7 +61,7 @@ import Testing
         """)
   }
 
-  @Test("DOT's drawing is whole")
+  @Test("a DOT drawing has every type and dependency")
   func dot() {
     registry.register(Network.self, autowire: Network.init)
     #expect(

@@ -25,7 +25,7 @@ import Testing
     return registry.graph()
   }
 
-  @Test("JSON's is read by a JSON parser, whatever the names")
+  @Test("the JSON text is valid, whatever the names are")
   func json() throws {
     struct Drawn: Decodable {
       struct Node: Decodable { let type: String, scope: String?, names: [String], place: String? }
@@ -42,7 +42,7 @@ import Testing
     #expect(drawn.edges.contains { $0.from == "any CustomStringConvertible" && $0.to == "String" && $0.isObserved })
   }
 
-  @Test("SVG's is well-formed, with a box for each type and a line for each dependency")
+  @Test("the SVG picture is well-formed, with a box for each type and a line for each dependency")
   func svg() throws {
     final class Counter: NSObject, XMLParserDelegate {
       var count: [String: Int] = [:]
@@ -62,7 +62,7 @@ import Testing
     #expect(graph.svg().contains("(missing)"))
   }
 
-  @Test("SVG's leads a dependency over several layers beside the boxes between")
+  @Test("the SVG picture leads a dependency over several layers past the boxes between them")
   func bends() throws {
     registry.register(Int.self, autowire: { (_: String, _: Bool) in 1 })
     registry.register(String.self, autowire: { (_: Bool) in "" })

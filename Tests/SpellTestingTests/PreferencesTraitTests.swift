@@ -83,6 +83,7 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) thro
   }
 
   @Test(
+    "the preferences trait takes a store in a file",
     .preferences(
       try FilePreferenceStore(url: .temporaryDirectory.appending(path: "\(UUID().uuidString)/test.preferences"))),
     arguments: 1...5)

@@ -23,7 +23,7 @@ import Testing
     #expect(Everything().launches == 1)
   }
 
-  @Test("Foundation's value types start empty where nothing is registered")
+  @Test("Foundation's value types start empty if nothing is registered")
   func foundationDefaults() {
     final class Holder {
       @Lazy var data: Data

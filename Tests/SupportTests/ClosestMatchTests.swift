@@ -3,26 +3,26 @@ import Testing
 
 @Suite("Closest match")
 struct ClosestMatchTests {
-  @Test("A misspelled name finds the name it was meant to be, whatever its case")
+  @Test("a misspelled name finds the name it was meant to be, whatever its case")
   func misspelled() {
     let names = ["database", "Network", "cache"]
     #expect("databse".closestMatch(among: names) == "database")
     #expect("network".closestMatch(among: names) == "Network")
   }
 
-  @Test("A name that is far from all others, and a name itself, match nothing")
+  @Test("a name that is far from all others, and a name itself, match nothing")
   func far() {
     #expect("player".closestMatch(among: ["database", "cache"]) == nil)
     #expect("cache".closestMatch(among: ["cache"]) == nil)
     #expect("x".closestMatch(among: []) == nil)
   }
 
-  @Test("Of two names that are equally close, the first in order is the match")
+  @Test("of two names that are equally close, the first in order is the match")
   func ties() {
     #expect("cat".closestMatch(among: ["hat", "bat"]) == "bat")
   }
 
-  @Test("An edit distance counts insertions, removals, and replacements")
+  @Test("an edit distance counts insertions, removals, and replacements")
   func distance() {
     #expect("kitten".editDistance(to: "sitting") == 3)
     #expect("".editDistance(to: "abc") == 3)

@@ -15,7 +15,7 @@ import Testing
   protocol Client: AnyObject, Sendable {}
   final class NetworkClient: Client {}
 
-  @Test("BloodMagic")
+  @Test("what replaces BloodMagic works as the table says")
   func bloodMagic() throws {
     struct Header: Codable { var text: String }
     final class Screen {
@@ -43,7 +43,7 @@ import Testing
     #expect(screen.client is NetworkClient)
   }
 
-  @Test("APServiceBox")
+  @Test("what replaces APServiceBox works as the table says")
   func serviceBox() {
     let box = ServiceBox()
     final class Controller {
@@ -58,7 +58,7 @@ import Testing
     #expect(controller.serviceBox === box)
   }
 
-  @Test("Klappa Injector")
+  @Test("what replaces Klappa Injector works as the table says")
   func klappa() throws {
     final class Form: PostInjectable {
       @Injected var client: any Client
@@ -85,7 +85,7 @@ import Testing
     init(client: any Client) { self.client = client }
   }
 
-  @Test("Factory")
+  @Test("what replaces Factory works as the table says")
   func factory() throws {
     let session = ScopeCache("session")
     registry.register((any Client).self, scope: .cached(in: session)) { NetworkClient() }
@@ -104,7 +104,7 @@ import Testing
     session.reset()
   }
 
-  @Test("Swinject")
+  @Test("what replaces Swinject works as the table says")
   func swinject() throws {
     registry.register((any Client).self, scope: .graph) { NetworkClient() }
     registry.register(Checkout.self, scope: .singleton, autowire: Checkout.init)
@@ -119,7 +119,7 @@ import Testing
     #expect(throws: InjectionError.self) { try registry.resolve(Progress.self) }
   }
 
-  @Test("Swinject's initCompleted")
+  @Test("what replaces Swinject's initCompleted connects two objects")
   func initCompleted() throws {
     final class Parent: Sendable {
       let child = Mutex<Child?>(nil)
@@ -140,7 +140,7 @@ import Testing
     #expect(child.parent.child.withLock(\.self) === child)
   }
 
-  @Test("Two objects with injected properties of each other")
+  @Test("two objects can have injected properties of each other")
   func bothInjected() throws {
     final class Page: Sendable {
       let menu = Injected<Menu?>(.weak)
@@ -171,7 +171,7 @@ import Testing
     #expect(Page().client is NetworkClient)
   }
 
-  @Test("Initializable")
+  @Test("what replaces Initializable works as the table says")
   func initializable() async throws {
     struct AppConfiguration: Configurable {
       var serviceStorage: ServiceStorage = [
@@ -204,7 +204,7 @@ import Testing
     #expect(await crash.keys == ["live", "live"])
   }
 
-  @Test("UserDefaults")
+  @Test("what replaces UserDefaults works as the table says")
   func userDefaults() throws {
     final class Settings {
       @Preference var volume = 5
@@ -224,7 +224,7 @@ import Testing
     static let volume = Preference("volume", default: 5)
   }
 
-  @Test("Defaults")
+  @Test("what replaces Defaults works as the table says")
   func defaults() throws {
     Settings.volume.value = 7
     try Settings.volume.update { $0 += 1 }

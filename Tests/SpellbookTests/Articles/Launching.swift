@@ -106,7 +106,7 @@ import Testing
   }
 
   #if os(macOS) || os(Linux)
-    @Test("Run a program")
+    @Test("a program runs until a signal ends it")
     func run() async {
       await #expect(processExitsWith: .success) {
         // In place of a service manager; at no time does the signal end the process.
@@ -129,7 +129,7 @@ import Testing
     }
   #endif
 
-  @Test("Declare a step")
+  @Test("a declared step runs")
   func declare() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       CrashInitializer()
@@ -142,7 +142,7 @@ import Testing
     #expect(report.warnings.first == "CrashInitializer (skipped): no ApiKey")
   }
 
-  @Test("Configuration and secrets")
+  @Test("a configuration has values of several layers and shows no secrets")
   func configuration() throws {
     let configuration = LayeredConfiguration(
       stage: .production,
@@ -165,7 +165,7 @@ import Testing
     #expect(!"\(configuration)".contains("live-key"))
   }
 
-  @Test("Order")
+  @Test("steps declare their order, and a misspelled id is reported")
   func order() async throws {
     let (clock, isDemo) = (SteppingClock(), true)
     let work = Work(duration: .zero, clock: clock)
@@ -189,7 +189,7 @@ import Testing
     #expect(error?.description.contains("Did you mean \"logging\"?") == true)
   }
 
-  @Test("Groups")
+  @Test("a group is ordered as one step")
   func groups() async throws {
     let work = Work(duration: .zero, clock: SteppingClock())
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
@@ -203,7 +203,7 @@ import Testing
     #expect(try await launch.launch().entries.last?.waitedFor == ["DatabaseInitializer", "cache"])
   }
 
-  @Test("Failures")
+  @Test("a failure is retried or skipped as declared")
   func failures() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: SteppingClock()) {
       SignIn().id("sign-in").onFailure(
@@ -218,7 +218,7 @@ import Testing
     #expect(report.entries[0].duration == .seconds(10))
   }
 
-  @Test("An abort")
+  @Test("an abort shuts down what completed")
   func abort() async throws {
     @Sendable func removeHalfWrittenFile() {}
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
@@ -233,7 +233,7 @@ import Testing
     #expect(outcomes == [.completed, .failed, .notRun])
   }
 
-  @Test("The foreground")
+  @Test("a return to the foreground performs the steps that ask for it")
   func foreground() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       DatabaseInitializer()
@@ -246,7 +246,7 @@ import Testing
     #expect(await launch.enterForeground().entries.map(\.id) == ["Cache"])
   }
 
-  @Test("What can wait")
+  @Test("deferred steps run after the launch")
   func deferred() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       DatabaseInitializer()
@@ -257,7 +257,7 @@ import Testing
     #expect(await launch.deferredReport().entries.map(\.id) == ["warm-up"])
   }
 
-  @Test("Services, and shutting down")
+  @Test("a property gets the service of a completed step")
   func services() async throws {
     final class Screen {
       @Injected var database: Database
@@ -271,7 +271,7 @@ import Testing
     #expect(report.entries.map(\.outcome) == [.completed])
   }
 
-  @Test("Lazy services")
+  @Test("a lazy service is created when it is first resolved")
   func lazily() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       DatabaseInitializer().lazily()
@@ -284,7 +284,7 @@ import Testing
     #expect(database.path == "/tmp/test.sqlite")
   }
 
-  @Test("Events and health")
+  @Test("events and health tell what the steps do")
   func events() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) { Cache() }
     let events = launch.events
@@ -306,7 +306,7 @@ import Testing
       ])
   }
 
-  @Test("The report, on a clock of the test's own")
+  @Test("the report is the same each time on a test's own clock")
   func report() async throws {
     let clock = SteppingClock()
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: clock) {

@@ -4,7 +4,7 @@ import Testing
 
 /// The samples of the modules' own pages.
 @Suite("Modules") struct Modules {
-  @Test("PreferenceStorage")
+  @Test("a store keeps a value as its module's page shows")
   func preferenceStorage() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "modules-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
