@@ -81,3 +81,30 @@ func lowestUsableStackAddress() -> UInt {
   let address = withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
   return address < limit && limit - address < 1 << 20
 }
+
+// MARK: Time
+
+/// The time since it was made, on whatever clock it was given.
+final class ElapsedClock: Sendable {
+  private let elapsed: @Sendable () -> Duration
+
+  convenience init(_ clock: any Clock<Duration>) { self.init(started: clock) }
+
+  private init<Base: Clock>(started clock: Base) where Base.Duration == Duration {
+    let start = clock.now
+    elapsed = { start.duration(to: clock.now) }
+  }
+
+  /// The clock of a registry that was given none.
+  static let continuous = ElapsedClock(ContinuousClock())
+
+  var now: Duration { elapsed() }
+}
+
+// MARK: Traps
+
+/// Stops the program with a sentence, in release builds too (where `preconditionFailure` says nothing).
+package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {
+  if let place { fatalError(message, file: place.fileID, line: UInt(place.line)) }
+  fatalError(message)
+}

@@ -1,3 +1,5 @@
+internal import Support
+
 /// A property wrapper whose properties have names to be found.
 ///
 /// Conform a wrapper of your own to it, whatever its arguments are, so that its property's name reaches initializers, hooks,
@@ -78,4 +80,109 @@ public struct PropertyNeed: Sendable {
   /// Nothing is known of what the property asks for.
   public static let unknown = PropertyNeed(
     necessity: .unknown, asksForValue: false, services: [], takesNameOrKey: false)
+}
+
+// MARK: Identity
+
+/// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
+public struct PropertyIdentity {
+  /// An address that is compared, and never followed.
+  struct Address: Hashable, Sendable {
+    private let bits: UInt
+    init(_ pointer: UnsafeRawPointer) { bits = UInt(bitPattern: pointer) }
+  }
+
+  let address: Address
+  package let place: SourcePlace
+
+  /// Creates the identity of a property.
+  ///
+  /// - Parameters:
+  ///   - address: An address that this property's storage has and no other; only compared, never read.
+  ///   - place: Where the property is declared; the same for that property in every instance.
+  public init(address: UnsafeRawPointer, place: SourcePlace) {
+    self.address = Address(address)
+    self.place = place
+  }
+}
+
+// MARK: Names
+
+/// The names of wrapped properties, as reflection shows them.
+enum PropertyNames {
+  private struct Key: Hashable {
+    let container: ObjectIdentifier
+    let place: SourcePlace
+  }
+
+  /// The property of a class that had a declaration place before: which class's in its ancestry, and which of that one's.
+  private struct Position: Sendable {
+    let level: Int
+    let index: Int
+    let name: String
+  }
+
+  private static let known = Lock<[Key: Position]>([:])
+
+  /// The name of the property that `identity` is the storage of, or nil if reflection shows no such property.
+  ///
+  /// The object's properties are walked once for each class and property; after that only the property that was found is
+  /// looked at. One place may declare several properties, if a function makes their wrappers, so what was found before is
+  /// believed only if that property has this storage. Reading a property copies it for a moment, so this is called where
+  /// the object may be read: in its own isolation, in the read that needs the name.
+  static func name(of identity: PropertyIdentity, in container: AnyObject) -> String? {
+    let key = Key(container: ObjectIdentifier(type(of: container)), place: identity.place)
+    if let position = known.withLock({ $0[key] }), isStorage(identity, at: position, of: container) {
+      return position.name
+    }
+    var mirror: Mirror? = Mirror(reflecting: container)
+    var level = 0
+    while let current = mirror {
+      for (index, child) in current.children.enumerated() where isStorage(identity, child) {
+        guard let label = child.label, let name = WrappedProperties.name(of: label) else { continue }
+        known.withLock { $0[key] = Position(level: level, index: index, name: name) }
+        return name
+      }
+      mirror = current.superclassMirror
+      level += 1
+    }
+    return nil
+  }
+
+  private static func isStorage(_ identity: PropertyIdentity, _ child: Mirror.Child) -> Bool {
+    (child.value as? any NamedProperty)?.identity.address == identity.address
+  }
+
+  private static func isStorage(_ identity: PropertyIdentity, at position: Position, of container: AnyObject) -> Bool {
+    var mirror: Mirror? = Mirror(reflecting: container)
+    for _ in 0..<position.level { mirror = mirror?.superclassMirror }
+    guard let children = mirror?.children, position.index < children.count else { return false }
+    return isStorage(identity, children[children.index(children.startIndex, offsetBy: position.index)])
+  }
+}
+
+/// The wrapped properties that reflection shows of an object.
+package enum WrappedProperties {
+  /// The wrappers of a kind with their properties' names, superclasses' first.
+  ///
+  /// Reads each stored property of the object, so call it where the object may be read: an actor's on the actor.
+  package static func of<Wrapper>(_ object: AnyObject, as: Wrapper.Type) -> [(name: String, wrapper: Wrapper)] {
+    var found: [[(name: String, wrapper: Wrapper)]] = []
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let current = mirror {
+      found.append(
+        current.children.compactMap { child in
+          guard let name = child.label.flatMap(name(of:)), let wrapper = child.value as? Wrapper else { return nil }
+          return (name, wrapper)
+        })
+      mirror = current.superclassMirror
+    }
+    return found.reversed().flatMap(\.self)
+  }
+
+  /// The property's name of a stored property's label; nil for a projection's.
+  fileprivate static func name(of label: String) -> String? {
+    if label.hasPrefix("$") { return nil }
+    return label.hasPrefix("_") ? String(label.dropFirst()) : label
+  }
 }

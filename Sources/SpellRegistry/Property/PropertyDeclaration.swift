@@ -105,3 +105,39 @@ private struct MainActorHookCall<Container, Value>: @unchecked Sendable {
   let value: Value
   let method: @MainActor (Container) -> @MainActor (Value) -> Void
 }
+
+// MARK: Places
+
+/// A place in source, as `Module/File.swift:line`.
+public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
+  let fileID: StaticString
+  let line: UInt32
+  let column: UInt32
+
+  /// The place that `#fileID`, `#line` and `#column` tell.
+  @inlinable public init(fileID: StaticString, line: UInt, column: UInt = 0) {
+    self.init(fileID: fileID, shortLine: UInt32(truncatingIfNeeded: line), UInt32(truncatingIfNeeded: column))
+  }
+
+  @usableFromInline init(fileID: StaticString, shortLine: UInt32, _ column: UInt32) {
+    self.fileID = fileID
+    line = shortLine
+    self.column = column
+  }
+
+  /// `Module/File.swift:line`.
+  public var description: String { "\(fileID):\(line)" }
+
+  /// Whether both are the same place, by the address of the file's name: one place may so be taken for two, never two
+  /// for one.
+  public static func == (left: SourcePlace, right: SourcePlace) -> Bool {
+    left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
+  }
+
+  /// Feeds what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(fileID.utf8Start)
+    hasher.combine(line)
+    hasher.combine(column)
+  }
+}

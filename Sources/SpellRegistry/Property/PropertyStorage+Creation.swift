@@ -1,5 +1,3 @@
-public import Synchronization
-
 // A read that finds no value: what makes it, in which order, and who hears of it.
 //
 //   1. The registration for this container's class.
@@ -29,45 +27,6 @@ extension PropertyStorage {
       slot.place.initialize(to: expression())
       header.pointee.hasValue = true
     }
-  }
-}
-
-extension CreationGate {
-  /// Runs `make` as the thread that makes the value, if the value is vacant and nothing else has a say in it.
-  @usableFromInline func make(
-    _ type: any Any.Type, of property: UnsafeRawPointer, in container: AnyObject?, asking reference: RegistryReference?,
-    epoch: UnsafePointer<Atomic<UInt>>, _ make: () -> Void
-  ) -> Bool {
-    // Apart, since one of the two as a value would be retained.
-    let isConcerned =
-      if let reference {
-        reference.isWeak || reference.registry?.isConcerned(with: container) ?? true
-      } else {
-        InitializerRegistry.shared.isConcerned(with: container)
-      }
-    if isConcerned { return false }
-    let thread = ThreadState.current
-    guard begin(from: Self.vacant, on: thread.id) else { return false }
-    // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
-    let epoch = epoch.pointee.load(ordering: .acquiring)
-    let asker = ResolutionFrame.Asker(
-      container: container.map { ObjectIdentifier($0) }, property: PropertyIdentity.Address(property))
-    let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: asker, gate: identity)
-    do throws(InjectionError) { try thread.making(frame) { make() } } catch {
-      settle(as: Self.vacant, on: thread.id)
-      return false
-    }
-    settle(as: epoch, on: thread.id)
-    return true
-  }
-}
-
-extension InitializerRegistry {
-  /// Whether a registration may come before the expression of a property of this container, or a hook or the container
-  /// itself wants to hear of its value.
-  fileprivate func isConcerned(with container: AnyObject?) -> Bool {
-    if hasClassConstraints || hooks.areUsed { return true }
-    return container.map { ObserverCache.observes(type(of: $0)) } ?? false
   }
 }
 

@@ -1,5 +1,5 @@
 internal import Support
-internal import Synchronization
+public import Synchronization
 
 /// A registry of the closures that create values, by property type, container type and property name.
 ///
@@ -30,7 +30,7 @@ public final class InitializerRegistry: Sendable {
   /// The registry that is current instead of the shared one, and how what is made now refers to it.
   ///
   /// One object, as a look into the task's locals retains what it finds.
-  final class Override: Sendable {
+  fileprivate final class Override: Sendable {
     let registry: InitializerRegistry
     let reference: RegistryReference
 
@@ -48,7 +48,7 @@ public final class InitializerRegistry: Sendable {
   /// began the task.
   private static let isOverridden = Atomic(false)
 
-  static var override: Override? { isOverridden.load(ordering: .relaxed) ? taskOverride : nil }
+  fileprivate static var override: Override? { isOverridden.load(ordering: .relaxed) ? taskOverride : nil }
 
   /// The registry of the running task, set by ``run(_:)``; else ``shared``.
   ///
@@ -152,6 +152,13 @@ public final class InitializerRegistry: Sendable {
 
   /// Whether a registration here or in a parent is for one class of containers.
   var hasClassConstraints: Bool { table.hasClassConstraints || parent?.hasClassConstraints ?? false }
+
+  /// Whether a registration may come before the expression of a property of this container, or a hook or the container
+  /// itself wants to hear of its value.
+  func isConcerned(with container: AnyObject?) -> Bool {
+    if hasClassConstraints || hooks.areUsed { return true }
+    return container.map { ObserverCache.observes(type(of: $0)) } ?? false
+  }
 }
 
 // MARK: What is current while an initializer runs
@@ -223,4 +230,116 @@ extension InitializerRegistry {
       for registration in sequence(first: registration, next: \.former) { registration.retire() }
     }
   }
+}
+
+// MARK: Contexts
+
+/// What a program runs for, which chooses among the initializers that a declared key has.
+///
+/// A registry has a context of its own: ``InitializerRegistry/context``.
+public enum InjectionContext: Sendable, Hashable, CaseIterable {
+  /// The program itself.
+  case live
+  /// A test. A key's `test` initializer is used if it has one.
+  case test
+  /// A preview of a view in Xcode. A key's `preview` initializer is used if it has one.
+  case preview
+
+  /// The context of this process: a preview if Xcode says so in the environment, a test if a test runner started it.
+  ///
+  /// Looked for once.
+  fileprivate static let ofProcess: InjectionContext = isPreviewProcess ? .preview : isTestProcess ? .test : .live
+}
+
+// MARK: References
+
+/// How the properties of an object refer to the registry that was current when the object was made.
+///
+/// An object that a registry keeps must not keep the registry, or neither would ever go: what is made for a registry's
+/// singletons refers to it weakly. All other objects keep their registry alive.
+@usableFromInline final class RegistryReference: Sendable {
+  enum State: Sendable {
+    case strong(InitializerRegistry)
+    case weak(WeakReference)
+  }
+  private let state: Lock<State>
+  /// The epochs that properties compare theirs with at each read; they outlive the registry with this.
+  let epochs: ReinjectionEpochs
+
+  init(to registry: InitializerRegistry, isWeak: Bool) {
+    state = Lock(isWeak ? .weak(WeakReference(registry)) : .strong(registry))
+    epochs = registry.epochs
+  }
+
+  /// The registry, if it is still there.
+  var registry: InitializerRegistry? {
+    state.withLock { state in
+      switch state {
+      case .strong(let registry): registry
+      case .weak(let reference): reference.object as? InitializerRegistry
+      }
+    }
+  }
+
+  var isWeak: Bool { state.withLock { if case .weak = $0 { true } else { false } } }
+
+  /// Lets go of the registry, which the caller holds.
+  fileprivate func weaken() {
+    state.withLock { state in
+      if case .strong(let registry) = state { state = .weak(WeakReference(registry)) }
+    }
+  }
+
+  /// The reference for what is made now; nil if the shared registry is current.
+  @usableFromInline static var current: RegistryReference? { InitializerRegistry.override?.reference }
+
+  /// The epoch that current values of properties have.
+  @usableFromInline static func epoch(of reference: RegistryReference?) -> UnsafePointer<Atomic<UInt>> {
+    // Apart, since one of the two as a value would be retained.
+    if let reference { return reference.epochs.current }
+    return InitializerRegistry.shared.epochs.current
+  }
+}
+
+// MARK: Reports
+
+/// Who hears of what a test should know of a registry; a test's trait sets it.
+package struct RegistryReporter: ~Copyable, Sendable {
+  package typealias Report = @Sendable (String) -> Void
+
+  struct Reports: Sendable {
+    var liveInitializer: Report?
+    var failure: Report?
+  }
+  private let reports = Lock(Reports())
+
+  /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
+  package var onLiveInitializer: Report? {
+    get { reports.withLock(\.liveInitializer) }
+    nonmutating set { reports.withLock { $0.liveInitializer = newValue } }
+  }
+
+  /// Called before a property that can't be injected stops the program.
+  package var onFailure: Report? {
+    get { reports.withLock(\.failure) }
+    nonmutating set { reports.withLock { $0.failure = newValue } }
+  }
+}
+
+extension InitializerRegistry {
+  /// Reports that a key has no initializer of its own for this registry's context.
+  func reportMissingInitializer(of key: InjectionKeys, at point: InjectionPoint) {
+    guard let report = lineage.lazy.compactMap({ $0.reporter.onLiveInitializer }).first else { return }
+    let step = point.step(point.propertyType)
+    let asker = step.property.map { " for \($0)" } ?? ""
+    report(
+      """
+      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for context .\(context), so the \
+      live one makes its value\(asker). Add `.\(context) { … }` to the key's declaration, or register an initializer: \
+      registry.register(.key) { … }.
+      """)
+  }
+
+  /// Reports a message before it stops the program.
+  func reportFailure(_ message: String) { lineage.lazy.compactMap({ $0.reporter.onFailure }).first?(message) }
 }

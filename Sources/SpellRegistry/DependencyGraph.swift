@@ -1,5 +1,193 @@
 internal import Support
 
+/// The dependencies of registered types, as far as registrations tell and resolutions have shown.
+///
+/// ```swift
+/// print(registry.graph().mermaid())
+/// try registry.graph().svg().write(to: file, atomically: true, encoding: .utf8)
+/// ```
+public struct DependencyGraph: Sendable {
+  /// A type that is registered, or that another one needs.
+  public struct Node: Sendable, Hashable {
+    /// The type's name.
+    public let type: String
+    /// The scope of its registration; nil if nothing is registered.
+    public let scope: String?
+    /// The names that its registrations are for, as they are written in source.
+    public let names: [String]
+    /// Where it is registered, as `Module/File.swift:line`; the first place, if there are several.
+    public let place: String?
+    /// Whether it stands for objects that have properties which are injected, and isn't registered itself.
+    public let isContainer: Bool
+
+    package init(
+      type: String, scope: String? = nil, names: [String] = [], place: String? = nil, isContainer: Bool = false
+    ) {
+      self.type = type
+      self.scope = scope
+      self.names = names
+      self.place = place
+      self.isContainer = isContainer
+    }
+  }
+
+  /// One dependency.
+  public struct Edge: Sendable, Hashable {
+    /// The name of the type whose initializer needs the other.
+    public let from: String
+    /// The name of the type that it needs.
+    public let to: String
+    /// Whether it is known only because the one initializer has asked for the other; if not, autowiring tells it.
+    public let isObserved: Bool
+
+    package init(from: String, to: String, isObserved: Bool = false) {
+      self.from = from
+      self.to = to
+      self.isObserved = isObserved
+    }
+  }
+
+  /// The types, in the order of registration, then those that are missing.
+  public let nodes: [Node]
+  /// The dependencies, in the order of registration.
+  public let edges: [Edge]
+
+  package init(nodes: [Node], edges: [Edge]) {
+    self.nodes = nodes
+    self.edges = edges
+  }
+}
+
+extension InitializerRegistry {
+  /// Returns the dependencies of every registration of this registry and its parents: what autowired initializers need, and
+  /// what other initializers have asked for so far.
+  public func graph() -> DependencyGraph {
+    let providers = reachableRegistrations
+    let byName = Dictionary(grouping: providers, by: \.typeName)
+    var nodes: [DependencyGraph.Node] = []
+    var named: Set<String> = []
+    for provider in providers where named.insert(provider.typeName).inserted {
+      let names = byName[provider.typeName, default: []].compactMap { $0.storage.key.name?.source }
+      nodes.append(
+        DependencyGraph.Node(
+          type: provider.typeName, scope: provider.storage.scopeName, names: names,
+          place: provider.storage.place.description))
+    }
+    var edges: [DependencyGraph.Edge] = []
+    var drawn: Set<DependencyGraph.Edge> = []
+    for provider in providers {
+      let (known, observed) = (provider.storage.dependencies, provider.storage.observedDependencies)
+      for (service, isObserved) in known.map({ (Service($0), false) }) + observed.map({ ($0, true) }) {
+        let needed = provider.registry.provider(of: service)?.typeName ?? service.name
+        if named.insert(needed).inserted {
+          nodes.append(DependencyGraph.Node(type: needed))
+        }
+        let edge = DependencyGraph.Edge(from: provider.typeName, to: needed, isObserved: isObserved)
+        if drawn.insert(edge).inserted { edges.append(edge) }
+      }
+    }
+    return DependencyGraph(nodes: nodes, edges: edges)
+  }
+}
+
+// MARK: Text
+
+// The graph in languages that other tools read.
+
+internal import Support
+
+extension DependencyGraph {
+  /// The graph in Mermaid's language, which many Markdown viewers draw; observed dependencies are dotted.
+  public func mermaid() -> String {
+    let nodes = labelled { id, label in
+      "  \(id)[\"\(label.replacing(["\"": "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"]))\"]"
+    }
+    return lines("graph TD", nodes, connected { "  \($0) \($2 ? "-.->" : "-->") \($1)" })
+  }
+
+  /// The graph in the DOT language of Graphviz; observed dependencies are dashed.
+  public func dot() -> String {
+    let nodes = labelled { id, label in "  \(id) [label=\"\(label.replacing(["\"": "\\\"", "\\": "\\\\"]))\"];" }
+    return lines(
+      "digraph dependencies {", nodes, connected { "  \($0) -> \($1)\($2 ? " [style=dashed]" : "");" }, ["}"])
+  }
+
+  /// The graph as a JSON object with `nodes` and `edges`, whose members are named as here.
+  public func json() -> String {
+    let nodes = nodes.map { node in
+      """
+          {"type": \(node.type.jsonQuoted), "scope": \(node.scope?.jsonQuoted ?? "null"), "names": [\(node.names.map(\.jsonQuoted).joined(separator: ", "))], \
+      "place": \(node.place?.jsonQuoted ?? "null"), "isContainer": \(node.isContainer)}
+      """
+    }
+    let edges = edges.map { edge in
+      "    {\"from\": \(edge.from.jsonQuoted), \"to\": \(edge.to.jsonQuoted), \"isObserved\": \(edge.isObserved)}"
+    }
+    return """
+      {
+        "nodes": [
+      \(nodes.joined(separator: ",\n"))
+        ],
+        "edges": [
+      \(edges.joined(separator: ",\n"))
+        ]
+      }
+
+      """
+  }
+
+  private func lines(_ head: String, _ parts: [String]...) -> String {
+    ([head] + parts.flatMap(\.self)).joined(separator: "\n") + "\n"
+  }
+
+  private func labelled(_ line: (String, String) -> String) -> [String] {
+    nodes.enumerated().map { line("n\($0)", $1.label) }
+  }
+
+  private func connected(_ line: (String, String, Bool) -> String) -> [String] {
+    let ids = ids
+    return edges.compactMap { edge in
+      ids[edge.from].flatMap { from in ids[edge.to].map { line("n\(from)", "n\($0)", edge.isObserved) } }
+    }
+  }
+
+  /// The nodes by number, since type names may hold any character.
+  var ids: [String: Int] {
+    Dictionary(nodes.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension DependencyGraph.Node {
+  /// The type's name, the file and line of its key, and its scope, if that isn't `unique`.
+  var label: String {
+    var name = type[...]
+    var notes: [String] = []
+    if let key = type.firstRange(of: Service.keyPreposition) {
+      name = type[..<key.lowerBound]
+      let place = type[key.upperBound...]
+      notes.append("key at \(place.split(separator: "/").last ?? place)")
+    }
+    switch scope {
+    case nil: if !isContainer { notes.append("missing") }
+    case "unique"?: break
+    case let scope?: notes.append(scope)
+    }
+    return notes.isEmpty ? String(name) : "\(name) (\(notes.joined(separator: ", ")))"
+  }
+}
+
+extension String {
+  func replacing(_ replacements: [Character: String]) -> String {
+    reduce(into: "") { $0 += replacements[$1] ?? String($1) }
+  }
+}
+
+extension String? {
+  fileprivate var json: String { self?.jsonQuoted ?? "null" }
+}
+
+// MARK: Picture
+
 extension DependencyGraph {
   /// The graph as a picture: who needs something above what is needed, observed dependencies dashed, missing types red.
   ///

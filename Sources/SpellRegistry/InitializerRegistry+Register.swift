@@ -178,3 +178,104 @@ extension InitializerRegistry {
       key: registrationKey, declaredKey: key, scope: scope, clock: clock, place: place, making)
   }
 }
+
+// MARK: The main actor
+
+// Initializers that run on the main actor. Asking for their values anywhere else throws an error of code `.wrongIsolation`,
+// unless the value is kept and there already; `resolveAsync` goes to the main actor for it.
+
+extension InitializerRegistry {
+  /// Registers a closure that creates values of a type on the main actor.
+  ///
+  /// ```swift
+  /// registry.registerOnMainActor(scope: .singleton) { Loader() }
+  /// ```
+  ///
+  /// The parameters are those of the other forms of `register`.
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable>(
+    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @MainActor () throws -> Value
+  ) -> Registration<Value> {
+    add(.onMainActor(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Registers a closure that creates a value on the main actor with the help of others.
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable>(
+    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @MainActor (Resolver) throws -> Value
+  ) -> Registration<Value> {
+    add(.onMainActor(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Registers a closure that creates a value on the main actor for the properties of one class, from the instance that
+  /// asks.
+  ///
+  /// `subclasses` says whether it is for the properties of subclasses too.
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
+    _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
+    named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
+    line: UInt = #line, _ initializer: @escaping @MainActor (Container) throws -> Value
+  ) -> Registration<Value> {
+    add(
+      .inContainerOnMainActor { container, _ in try initializer(container) },
+      in: ClassConstraint(container, subclasses: subclasses), named: name, scope: scope,
+      at: SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Registers a closure that creates a value on the main actor for the properties of one class, from the instance that
+  /// asks and with the help of others.
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
+    _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
+    named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID,
+    line: UInt = #line, _ initializer: @escaping @MainActor (Container, Resolver) throws -> Value
+  ) -> Registration<Value> {
+    add(
+      .inContainerOnMainActor(initializer), in: ClassConstraint(container, subclasses: subclasses), named: name,
+      scope: scope, at: SourcePlace(fileID: fileID, line: line))
+  }
+
+  /// Registers a main-actor initializer by its parameters' types: each is resolved on the main actor, then it is called.
+  ///
+  /// ```swift
+  /// registry.registerOnMainActor(autowire: Store.init)  // init(loader: Loader) of a main-actor class
+  /// ```
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable, each Dependency>(
+    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
+  ) -> Registration<Value> {
+    add(.autowiringOnMainActor(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
+  }
+}
+
+/// A call of a main-actor initializer from a function that is synchronous, and checks where it is.
+///
+/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor or it throws.
+struct MainActorCall<Value>: @unchecked Sendable {
+  let initializer: @MainActor (Resolver) throws -> Value
+  let resolver: Resolver
+
+  /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
+  private struct Made: @unchecked Sendable { let value: Value }
+
+  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver) {
+    self.initializer = initializer
+    self.resolver = resolver
+  }
+
+  func run() throws -> Value {
+    guard isOnMainActor() else {
+      throw InjectionError(
+        .wrongIsolation, through: [],
+        advice: """
+          Ask for it on the main actor, or await it: try await registry.resolveAsync(\(TypeName.source(of: Value.self))).
+          """)
+    }
+    return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
+  }
+}

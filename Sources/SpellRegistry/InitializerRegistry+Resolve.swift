@@ -285,3 +285,78 @@ extension InjectionError {
     }
   }
 }
+
+// MARK: Resolvers
+
+/// The access of an initializer to its dependencies: the registry, and the point that the value is for.
+///
+/// ```swift
+/// registry.register(Network.self) { resolver in
+///   Network(clock: try resolver.resolve(), name: resolver.point.propertyName)
+/// }
+/// ```
+///
+/// It is valid while the initializer runs.
+public struct Resolver {
+  /// The property that the value will go to, and its container.
+  public let point: InjectionPoint
+  /// The registry that answers: the one that was asked, except for a value that an outer registry keeps and shares,
+  /// whose dependencies come from there.
+  public let registry: InitializerRegistry
+
+  /// Returns a dependency, as ``InitializerRegistry/resolve(_:named:in:)`` does.
+  @inlinable public func resolve<Value>(
+    _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try registry.resolve(type, named: name, in: container)
+  }
+
+  /// Returns the value of a declared key, as ``InitializerRegistry/resolve(_:named:in:)`` of a key does.
+  @inlinable public func resolve<Value>(
+    _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try registry.resolve(key, named: name, in: container)
+  }
+
+  /// Returns one value from each registration of a type, as ``InitializerRegistry/resolveAll(_:)`` does.
+  public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
+    try registry.resolveAll(type)
+  }
+}
+
+// MARK: Optionals
+
+/// An Optional type that is asked for as its wrapped type.
+protocol OptionalInjection: OptionalValue {
+  static func value<Value>(
+    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
+    on thread: CurrentThread, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value
+  static func made<Value, Arguments>(
+    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
+  ) throws(InjectionError) -> Value?
+}
+
+extension Optional: OptionalInjection {
+  static func value<Value>(
+    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
+    on thread: CurrentThread, at point: () -> InjectionPoint
+  ) throws(InjectionError) -> Value {
+    let unwrapped = Match(match.registration, for: Service(Wrapped.self), of: match.owner)
+    return rewrapped(try registry.value(of: unwrapped, asker: asker, on: thread, at: point) as Wrapped)
+  }
+
+  static func made<Value, Arguments>(
+    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
+  ) throws(InjectionError) -> Value? {
+    guard let made: Wrapped = try registry.made(with: arguments, at: point) else { return nil }
+    return rewrapped(made)
+  }
+
+  private static func rewrapped<Value>(_ wrapped: Wrapped) -> Value {
+    guard let value = Optional(wrapped) as? Value else {
+      trap("\(TypeName.of(Value.self)) doesn't wrap \(TypeName.of(Wrapped.self)); please report this.")
+    }
+    return value
+  }
+}

@@ -204,3 +204,31 @@ private final class KeptCell<Value>: AnyKeptCell, @unchecked Sendable {
     address.deallocate()
   }
 }
+
+// MARK: Weak references
+
+/// A weak reference to an object that others hold.
+///
+/// `@unchecked Sendable`: weak references are themselves safe to read while the object goes, this one never changes, and
+/// the object is handed to other threads only by what is limited to `Sendable` values: shared scopes, registries, and
+/// wrappers of such values.
+package struct WeakReference: @unchecked Sendable {
+  package private(set) weak var object: AnyObject?
+
+  init(_ object: AnyObject) { self.object = object }
+
+  /// Creates a reference to a value of a type that only classes have, or to what an Optional of one wraps.
+  ///
+  /// - Precondition: `value` is an object, or an Optional with one.
+  package init(_ value: Any, declaredBy declaration: @autoclosure () -> String) {
+    let content = (value as? any OptionalValue).map(\.content) ?? value
+    guard let content, type(of: content) is any AnyObject.Type else {
+      trap(
+        """
+        \(declaration()) got a \(TypeName.of(type(of: value))), which isn't an object, and only an object can be held \
+        weakly. Keep it in another way.
+        """)
+    }
+    object = content as AnyObject
+  }
+}

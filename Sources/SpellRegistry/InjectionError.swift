@@ -1,0 +1,354 @@
+internal import Support
+
+/// The reason that a value couldn't be made or injected, with the whole path to it.
+///
+/// An error begins at the fault and gains a step at every initializer that it passes on its way out,
+/// so the path is complete wherever the error is caught. It is the same in debug and release builds.
+///
+/// ```swift
+/// do {
+///   _ = try registry.resolve(Checkout.self)
+/// } catch {
+///   print(error.code, error.path)  // notRegistered ["Checkout", "Network"]
+///   print(error)                   // says who asked, where that was registered, and what to write
+/// }
+/// ```
+public struct InjectionError: Error, Sendable {
+  /// What kind of fault it is.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The code's name, as it is spelled in source.
+    public let description: String
+
+    /// Nothing is registered for the type (with that name, for that container).
+    public static let notRegistered = Code(description: "notRegistered")
+    /// An initializer asked, directly or through others, for what it is making.
+    public static let cycle = Code(description: "cycle")
+    /// An initializer threw; ``InjectionError/underlying`` is what it threw.
+    public static let initializerFailed = Code(description: "initializerFailed")
+    /// A main-actor initializer was asked for from elsewhere.
+    public static let wrongIsolation = Code(description: "wrongIsolation")
+    /// The value of an async initializer was read, and isn't there: it wasn't awaited, or its scope doesn't keep it.
+    public static let notReady = Code(description: "notReady")
+    /// Too little of the thread's stack is left to make what is asked for: a chain of initializers is too long for it, or
+    /// never ends.
+    public static let stackExhausted = Code(description: "stackExhausted")
+    /// The object has no injectable property that reflection can see.
+    public static let noInjectableProperties = Code(description: "noInjectableProperties")
+    /// The registration can never win: another one always does.
+    public static let shadowed = Code(description: "shadowed")
+    /// Two registrations are of equal rank for the same property.
+    public static let ambiguous = Code(description: "ambiguous")
+    /// A longer-lived value holds on to a shorter-lived one.
+    public static let scopeCapture = Code(description: "scopeCapture")
+  }
+
+  /// Everything behind one reference, so that throwing costs no more than returning.
+  private final class Details: Sendable {
+    let code: Code
+    let steps: [InjectionStep]
+    let underlying: (any Error)?
+    let notes: @Sendable () -> [String]
+
+    init(
+      _ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: @escaping @Sendable () -> [String]
+    ) {
+      self.code = code
+      self.steps = steps
+      self.underlying = underlying
+      self.notes = notes
+    }
+  }
+  private let details: Details
+
+  /// - Parameter notes: What to say besides; asked for when the error is described.
+  package init(
+    _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil,
+    notes: @escaping @Sendable () -> [String] = { [] }
+  ) {
+    details = Details(code, steps, underlying, notes)
+  }
+
+  package init(_ code: Code, through steps: [InjectionStep], advice: String) {
+    self.init(code, through: steps) { [advice] }
+  }
+
+  /// What kind of fault it is.
+  public var code: Code { details.code }
+
+  /// Type names, from the first asked for to the one that is at fault; a cycle ends where it began.
+  public var path: [String] { details.steps.map(\.typeName) }
+
+  /// What the initializer threw, for ``Code/initializerFailed``.
+  public var underlying: (any Error)? { details.underlying }
+
+  package var steps: [InjectionStep] { details.steps }
+
+  /// The same error as the request for `step` throws it, which met it on the way.
+  package func asked(by step: InjectionStep) -> InjectionError {
+    InjectionError(code, through: [step] + steps, underlying: underlying, notes: details.notes)
+  }
+
+  /// The same error with its first step known better.
+  package func locating(_ locate: (InjectionStep) -> InjectionStep) -> InjectionError {
+    guard let first = steps.first else { return self }
+    return InjectionError(
+      code, through: [locate(first)] + steps.dropFirst(), underlying: underlying, notes: details.notes)
+  }
+
+  /// The same error with one more note.
+  package func noting(_ note: String) -> InjectionError {
+    let details = details
+    return InjectionError(code, through: steps, underlying: underlying) { details.notes() + [note] }
+  }
+
+  package var notes: [String] { details.notes() }
+}
+
+/// One stop on the way to an ``InjectionError``.
+package struct InjectionStep: Sendable {
+  package let typeName: String
+  /// The name that was asked with, if it isn't the property's own.
+  package var name: String?
+  /// `Container.property`, if a property asked.
+  package var property: String?
+  /// Where the property is declared, as `Module/File.swift:line`.
+  package var declaration: String?
+  /// Where the initializer that ran was registered.
+  package var registration: String?
+
+  /// Where the key that was asked for is declared.
+  let key: String?
+
+  package init(
+    _ type: any Any.Type, property: String? = nil, declaration: String? = nil, registration: String? = nil
+  ) {
+    self.init(Service(type), property: property, declaration: declaration, registration: registration)
+  }
+
+  init(
+    _ service: Service, property: String? = nil, declaration: String? = nil, registration: String? = nil
+  ) {
+    typeName = TypeName.of(service.type)
+    key = service.key?.place.description
+    self.property = property
+    self.declaration = declaration
+    self.registration = registration
+  }
+}
+
+// MARK: Description
+
+extension InjectionError: CustomStringConvertible {
+  /// What went wrong, for whom, the way there with every registration's file and line, and what to do.
+  public var description: String {
+    let steps = code == .cycle ? Self.firstLap(of: steps) : steps
+    var lines = [headline(of: steps)]
+    if steps.count > 1 || steps.contains(where: { $0.registration != nil || $0.key != nil }) {
+      lines.append("  Path: \(Self.shortened(steps.map(\.typeName)).joined(separator: " → "))")
+      lines += Self.shortened(steps.compactMap(\.line))
+    }
+    // Where the headline is a note it has been said.
+    lines += notes.filter { $0 != lines[0] }.map { "  \($0)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private func headline(of steps: [InjectionStep]) -> String {
+    let culprit = steps.last
+    let type = culprit?.typeName ?? "?"
+    let place = steps.last { $0.property != nil && (code != .cycle || $0.typeName == type) }.map { step in
+      " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
+    }
+    switch code {
+    case .notRegistered:
+      let name = culprit?.name.map { " named \"\($0)\"" } ?? ""
+      return "No initializer is registered for \(type)\(name)\(asker)\(place ?? "")."
+    case .stackExhausted:
+      return """
+        The initializer of \(type)\(place ?? "") would overflow its thread's stack: \(steps.count) initializers wait \
+        for it. Make the chain shorter, or resolve it on a thread with a larger stack.
+        """
+    case .cycle:
+      return
+        "The initializer of \(type)\(place ?? "") needs its own result: \(Self.circle(of: steps).joined(separator: " → "))."
+    case .initializerFailed:
+      let reason = underlying.map { String(describing: $0) } ?? "an error"
+      return "The initializer of \(type)\(place ?? "") threw \(reason)."
+    case .wrongIsolation:
+      return
+        "The initializer of \(type)\(place ?? "") runs on the main actor, and was asked for from elsewhere."
+    case .notReady: return "The value of \(type)\(place ?? "") comes from an async initializer and isn't there."
+    default: return notes.first ?? "\(code): \(type)\(place ?? "")."
+    }
+  }
+
+  /// The ends of a list that is too long to read.
+  private static func shortened(_ list: [String]) -> [String] {
+    list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
+  }
+
+  /// Whose initializer asked for the type at fault.
+  private var asker: String {
+    guard steps.count > 1 else { return "" }
+    let asker = steps[steps.count - 2]
+    return ", which \(asker.typeName) needs"
+  }
+
+  /// The steps up to the first that is there a second time.
+  private static func firstLap(of steps: [InjectionStep]) -> [InjectionStep] {
+    for (index, step) in steps.enumerated() where steps[..<index].contains(where: { $0.isSame(as: step) }) {
+      return Array(steps[...index])
+    }
+    return steps
+  }
+
+  /// The part of the first lap that goes round.
+  private static func circle(of steps: [InjectionStep]) -> [String] {
+    guard let last = steps.last, let start = steps.dropLast().lastIndex(where: { $0.typeName == last.typeName }) else {
+      return steps.map(\.typeName)
+    }
+    return steps[start...].map(\.typeName)
+  }
+}
+
+extension InjectionStep {
+  /// Whether both are requests that one registration served, as far as the steps tell.
+  fileprivate func isSame(as other: InjectionStep) -> Bool {
+    typeName == other.typeName && registration != nil && registration == other.registration
+  }
+
+  fileprivate var line: String? {
+    let facts = [
+      key.map { "of the key declared at \($0)" }, property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
+      // A key's own initializer is where the key is.
+      registration.flatMap { $0 == key ? nil : "registered at \($0)" },
+    ].compactMap(\.self)
+    return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
+  }
+}
+
+extension InjectionError {
+  /// Stops the program: what a property that was read, and so cannot throw, does with an error.
+  ///
+  /// The message has everything that ``description`` has, and what was being made on this thread at the time.
+  public func stop(at place: SourcePlace) -> Never {
+    let frames = ThreadState.current.frames
+    let types = frames.map(\.type)
+    let notes = notes
+    // What this thread is making leads to a circle's first step, and is part of it.
+    let leading =
+      code == .cycle
+      ? frames.map { frame in
+        InjectionStep(frame.type, registration: frame.registration?.takeUnretainedValue().place.description)
+      } : []
+    var message = InjectionError(code, through: leading + steps, underlying: underlying, notes: { notes }).description
+    if !types.isEmpty {
+      message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
+    }
+    message += "\n  A property can't throw; `try $property.resolve()` can, and throws this error."
+    InitializerRegistry.current.reportFailure(message)
+    trap(message, at: place)
+  }
+}
+
+// MARK: Missing registrations
+
+// What to say when nothing is registered: what comes near, and what to write. It looks at every registration, so it runs
+// when an error is described, not when it is thrown.
+
+extension InitializerRegistry {
+  /// The error for a type that nothing serves here.
+  ///
+  /// - Parameter advice: What to write; nil for the usual registration.
+  func missing(_ type: any Any.Type, at point: InjectionPoint, advice: String? = nil) -> InjectionError {
+    missing(type, step: point.step(type), advice: advice)
+  }
+
+  func missing(_ type: any Any.Type, step: InjectionStep, advice: String? = nil) -> InjectionError {
+    // What is current is known now, and not any more when the error is described.
+    let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, type)
+    return InjectionError(.notRegistered, through: [step]) {
+      if let elsewhere { return [elsewhere] }
+      let advice = advice ?? "Register it before it is asked for: registry.register(\(TypeName.source(of: type))) { … }"
+      return self.nearMatches(type, named: step.name) + [advice]
+    }
+  }
+
+  /// What to say if this registry, which is current, serves a type that another registry was asked for.
+  private func registeredElsewhere(than asked: InitializerRegistry, _ type: any Any.Type) -> String? {
+    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: type) else {
+      return nil
+    }
+    return """
+      The registry that was asked isn't the current one, in which it is registered at \(provider.storage.place). A property \
+      asks the registry in which its object was made, and a value that is kept gets its dependencies from the registry \
+      that keeps it. Make the object inside `registry.run { … }`, or give it a scope that isn't kept; to ask the current \
+      registry at each read, write @Injected(.everyRead).
+      """
+  }
+
+  private func nearMatches(_ type: any Any.Type, named name: String?) -> [String] {
+    let wanted = TypeName.of(type)
+    let registrations = reachableRegistrations.map(\.storage)
+    let others = registrations.compactMap { registration -> String? in
+      if registration.fits(type) {
+        return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
+      }
+      let isSameType = registration.key.service == ObjectIdentifier(type)
+      guard isSameType || wanted.isSimilar(to: TypeName.of(registration.type)) else { return nil }
+      return "Registered, but not for this: \(registration.summary), at \(registration.place)."
+    }
+    if others.count <= 5 { return others }
+    let omitted = "\(others.count) registrations are similar; the rest are left out here."
+    if let name, let nearest = nearest(of: registrations, of: type, to: name) {
+      return ["The nearest name is that of \(nearest.summary), at \(nearest.place).", omitted]
+    }
+    return others.prefix(3) + [omitted]
+  }
+
+  /// The registration of a type whose name takes the fewest changes to become another.
+  private func nearest(
+    of registrations: [RegistrationStorage], of type: any Any.Type, to name: String
+  ) -> RegistrationStorage? {
+    let named = registrations.compactMap { registration -> (storage: RegistrationStorage, distance: Int)? in
+      guard registration.key.service == ObjectIdentifier(type), let text = registration.key.name?.text else {
+        return nil
+      }
+      return (registration, text.editDistance(to: name))
+    }
+    return named.min { $0.distance < $1.distance }?.storage
+  }
+}
+
+extension RegistrationStorage {
+  /// Whether this is an instance of the type that is registered for its own type only.
+  fileprivate func fits(_ type: any Any.Type) -> Bool {
+    service.key == nil && service.type != type && !key.servesSupertypes && key.container == nil && key.name == nil
+      && serves(Service(type))
+  }
+
+  /// The registration in a few words: `Clock in Page named "backup"`.
+  var summary: String {
+    var words = [service.name]
+    if let container = key.container {
+      words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
+    }
+    if let name = key.name { words.append("named \(name.source)") }
+    if key.arguments != nil { words.append("with arguments") }
+    return words.joined(separator: " ")
+  }
+}
+
+extension String {
+  /// Whether a person may have meant the one and written the other.
+  fileprivate func isSimilar(to other: String) -> Bool {
+    let (mine, others) = (bareName, other.bareName)
+    if min(mine.count, others.count) >= 3 && (mine.contains(others) || others.contains(mine)) { return true }
+    return mine.editDistance(to: others) <= max(mine.count, others.count) / 4
+  }
+
+  /// The name without `any` and without what a generic type is of.
+  private var bareName: String {
+    let name = hasPrefix("any ") ? dropFirst(4) : self[...]
+    return name.prefix { $0 != "<" }.lowercased()
+  }
+}

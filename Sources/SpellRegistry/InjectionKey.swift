@@ -1,0 +1,309 @@
+/// The home of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
+///
+/// `@unchecked Sendable`: a class that isn't final can't be checked. It has one constant, and its one subclass adds
+/// constants of `Sendable` types.
+public class InjectionKeys: @unchecked Sendable {
+  /// Where the key is declared.
+  package let place: SourcePlace
+
+  init(place: SourcePlace) { self.place = place }
+
+  /// The type of the key's value, when only the runtime knows the key.
+  package class var valueType: any Any.Type { Never.self }
+
+  /// The registration that makes the key's value in a registry where nothing is registered for it.
+  func defaultRegistration(
+    _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
+  ) -> RegistrationStorage {
+    trap("A key without a type was asked for; please report this.", at: place)
+  }
+
+  /// Whether the key says what its value is in a context.
+  func hasInitializer(for context: InjectionContext) -> Bool { context == .live }
+}
+
+/// A service that is declared with its type, its scope, and the initializer that makes it if nothing is registered.
+///
+/// ```swift
+/// extension InjectionKeys {
+///   static let time = InjectionKey<any TimeSource>(scope: .singleton) { SystemTime() }
+///     .test { FixedTime(now: 0) }
+/// }
+///
+/// final class Player {
+///   @Injected(.time) var time  // any TimeSource
+/// }
+/// ```
+///
+/// The compiler finds a key that isn't declared, and no function has to register anything first. What is registered for
+/// the key takes the initializer's place, wherever it is asked for:
+///
+/// ```swift
+/// registry.register(.time) { FixedTime(now: 9) }
+/// ```
+///
+/// A key is a service of its own: a registration for its type doesn't serve it, and two keys of one type are two
+/// services. The value of a scope that keeps it belongs to the outermost registry that is asked, so each test has its
+/// own. A registry's ``InitializerRegistry/context`` chooses among the initializers.
+///
+/// Declare a key as a static constant, or as any constant that lives as long as the program: a registry knows a key by its
+/// identity.
+public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
+  /// How long a value is kept, and who shares it.
+  public let scope: Scope<Value>
+  /// The initializer that is there in every context, and those for one context.
+  private let live: Making<Value>
+  private let testing: Making<Value>?
+  private let previewing: Making<Value>?
+
+  init(
+    _ scope: Scope<Value>, at place: SourcePlace, live: Making<Value>, test: Making<Value>? = nil,
+    preview: Making<Value>? = nil
+  ) {
+    scope.check(at: place)
+    self.scope = scope
+    self.live = live
+    testing = test
+    previewing = preview
+    super.init(place: place)
+  }
+
+  /// Creates a key whose value a closure makes.
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
+  public convenience init(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @Sendable () throws -> Value
+  ) {
+    self.init(
+      scope, at: SourcePlace(fileID: fileID, line: line), live: .independent(initializer))
+  }
+
+  /// Creates a key whose value a closure makes with the help of other services.
+  ///
+  /// ```swift
+  /// static let ticket = InjectionKey { Ticket(time: try $0.resolve(.time).now) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
+  public convenience init(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @Sendable (Resolver) throws -> Value
+  ) {
+    self.init(scope, at: SourcePlace(fileID: fileID, line: line), live: .resolving(initializer))
+  }
+
+  /// Creates a key whose value an initializer makes from services that are found by its parameters' types.
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value; `validate()` and `graph()` know what it needs before it runs.
+  public convenience init<each Dependency>(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
+  ) {
+    self.init(scope, at: SourcePlace(fileID: fileID, line: line), live: .autowiring(initializer))
+  }
+
+  override package class var valueType: any Any.Type { Value.self }
+
+  override func defaultRegistration(
+    _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
+  ) -> RegistrationStorage {
+    let making =
+      switch context {
+      case .live: live
+      case .test: testing ?? live
+      case .preview: previewing ?? live
+      }
+    return TypedRegistration(
+      key: key, declaredKey: self, isDefault: true, scope: scope, clock: clock, place: place,
+      making)
+  }
+
+  /// The same declaration with an initializer for one context: another key, which takes this one's place.
+  private func adding(test: Making<Value>? = nil, preview: Making<Value>? = nil) -> InjectionKey {
+    InjectionKey(scope, at: place, live: live, test: test ?? testing, preview: preview ?? previewing)
+  }
+
+  override func hasInitializer(for context: InjectionContext) -> Bool {
+    switch context {
+    case .live: true
+    case .test: testing != nil
+    case .preview: previewing != nil
+    }
+  }
+}
+
+// MARK: Contexts
+
+// What a key's value is in tests and previews, and keys whose initializers run on the main actor or are async.
+
+extension InjectionKey {
+  /// Adds the initializer to use in a registry whose context is `.test`.
+  ///
+  /// ```swift
+  /// static let backend = InjectionKey { Backend.live }.test { Backend.fake }
+  /// ```
+  ///
+  /// - Parameter initializer: Creates the value, in the key's scope.
+  /// - Returns: The key to declare, in place of this one.
+  public func test(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
+    adding(test: .independent(initializer))
+  }
+
+  /// Adds the initializer to use in a registry whose context is `.test`, which gets the help of other services.
+  ///
+  /// - Parameter initializer: Creates the value, in the key's scope.
+  /// - Returns: The key to declare, in place of this one.
+  public func test(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+    adding(test: .resolving(initializer))
+  }
+
+  /// Adds the initializer to use in a registry whose context is `.preview`.
+  ///
+  /// - Parameter initializer: Creates the value, in the key's scope.
+  /// - Returns: The key to declare, in place of this one.
+  public func preview(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
+    adding(preview: .independent(initializer))
+  }
+
+  /// Adds the initializer to use in a registry whose context is `.preview`, which gets the help of other services.
+  ///
+  /// - Parameter initializer: Creates the value, in the key's scope.
+  /// - Returns: The key to declare, in place of this one.
+  public func preview(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+    adding(preview: .resolving(initializer))
+  }
+}
+
+extension InjectionKey where Value: Sendable {
+  /// Creates a key whose value a closure makes on the main actor.
+  ///
+  /// ```swift
+  /// static let loader = InjectionKey.onMainActor(scope: .singleton) { Loader() }
+  /// ```
+  ///
+  /// A request from elsewhere throws an error of code `.wrongIsolation`, unless the value is kept and there already;
+  /// `resolveAsync` goes to the main actor for it.
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value on the main actor.
+  /// - Returns: The key.
+  public static func onMainActor(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @MainActor () throws -> Value
+  ) -> InjectionKey {
+    InjectionKey(
+      scope, at: SourcePlace(fileID: fileID, line: line),
+      live: .onMainActor(initializer))
+  }
+
+  /// Creates a key whose value a closure makes on the main actor with the help of other services.
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value on the main actor.
+  /// - Returns: The key.
+  public static func onMainActor(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @MainActor (Resolver) throws -> Value
+  ) -> InjectionKey {
+    InjectionKey(
+      scope, at: SourcePlace(fileID: fileID, line: line), live: .onMainActor(initializer))
+  }
+
+  /// Creates a key whose value an initializer makes on the main actor from services that are found by its parameters'
+  /// types.
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value on the main actor.
+  /// - Returns: The key.
+  public static func onMainActor<each Dependency>(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
+  ) -> InjectionKey {
+    InjectionKey(
+      scope, at: SourcePlace(fileID: fileID, line: line), live: .autowiringOnMainActor(initializer))
+  }
+
+  /// Creates a key whose value an async closure makes.
+  ///
+  /// A read throws an error of code `.notReady` until `resolveAsync` of the key has returned, and gets the value after
+  /// that, for as long as the scope keeps it.
+  ///
+  /// - Parameters:
+  ///   - scope: How long the value is kept, and who shares it.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - initializer: Creates the value.
+  /// - Returns: The key.
+  public static func async(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @Sendable (Resolver) async throws -> Value
+  ) -> InjectionKey {
+    InjectionKey(
+      scope, at: SourcePlace(fileID: fileID, line: line), live: .async(initializer))
+  }
+
+  /// Adds the main-actor initializer to use in a registry whose context is `.test`.
+  ///
+  /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
+  /// - Returns: The key to declare, in place of this one.
+  public func testOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
+    adding(test: .onMainActor(initializer))
+  }
+
+  /// Adds the main-actor initializer to use in a registry whose context is `.preview`.
+  ///
+  /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
+  /// - Returns: The key to declare, in place of this one.
+  public func previewOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
+    adding(preview: .onMainActor(initializer))
+  }
+}
+
+// MARK: Services
+
+/// What is asked for: a type or, of that type, a declared key.
+@usableFromInline struct Service: Sendable {
+  @usableFromInline let type: any Any.Type
+  /// The key; nil for the type itself.
+  @usableFromInline let key: InjectionKeys?
+
+  @inlinable init(_ type: any Any.Type, key: InjectionKeys? = nil) {
+    self.type = type
+    self.key = key
+  }
+
+  /// What a registry finds it by: the key's address or the type's.
+  var identifier: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? ObjectIdentifier(type) }
+
+  /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
+  var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
+
+  /// What is between a type and the place of its key.
+  static let keyPreposition = " of the key declared at "
+}
+
+extension Service: Equatable {
+  @usableFromInline static func == (left: Service, right: Service) -> Bool { left.identifier == right.identifier }
+}
