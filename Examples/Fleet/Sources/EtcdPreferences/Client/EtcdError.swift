@@ -1,0 +1,100 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+internal import PreferenceStorage
+
+/// Why etcd didn't do what it was asked for.
+struct EtcdError: Error, CustomStringConvertible {
+  enum Kind: Equatable {
+    /// No connection came about, so nothing was done.
+    case unreached
+    /// The answer didn't come, so it may have been done or not.
+    case uncertain
+    /// The token isn't valid any more, so nothing was done.
+    case tokenExpired
+    /// It was refused, and will be again.
+    case refused
+    /// It was refused, since etcd has no more space.
+    case noSpace
+    /// Others changed the same values until the time was up.
+    case contended
+    /// The history that was asked for is compacted away.
+    case compacted
+  }
+
+  let kind: Kind
+  /// What happened, in a sentence without a capital at its beginning.
+  let description: String
+
+  init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+
+  /// Why a request failed for which there is no answer.
+  init(_ error: any Error, at endpoint: URL) {
+    self.init(
+      EtcdError.isBeforeConnection(error) ? .unreached : .uncertain,
+      "\(endpoint.absoluteString) doesn't answer (\(error))")
+  }
+
+  /// What an answer says that has this status and isn't what was asked for.
+  init(status: Int, body: Data, at endpoint: URL) {
+    let refusal: RefusalMessage
+    do {
+      refusal = try EtcdMessage.decode(RefusalMessage.self, from: body)
+    } catch {
+      // Not etcd's words: a proxy's, or another server's.
+      let text = String(decoding: body.prefix(200), as: UTF8.self)
+      self.init(
+        status >= 500 ? .uncertain : .refused, "\(endpoint.absoluteString) answers with status \(status) (\(text))")
+      return
+    }
+    self.init(refusal, at: endpoint)
+  }
+
+  init(_ refusal: RefusalMessage, at endpoint: URL) {
+    // The codes of gRPC.
+    let kind: Kind =
+      switch refusal.code {
+      case 8 where refusal.message.contains("space"): .noSpace
+      case 16: .tokenExpired
+      // The users' rights were changed since the token was given.
+      case 3 where refusal.message.contains("revision of auth store is old"): .tokenExpired
+      case 1, 2, 4, 8, 14: .uncertain
+      default: .refused
+      }
+    self.init(kind, "\(endpoint.absoluteString) refuses it (\(refusal.message))")
+  }
+
+  /// Whether a connection failed before anything was sent.
+  private static func isBeforeConnection(_ error: any Error) -> Bool {
+    switch error {
+    case is NIOConnectionError, is NIOSSLError: true
+    case let error as ChannelError: if case .connectTimeout = error { true } else { false }
+    case let error as HTTPClientError:
+      [.connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout].contains(error)
+    case let error as IOError: error.errnoCode == ECONNREFUSED
+    default: false
+    }
+  }
+
+  /// The error that a reader of the store is thrown.
+  var whenReading: PreferenceError { PreferenceError(.unreadable, "the values in etcd can't be read: \(description)") }
+
+  /// The error that a writer is thrown.
+  var whenWriting: PreferenceError {
+    switch kind {
+    case .noSpace: PreferenceError(.noSpace, "etcd has no space for the change, and it was not made: \(description)")
+    case .contended: PreferenceError(.busy, description)
+    case .uncertain:
+      PreferenceError(
+        .unwritable,
+        "the answer to the change was lost, and whether it was made will be seen when etcd answers again: \(description)"
+      )
+    default: PreferenceError(.unwritable, "the change was not made, since etcd can't make it now: \(description)")
+    }
+  }
+}

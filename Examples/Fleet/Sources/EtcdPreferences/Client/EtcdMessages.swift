@@ -1,0 +1,177 @@
+internal import Foundation
+
+// The messages of etcd's JSON gateway, as far as the store uses them. Keys and values are bytes, in base64; 64-bit integers
+// are strings; what is zero, empty or false is left out.
+
+/// What a message is encoded and decoded with.
+enum EtcdMessage {
+  static func encode(_ message: some Encodable) -> Data {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    // Nothing in a message can refuse to be encoded: it has bytes, strings and integers.
+    do { return try encoder.encode(message) } catch { fatalError("A message to etcd can't be encoded: \(error)") }
+  }
+
+  static func decode<Message: Decodable>(_ type: Message.Type, from data: Data) throws -> Message {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(type, from: data)
+  }
+}
+
+/// A count of the changes of all of etcd: each transaction that changes something has the next one.
+struct Revision: Codable, Hashable, Comparable, Sendable {
+  var number: Int64
+
+  static let none = Revision(0)
+  var next: Revision { Revision(number + 1) }
+
+  init(_ number: Int64) { self.number = number }
+
+  init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let number = Int64(text) else {
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no revision: \(text)"))
+    }
+    self.number = number
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(String(number))
+  }
+
+  static func < (one: Revision, other: Revision) -> Bool { one.number < other.number }
+}
+
+/// What every answer begins with.
+struct ResponseHeader: Decodable, Sendable {
+  var clusterId: String?
+  var revision: Revision?
+}
+
+/// A key with its value, as etcd has it.
+struct KeyValue: Decodable, Sendable {
+  var key: Data
+  var value: Data?
+  var createRevision: Revision?
+  var modRevision: Revision?
+}
+
+/// A read of one key, or of those from `key` up to `rangeEnd`.
+struct RangeRequest: Encodable, Sendable {
+  var key: Data
+  var rangeEnd: Data?
+  var countOnly: Bool?
+}
+
+struct RangeResponse: Decodable, Sendable {
+  var header: ResponseHeader?
+  var kvs: [KeyValue]?
+}
+
+/// Changes that are made together if all comparisons hold; otherwise what is read instead.
+struct TransactionRequest: Encodable, Sendable {
+  struct Comparison: Encodable, Sendable {
+    var key: Data
+    var rangeEnd: Data?
+    var target = "MOD"
+    var result: String
+    var modRevision: Revision
+
+    /// Nothing has changed the key since, which had this revision; 0 if it wasn't there.
+    static func unchanged(_ key: Data, since revision: Revision) -> Comparison {
+      Comparison(key: key, result: "EQUAL", modRevision: revision)
+    }
+
+    /// No key of the range has a later revision.
+    static func unchanged(_ range: KeyRange, since revision: Revision) -> Comparison {
+      Comparison(key: range.start, rangeEnd: range.end, result: "LESS", modRevision: revision.next)
+    }
+  }
+
+  enum Operation: Encodable, Sendable {
+    struct Put: Encodable, Sendable {
+      var key: Data
+      var value: Data
+    }
+    struct Delete: Encodable, Sendable {
+      var key: Data
+      var rangeEnd: Data?
+    }
+
+    case put(Put)
+    case delete(Delete)
+    case range(RangeRequest)
+
+    private enum CodingKeys: String, CodingKey {
+      case put = "requestPut"
+      case delete = "requestDeleteRange"
+      case range = "requestRange"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      switch self {
+      case .put(let put): try container.encode(put, forKey: .put)
+      case .delete(let delete): try container.encode(delete, forKey: .delete)
+      case .range(let range): try container.encode(range, forKey: .range)
+      }
+    }
+  }
+
+  var compare: [Comparison] = []
+  var success: [Operation] = []
+  var failure: [Operation] = []
+}
+
+struct TransactionResponse: Decodable, Sendable {
+  struct Part: Decodable, Sendable { var responseRange: RangeResponse? }
+
+  var header: ResponseHeader
+  var succeeded: Bool?
+  var responses: [Part]?
+}
+
+struct WatchRequest: Encodable, Sendable {
+  struct Creation: Encodable, Sendable {
+    var key: Data
+    var rangeEnd: Data?
+    var startRevision: Revision
+    var progressNotify = true
+  }
+
+  var createRequest: Creation
+}
+
+/// A line of a watch.
+struct WatchMessage: Decodable, Sendable {
+  struct Event: Decodable, Sendable {
+    var type: String?
+    var kv: KeyValue
+    var isRemoval: Bool { type == "DELETE" }
+  }
+
+  struct Result: Decodable, Sendable {
+    var header: ResponseHeader?
+    var canceled: Bool?
+    var cancelReason: String?
+    var compactRevision: Revision?
+    var events: [Event]?
+  }
+
+  var result: Result?
+}
+
+struct AuthenticationRequest: Encodable, Sendable {
+  var name: String
+  var password: String
+}
+
+struct AuthenticationResponse: Decodable, Sendable { var token: String }
+
+/// What an answer is that isn't one.
+struct RefusalMessage: Decodable, Sendable {
+  var message: String
+  var code: Int
+}

@@ -1,0 +1,194 @@
+internal import Foundation
+internal import NIOCore
+internal import PreferenceStorage
+
+/// The store's part of etcd, and the values that are kept of it here.
+///
+/// A change is one transaction of etcd. It also names itself under the key that is the prefix alone, so that comparisons of
+/// the whole range see removals too, and a change is found again whose answer was lost.
+struct EtcdConnection: Sendable {
+  let client: EtcdClient
+  let range: KeyRange
+  let values: LocalValues
+
+  /// What a transaction's body has read.
+  struct Reads {
+    var keys: Set<String> = []
+    var areAll = false
+  }
+
+  /// What became of a transaction.
+  struct Outcome {
+    /// False if others have changed what it has read; the values are then those of now.
+    var isDone: Bool
+    var changed: Set<String>
+  }
+
+  /// Reads everything, and returns the keys that changed and the revision of what was read.
+  func load(until end: NIODeadline? = nil) throws(EtcdError) -> (changed: Set<String>, revision: Revision) {
+    let known = values.replica.newest
+    let response: RangeResponse = try client.call(
+      "kv/range", RangeRequest(key: range.start, rangeEnd: range.end), until: end)
+    let header = response.header ?? ResponseHeader()
+    let entries = entries(in: response)
+    return (values.update { $0.load(entries, header, knownBefore: known) }, header.revision ?? .none)
+  }
+
+  /// Whether etcd has no change that isn't here.
+  func isUpToDate() throws(EtcdError) -> Bool {
+    let isHere = TransactionRequest.Comparison.unchanged(range, since: values.replica.revision)
+    // With something to read, the member that is asked makes sure that it isn't behind the others.
+    let request = TransactionRequest(
+      compare: [isHere], failure: [.range(RangeRequest(key: range.start, countOnly: true))])
+    let response: TransactionResponse = try client.call("kv/txn", request)
+    return response.succeeded ?? false
+  }
+
+  /// Makes changes, whatever the values are.
+  func write(_ changes: [PreferenceChange]) throws(EtcdError) {
+    let request = TransactionRequest(success: operations(for: changes, in: values.replica, by: .random()))
+    let response: TransactionResponse = try client.call("kv/txn", request)
+    _ = keep(changes, at: response.header.revision ?? .none)
+  }
+
+  /// Makes changes if nobody has changed what they follow from.
+  ///
+  /// - Parameter old: The values that the transaction's body had.
+  func commit(
+    _ changes: [PreferenceChange], having reads: Reads, of old: Replica, until end: NIODeadline
+  ) throws(EtcdError) -> Outcome {
+    let name = ChangeName.random()
+    let keys = reads.areAll || reads.keys.count > EtcdConnection.comparisonLimit ? nil : reads.keys.sorted()
+    let request = request(for: changes, by: name, having: keys, of: old)
+    let response: TransactionResponse
+    do {
+      response = try client.call("kv/txn", request, isRepeatable: false, until: end)
+    } catch  where error.kind == .uncertain {
+      // If it was made, its comparisons don't hold any more, so it isn't made twice.
+      response = try client.call("kv/txn", request, until: end)
+      if response.succeeded != true, let revision = try revision(of: name, after: old.newest, response) {
+        let own = keep(changes, at: revision)
+        return Outcome(isDone: true, changed: own.union(try load(until: end).changed))
+      }
+    }
+    let revision = response.header.revision ?? .none
+    if response.succeeded == true { return Outcome(isDone: true, changed: keep(changes, at: revision)) }
+    return Outcome(isDone: false, changed: take(response, having: keys, knownBefore: old.newest))
+  }
+
+  /// How many keys are compared one by one; etcd takes 128 comparisons unless it is set otherwise.
+  private static let comparisonLimit = 100
+
+  private func request(
+    for changes: [PreferenceChange], by name: ChangeName, having keys: [String]?, of old: Replica
+  ) -> TransactionRequest {
+    var request = TransactionRequest(success: operations(for: changes, in: old, by: name))
+    guard let keys else {
+      request.compare = [.unchanged(range, since: old.revision)]
+      request.failure = [.range(RangeRequest(key: range.start, rangeEnd: range.end))]
+      return request
+    }
+    request.compare = keys.map { .unchanged(range.key(for: $0), since: old.modified($0)) }
+    request.failure = (keys.map { range.key(for: $0) } + [range.start]).map { .range(RangeRequest(key: $0)) }
+    return request
+  }
+
+  private func operations(
+    for changes: [PreferenceChange], in old: Replica, by name: ChangeName
+  ) -> [TransactionRequest.Operation] {
+    let mark = TransactionRequest.Operation.put(.init(key: range.start, value: name.bytes))
+    if changes.count > 1, changes.allSatisfy({ $0.json == nil }), Set(changes.map(\.key)) == Set(old.entries.keys) {
+      // However many they are, and those too that are on their way here.
+      return [.delete(.init(key: range.firstValue, rangeEnd: range.end)), mark]
+    }
+    return [mark]
+      + changes.map { change in
+        let key = range.key(for: change.key)
+        return change.json.map { .put(.init(key: key, value: Data($0.utf8))) } ?? .delete(.init(key: key))
+      }
+  }
+
+  private func keep(_ changes: [PreferenceChange], at revision: Revision) -> Set<String> {
+    values.update { replica in
+      Set(changes.filter { replica.commit($0.json, to: $0.key, at: revision) }.map(\.key))
+    }
+  }
+
+  /// Takes over what a transaction that wasn't made has read instead.
+  private func take(
+    _ response: TransactionResponse, having keys: [String]?, knownBefore known: Revision
+  ) -> Set<String> {
+    let answers = (response.responses ?? []).map { $0.responseRange ?? RangeResponse() }
+    let read = response.header.revision ?? .none
+    guard let keys else {
+      let all = answers.flatMap { entries(in: $0) }
+      return values.update { $0.load(all, response.header, knownBefore: known) }
+    }
+    return values.update { replica in
+      Set(zip(keys, answers).filter { replica.apply(entries(in: $1).first?.entry, to: $0, at: read) }.map(\.0))
+    }
+  }
+
+  /// Looks for a change of that name, and returns its revision.
+  ///
+  /// - Parameters:
+  ///   - old: A revision before it.
+  ///   - response: What was read instead, with the name of the last change.
+  private func revision(
+    of name: ChangeName, after old: Revision, _ response: TransactionResponse
+  ) throws(EtcdError) -> Revision? {
+    let pairs = (response.responses ?? []).flatMap { $0.responseRange?.kvs ?? [] }
+    guard let mark = pairs.first(where: { $0.key == range.start }), let last = mark.modRevision, last > old else {
+      return nil
+    }
+    if mark.value == name.bytes { return last }
+    // Others have made changes after it, if it was made, so only the history has it.
+    let history = try client.watch(range, from: old.next)
+    defer { history.stop() }
+    while case .message(let message) = try history.next(within: client.cluster.requestLimit) {
+      if message.canceled == true {
+        throw EtcdError(.uncertain, "the part of etcd's history is compacted in which the change may be")
+      }
+      let marks = (message.events ?? []).map(\.kv).filter { $0.key == range.start }
+      if let own = marks.first(where: { $0.value == name.bytes }) { return own.modRevision }
+      if let seen = marks.compactMap(\.modRevision).max(), seen >= last { return nil }
+    }
+    throw EtcdError(.uncertain, "the part of etcd's history doesn't come in which the change may be")
+  }
+
+  /// The preferences in an answer.
+  private func entries(in response: RangeResponse) -> [(key: String, entry: Replica.Entry)] {
+    (response.kvs ?? []).compactMap { entry($0) }
+  }
+
+  /// Applies what a watch tells, and returns the keys that changed.
+  func apply(_ events: [WatchMessage.Event]) -> Set<String> {
+    values.update { replica in
+      var changed: Set<String> = []
+      for event in events {
+        guard let key = range.preference(for: event.kv.key), let revision = event.kv.modRevision else { continue }
+        if replica.apply(event.isRemoval ? nil : entry(event.kv)?.entry, to: key, at: revision) { changed.insert(key) }
+      }
+      if let last = events.compactMap(\.kv.modRevision).max() { replica.advance(to: last) }
+      return changed
+    }
+  }
+
+  /// The preference that etcd has there; nil if the key can't be one.
+  private func entry(_ pair: KeyValue) -> (key: String, entry: Replica.Entry)? {
+    guard let key = range.preference(for: pair.key) else { return nil }
+    return (
+      key,
+      Replica.Entry(
+        json: String(decoding: pair.value ?? Data(), as: UTF8.self), created: pair.createRevision ?? .none,
+        modified: pair.modRevision ?? .none)
+    )
+  }
+}
+
+/// A name that no other change has.
+struct ChangeName: Sendable {
+  let bytes: Data
+
+  static func random() -> ChangeName { ChangeName(bytes: Data(UUID().uuidString.utf8)) }
+}

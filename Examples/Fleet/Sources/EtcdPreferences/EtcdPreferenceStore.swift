@@ -1,0 +1,183 @@
+public import Foundation
+internal import NIOCore
+public import PreferenceStorage
+
+/// A store whose values are in etcd, for settings that all machines of a fleet share.
+///
+/// ```swift
+/// let store = try EtcdPreferenceStore(
+///   EtcdCluster(endpoints: [URL(string: "http://127.0.0.1:2379")!]), prefix: "/shop/settings/",
+///   snapshot: URL(filePath: "/var/lib/shop/settings.preferences"))
+/// registry.register(instance: store as any PreferenceStore)
+/// ```
+///
+/// A value is JSON text under the prefix and the preference's key, so `etcdctl put /shop/settings/greeting '"hello"'` sets one.
+///
+/// *When the work happens.* Making the store asks etcd for all values, once. Reading is from memory. A write is one request, and
+/// has been agreed on by the cluster's majority when it returns. It blocks its thread, and needs no other one of the program's. What
+/// other machines write is there as soon as etcd's watch tells it, some milliseconds later.
+///
+/// *Transactions.* A transaction's body reads the values that are here, and its changes are made if nobody has changed any
+/// value that it has read. Otherwise the body runs again on the values of now, so it should do nothing but read and change
+/// values. Nothing is lost, and nothing is done twice, also if an answer is.
+///
+/// *While etcd is away.* Reads have the last values, or those of the snapshot if the program has begun meanwhile. `state` says so, and so
+/// does an error in `errors`. Writes throw. The store tries to reach etcd again for as long as it lives, every five seconds at
+/// least, and then tells what has changed.
+///
+/// *Limits.* One transaction changes 127 keys at most, unless etcd is set otherwise, or removes all. All values are in memory. Keys that
+/// one transaction creates are sorted by themselves, not by first writing.
+public final class EtcdPreferenceStore: CustomPreferenceStore {
+  private let connection: EtcdConnection
+  private let follower: Follower
+
+  /// Opens the part of etcd whose keys begin with a prefix.
+  ///
+  /// If etcd isn't there, the store has the values of the snapshot, and `state` says why.
+  ///
+  /// - Parameters:
+  ///   - cluster: Where etcd is.
+  ///   - prefix: What the keys begin with in etcd, such as `/shop/settings/`.
+  ///   - snapshot: A file of this process's own, in which the values are kept for a start without etcd. It is a preferences
+  ///     file, which `prefs` shows.
+  ///   - startLimit: For how long etcd is waited for here.
+  /// - Throws: `.invalidKey` if the prefix is empty; `.unreadable` if a certificate can't be read; what
+  ///   `FilePreferenceStore` throws if the snapshot can't be opened.
+  public init(
+    _ cluster: EtcdCluster, prefix: String, snapshot: URL? = nil, startLimit: Duration = .seconds(2)
+  ) throws(PreferenceError) {
+    guard let range = KeyRange(prefix: prefix) else {
+      throw PreferenceError(.invalidKey, "the prefix of the keys in etcd is empty; name one, such as /shop/settings/")
+    }
+    var file: FilePreferenceStore?
+    if let snapshot { file = try FilePreferenceStore(url: snapshot, followsOthers: false) }
+    connection = EtcdConnection(
+      client: try EtcdClient(cluster), range: range, values: try LocalValues(snapshot: file))
+    follower = Follower(connection)
+    do throws(EtcdError) {
+      _ = try connection.load(until: .now() + TimeAmount(startLimit))
+      connection.values.arrive()
+    } catch {
+      connection.values.leave(error.whenReading)
+    }
+    follower.begin()
+  }
+
+  deinit { follower.stop() }
+
+  /// Whether the values are those that etcd has now.
+  public var state: EtcdState { connection.values.state }
+
+  /// The turns of this process's writers, and the listeners.
+  public var hub: PreferenceHub { connection.values.hub }
+
+  /// The keys, sorted by first writing on any machine.
+  public var keys: [String] { connection.values.replica.keys }
+
+  /// Returns the JSON text of the value, or nil if there is none.
+  ///
+  /// From memory.
+  public func json(forKey key: String) -> String? { connection.values.json(forKey: key) }
+
+  /// Makes the changes in etcd, in one transaction, whatever the values are meanwhile.
+  public func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
+    do throws(EtcdError) {
+      try connection.write(changes)
+    } catch {
+      throw error.whenWriting
+    }
+  }
+
+  /// Reads and changes several values as one.
+  ///
+  /// The body runs again if another machine has changed what it has read.
+  ///
+  /// - Throws: What the body throws; `.unwritable` or `.noSpace` if etcd can't make the changes; `.busy` if others have changed
+  ///   the same values for as long as the cluster's `retryLimit`.
+  public func transaction<Result>(
+    _ body: (inout PreferenceTransaction) throws -> Result
+  ) throws -> Result {
+    var result: Swift.Result<Result, any Error>?
+    try hub.write { () throws(PreferenceError) in
+      var changed: Set<String> = []
+      do {
+        result = .success(try attempts(body, &changed))
+      } catch {
+        result = .failure(error)
+      }
+      return changed
+    }
+    return try result!.get()
+  }
+
+  /// Runs the body until its changes are made.
+  ///
+  /// - Parameter changed: Gets the keys that the attempts found changed, or have changed.
+  private func attempts<Result>(
+    _ body: (inout PreferenceTransaction) throws -> Result, _ changed: inout Set<String>
+  ) throws -> Result {
+    let end = NIODeadline.now() + TimeAmount(connection.client.cluster.retryLimit)
+    while true {
+      let begin = NIODeadline.now()
+      let attempt = TransactionAttempt(on: connection.values.replica)
+      var transaction = attempt.transaction()
+      let result = try body(&transaction)
+      let changes = transaction.changes
+      if changes.isEmpty { return result }
+      do throws(EtcdError) {
+        let outcome = try connection.commit(changes, having: attempt.reads, of: attempt.values, until: end)
+        changed.formUnion(outcome.changed)
+        if outcome.isDone { return result }
+        if NIODeadline.now() >= end {
+          throw EtcdError(
+            .contended,
+            "the change was not made, since others changed the same values for longer than the retryLimit; make fewer"
+              + " changes at once or set a longer one")
+        }
+      } catch {
+        throw error.whenWriting
+      }
+      // Those who change the same value step out of each other's way. Each waits as long as any other, however often it has
+      // lost, so that none is left behind.
+      Thread.sleep(forTimeInterval: Double((.now() - begin).nanoseconds) / 1e9 * .random(in: 0...6))
+    }
+  }
+
+  /// Reads everything from etcd.
+  ///
+  /// - Throws: `.unreadable` if etcd doesn't answer.
+  public func reload() throws(PreferenceError) {
+    try hub.write { () throws(PreferenceError) in
+      do throws(EtcdError) {
+        return try connection.load().changed
+      } catch {
+        throw error.whenReading
+      }
+    }
+  }
+
+  /// The errors that could not be thrown to a caller.
+  ///
+  /// While etcd is away, the first one says why.
+  public var errors: AsyncStream<PreferenceError> { connection.values.errors }
+}
+
+/// One run of a transaction's body, which notes what the body reads.
+private final class TransactionAttempt {
+  let values: Replica
+  private(set) var reads = EtcdConnection.Reads()
+
+  init(on values: Replica) { self.values = values }
+
+  func transaction() -> PreferenceTransaction {
+    PreferenceTransaction(
+      keys: { [self] in
+        reads.areAll = true
+        return values.keys
+      },
+      json: { [self] key in
+        reads.keys.insert(key)
+        return values.entries[key]?.json
+      })
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// The built program.
+enum Program {
+  struct Output: Equatable {
+    var code: Int32 = 0
+    var text = ""
+    var complaints = ""
+  }
+
+  /// Runs it to its end.
+  static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Output {
+    let process = try Running(arguments, environment: environment)
+    return try await onThread { process.output() }
+  }
+
+  /// A run of it.
+  final class Running: Sendable {
+    private let process = Process()
+    private let (text, complaints) = (Pipe(), Pipe())
+
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+      // It is built beside the tests.
+      process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appending(path: "fleet")
+      process.arguments = arguments
+      process.environment = environment
+      process.standardOutput = text
+      process.standardError = complaints
+      try process.run()
+    }
+
+    deinit { if process.isRunning { process.terminate() } }
+
+    /// The lines that it prints.
+    var lines: AsyncThrowingStream<String, any Error> {
+      let handle = text.fileHandleForReading
+      return AsyncThrowingStream { continuation in
+        Thread.detachNewThread {
+          var rest = Data()
+          while true {
+            let data = handle.availableData
+            if data.isEmpty { return continuation.finish() }
+            rest += data
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+              continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+              rest = Data(rest[rest.index(after: end)...])
+            }
+          }
+        }
+      }
+    }
+
+    /// Waits until it has ended.
+    func output() -> Output {
+      let printed = text.fileHandleForReading.readDataToEndOfFile()
+      let complained = complaints.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return Output(
+        code: process.terminationStatus, text: String(decoding: printed, as: UTF8.self),
+        complaints: String(decoding: complained, as: UTF8.self))
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A connection between a store and etcd that fails when it is told to.
+final class Proxy: Sendable {
+  private struct Conduct: Sendable {
+    var refuses = false
+    var isSilent = false
+    var onAnswer: (@Sendable () -> Void)?
+    var channels: [ObjectIdentifier: any Channel] = [:]
+  }
+
+  private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let conduct = Mutex(Conduct())
+  private let target: Int
+  private let server = Mutex<(any Channel)?>(nil)
+
+  /// A proxy of a port of this machine.
+  init(to port: Int) async throws {
+    target = port
+    let channel = try await ServerBootstrap(group: Proxy.eventLoops)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { [weak self] channel in self?.accept(channel) ?? channel.close() }
+      .bind(host: "127.0.0.1", port: 0).get()
+    server.withLock { $0 = channel }
+  }
+
+  deinit {
+    server.withLock { $0 }?.close(promise: nil)
+    for channel in conduct.withLock({ $0.channels.values }) { channel.close(promise: nil) }
+  }
+
+  var endpoint: URL { URL(string: "http://127.0.0.1:\(server.withLock { $0?.localAddress?.port } ?? 0)")! }
+
+  /// Ends all connections, and takes no new ones before `restore()`.
+  func cut() {
+    let channels = conduct.withLock { conduct in
+      conduct.refuses = true
+      return conduct.channels.values
+    }
+    for channel in channels { channel.close(promise: nil) }
+  }
+
+  /// Keeps all connections, present and later ones, and lets nothing through.
+  func silence() { conduct.withLock { $0.isSilent = true } }
+
+  /// Works again.
+  func restore() {
+    conduct.withLock { conduct in
+      conduct.refuses = false
+      conduct.isSilent = false
+    }
+  }
+
+  /// Ends the connection on which the next answer to a transaction comes, in place of the answer.
+  ///
+  /// - Parameter body: Called before that, while nothing else comes through.
+  func loseNextAnswer(_ body: @escaping @Sendable () -> Void = {}) { conduct.withLock { $0.onAnswer = body } }
+
+  private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
+    if conduct.withLock({ $0.refuses }) { return client.close() }
+    return ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false)
+      .connect(host: "127.0.0.1", port: target)
+      .flatMapThrowing { [self] peer in
+        for channel in [client, peer] { conduct.withLock { $0.channels[ObjectIdentifier(channel)] = channel } }
+        let request = Request()
+        try client.pipeline.syncOperations.addHandler(Relay(to: peer, isAnswer: false, of: request, proxy: self))
+        try peer.pipeline.syncOperations.addHandler(Relay(to: client, isAnswer: true, of: request, proxy: self))
+        for channel in [client, peer] { channel.setOption(.autoRead, value: true).whenFailure { print($0) } }
+      }
+  }
+
+  /// What is to be done with bytes.
+  fileprivate enum Fate { case pass, hold, lose(@Sendable () -> Void) }
+
+  fileprivate func fate(isOfTransaction: Bool) -> Fate {
+    conduct.withLock { conduct in
+      if conduct.isSilent { return .hold }
+      guard isOfTransaction, let onAnswer = conduct.onAnswer else { return .pass }
+      conduct.onAnswer = nil
+      return .lose(onAnswer)
+    }
+  }
+
+  fileprivate func forget(_ channel: any Channel) {
+    conduct.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
+  }
+}
+
+/// What a connection was last asked for.
+private final class Request {
+  var isTransaction = false
+}
+
+/// Hands on what one side says to the other.
+private final class Relay: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let peer: any Channel
+  private let isAnswer: Bool
+  private let request: Request
+  private let proxy: Proxy
+
+  init(to peer: any Channel, isAnswer: Bool, of request: Request, proxy: Proxy) {
+    self.peer = peer
+    self.isAnswer = isAnswer
+    self.request = request
+    self.proxy = proxy
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = unwrapInboundIn(data)
+    if !isAnswer, bytes.readableBytesView.starts(with: "POST ".utf8) {
+      request.isTransaction = bytes.readableBytesView.starts(with: "POST /v3/kv/txn".utf8)
+    }
+    switch proxy.fate(isOfTransaction: isAnswer && request.isTransaction) {
+    case .pass: peer.writeAndFlush(bytes, promise: nil)
+    case .hold: break
+    case .lose(let body):
+      body()
+      peer.close(promise: nil)
+      context.close(promise: nil)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    proxy.forget(context.channel)
+    peer.close(promise: nil)
+  }
+}
