@@ -76,7 +76,16 @@ internal import PreferenceStorage
   }
 
   /// Prints at once, also into a pipe.
-  private static func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
+  private static func say(_ text: String) { write(text, to: .standardOutput) }
 
-  private static func complain(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+  private static func complain(_ text: String) { write(text, to: .standardError) }
+
+  private static func write(_ text: String, to handle: FileHandle) {
+    do {
+      try handle.write(contentsOf: Data("\(text)\n".utf8))
+    } catch {
+      // The reader of the pipe is gone, as with `fleet watch | head -1`.
+      exit(1)
+    }
+  }
 }
