@@ -136,7 +136,7 @@ final class EtcdNodes: Sendable {
 
   func waitUntilServing(_ index: Int) async throws {
     let client = try client(index)
-    try await eventually("member \(index) serves") {
+    try await eventually("member \(index) serves", within: .seconds(120)) {
       do { return try client.status().leader != nil } catch { return false }
     }
   }
