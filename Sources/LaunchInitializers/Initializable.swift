@@ -107,6 +107,11 @@ public protocol ServiceInitializer: Initializable {
 extension ServiceInitializer {
   /// Creates the service and registers it in the current registry.
   public func perform(with configuration: any Configurable) async throws {
+    try await registerService(with: configuration)
+  }
+
+  /// What performs a step that creates a service.
+  func registerService(with configuration: any Configurable) async throws {
     let service = try await makeService(with: configuration)
     if let attempt = StepAttempt.current {
       attempt.register(service)

@@ -8,8 +8,10 @@ extension LaunchSequence {
   ///
   /// If the launch is under way, waits for its end first.
   ///
-  /// - Returns: The deferred steps, in the order of the plan; none if the launch failed or has not begun.
+  /// - Returns: The deferred steps, in the order of the plan; none if the launch failed or has not begun, or if a step of
+  ///   the sequence asks, which would wait for itself.
   public func deferredReport() async -> LaunchReport {
+    if StepAttempt.step(of: self) != nil { return .empty }
     await launchIsOver()
     return await state.withLock(\.deferred)?.report.value ?? .empty
   }

@@ -29,6 +29,13 @@ extension RunningInitializer {
   public func perform(with configuration: any Configurable) async throws {}
 }
 
+extension RunningInitializer where Self: ServiceInitializer {
+  /// Creates the service and registers it in the current registry, for a type that is both.
+  public func perform(with configuration: any Configurable) async throws {
+    try await registerService(with: configuration)
+  }
+}
+
 /// A policy for what a sequence does when a service ends by itself.
 public struct ExitPolicy: Sendable, Hashable {
   /// The limit on restarts, and the pauses before them.

@@ -25,6 +25,8 @@ public protocol PreferenceStore: AnyObject, Sendable {
 
   /// Sets the value of the key. An equal value isn't written again; nil removes the key.
   ///
+  /// Values are compared as JSON. A `Set` has its elements there in the order of their hashes, so two equal sets can differ.
+  ///
   /// - Throws: `.invalidKey`, `.invalidValue` if the value can't be encoded, and what the store's medium gives rise to. The
   ///   value is then what it was before.
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError)

@@ -197,9 +197,11 @@ extension TypedRegistration {
   fileprivate func variant(
     clock: ElapsedClock, _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) -> TypedRegistration {
-    TypedRegistration(
+    let variant = TypedRegistration(
       key: key, declaredKey: nil, scope: Scope(lifetime, expiry: kept.expiry), clock: clock, place: place,
       .resolving(initializer))
+    variant.followAdditions(of: self)
+    return variant
   }
 }
 

@@ -97,6 +97,12 @@ extension InitializerRegistry {
     guard let match, let registration = match.registration as? TypedRegistration<Value>,
       case .async(let initializer as AsyncValue<Value>) = registration.making.form
     else {
+      if let match, match.fit == .wrapped {
+        do { try await match.registration.makeReady(named: name, for: match.owner) } catch {
+          throw InjectionError.wrapping(
+            error, thrownBy: point().step(service, registration: match.registration.place))
+        }
+      }
       do throws(InjectionError) { return try resolve(service, named: name, in: nil) } catch {
         guard error.code == .wrongIsolation else { throw error }
         return try await resolveOnMainActor(service, named: name)
@@ -128,6 +134,9 @@ extension InitializerRegistry {
 /// An async initializer, as code sees it that can't await.
 protocol AsyncInitializer<Value>: AnyObject, Sendable {
   associatedtype Value
+
+  /// Awaits the value that the registration keeps.
+  func makeReady(keptBy: RegistrationStorage, named: String?, for: InitializerRegistry) async throws
 }
 
 /// What an async initializer makes: for a value that is kept, by one run at a time, however many await it.
@@ -189,6 +198,12 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
       return try await value(keptBy: registration, named: name, for: registry)
     }
     return try await running.run.awaited { try await running.task.value }
+  }
+
+  func makeReady(keptBy registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry)
+    async throws
+  {
+    _ = try await value(keptBy: registration, named: name, for: registry)
   }
 
   private func end(_ run: AsyncRun) {

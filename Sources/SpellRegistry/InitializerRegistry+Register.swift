@@ -259,22 +259,21 @@ extension InitializerRegistry {
 struct MainActorCall<Value>: @unchecked Sendable {
   let initializer: @MainActor (Resolver) throws -> Value
   let resolver: Resolver
+  /// What to do instead, if it is called elsewhere.
+  let advice: String
 
   /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
   private struct Made: @unchecked Sendable { let value: Value }
 
-  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver) {
+  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver, advice: String) {
     self.initializer = initializer
     self.resolver = resolver
+    self.advice = advice
   }
 
   func run() throws -> Value {
     guard isOnMainActor() else {
-      throw InjectionError(
-        .wrongIsolation, through: [],
-        advice: """
-          Ask for it on the main actor, or await it: try await registry.resolveAsync(\(TypeName.source(of: Value.self))).
-          """)
+      throw InjectionError(.wrongIsolation, through: [], advice: advice)
     }
     return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
   }

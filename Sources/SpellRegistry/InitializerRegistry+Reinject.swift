@@ -45,7 +45,8 @@ extension InitializerRegistry {
   /// Each property takes it at its next read, in its own isolation, with hooks and all. So this keeps nothing alive, needs
   /// no list of objects, and leaves an actor's or main-actor object's properties to that object. It reaches the properties
   /// of objects made under this registry or one below it, those of a protocol's or superclass's type too if an instance of
-  /// the type serves them. What was assigned stays, and so does a value for which nothing is registered any more.
+  /// the type serves them. What was assigned stays, and so does a value for which nothing is registered any more. An
+  /// `@Injected(.weak)` property asks again after its `$property.reset()`.
   ///
   /// Costs one atomic addition here, and one more look at the first read of every injected property after it. A property
   /// whose value was replaced keeps the first two values that it had until it goes.

@@ -115,7 +115,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Result {
     let thread = ThreadState.current
     let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: .init(), gate: nil)
-    let result = try thread.making(frame, body)
+    let result = try thread.making(frame, at: { InjectionStep(type) }, body)
     thread.completeResolution()
     return result
   }
@@ -225,7 +225,9 @@ extension InitializerRegistry {
     of registration: TypedRegistration<Value>, _ resolver: Resolver
   ) throws -> Value {
     switch registration.making.form {
-    case .onMainActor(let initializer): return try MainActorCall(initializer, resolver).run()
+    case .onMainActor(let initializer):
+      let advice = "Ask for it on the main actor, or await it: \(registration.callThatAwaits)."
+      return try MainActorCall(initializer, resolver, advice: advice).run()
     case .async:
       // What is ready is kept by the scope, and was found there.
       throw InjectionError(.notReady, through: [], advice: registration.adviceToAwait)
@@ -243,7 +245,8 @@ extension InitializerRegistry {
     let frame = ResolutionFrame(
       on: thread, type: Value.self, registration: .passUnretained(registration), asker: asker,
       registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
-    return try thread.making(frame) { () throws(InjectionError) in
+    func step() -> InjectionStep { point().step(registration.service, registration: registration.place) }
+    return try thread.making(frame, at: step) { () throws(InjectionError) in
       do {
         if registration.hasWorkToDoAfterInitializer {
           return try finishedValue(of: registration, on: thread, at: point) {
@@ -252,8 +255,7 @@ extension InitializerRegistry {
         }
         return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
       } catch {
-        throw InjectionError.wrapping(
-          error, thrownBy: point().step(registration.service, registration: registration.place))
+        throw InjectionError.wrapping(error, thrownBy: step())
       }
     }
   }

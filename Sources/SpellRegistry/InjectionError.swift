@@ -145,7 +145,9 @@ extension InjectionError: CustomStringConvertible {
     var lines = [headline(of: steps)]
     if steps.count > 1 || steps.contains(where: { $0.registration != nil || $0.key != nil }) {
       lines.append("  Path: \(Self.shortened(steps.map(\.typeName)).joined(separator: " → "))")
-      lines += Self.shortened(steps.compactMap(\.line))
+      // A cycle ends with the step that it began with.
+      let facts = steps.compactMap(\.line)
+      lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
     // Where the headline is a note it has been said.
     lines += notes.filter { $0 != lines[0] }.map { "  \($0)" }
@@ -203,7 +205,7 @@ extension InjectionError: CustomStringConvertible {
 
   /// The part of the first lap that goes round.
   private static func circle(of steps: [InjectionStep]) -> [String] {
-    guard let last = steps.last, let start = steps.dropLast().lastIndex(where: { $0.typeName == last.typeName }) else {
+    guard let last = steps.last, let start = steps.dropLast().lastIndex(where: { $0.isLike(last) }) else {
       return steps.map(\.typeName)
     }
     return steps[start...].map(\.typeName)
@@ -213,7 +215,14 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionStep {
   /// Whether both are requests that one registration served, as far as the steps tell.
   fileprivate func isSame(as other: InjectionStep) -> Bool {
-    typeName == other.typeName && registration != nil && registration == other.registration
+    registration != nil && registration == other.registration && isLike(other)
+  }
+
+  /// Whether nothing that is known of both tells them apart.
+  fileprivate func isLike(_ other: InjectionStep) -> Bool {
+    func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
+    return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
+      && agree(property, other.property) && agree(name, other.name)
   }
 
   fileprivate var line: String? {

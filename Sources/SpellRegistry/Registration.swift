@@ -57,7 +57,7 @@ public struct Registration<Value>: Sendable {
   /// registry.register(Child.self, scope: .singleton, autowire: Child.init)  // init(parent: Parent)
   /// ```
   ///
-  /// It runs on the thread that asked, with no lock held, after the hooks for the injection; for a value that was made for
+  /// It runs on the thread that asked, with no lock held, after the hooks for the injection, but before them for an async initializer; for a value that was made for
   /// one that failed, too. A registered instance is never new.
   ///
   /// - Parameter hook: Gets the value and a resolver of the registry that this registration is in.

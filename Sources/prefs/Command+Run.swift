@@ -80,6 +80,9 @@ extension Command {
       let elements = kept.dropFirst().dropLast()
       // The last element's kind shows well enough whether it is one of strings.
       let json = Command.json(value, form, like: elements.hasSuffix("\"") ? "\"\"" : nil)
+      guard PreferenceText.compacted(json) != nil else {
+        throw UsageError(message: "\(value.debugDescription) is not one JSON value; for a string add --string")
+      }
       try changes.set(json: "[\(elements)\(elements.isEmpty ? "" : ",")\(json)]", forKey: key)
     }
   }

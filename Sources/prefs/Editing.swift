@@ -31,6 +31,17 @@ struct Editing {
       Console.complain("the editor failed, and nothing was changed; what it has saved is in \(file)")
       return .inputOutput
     }
+    do {
+      guard let end = try keepEdited(file, insteadOf: original) else { return .success }
+      return end
+    } catch {
+      Console.complain("nothing was changed, and what was saved is kept in \(file)")
+      throw error
+    }
+  }
+
+  /// Puts what was saved in the store and removes the file; returns why not.
+  private func keepEdited(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
     let edited = try read(file)
     if edited != original {
       guard let old = members(of: original), let new = members(of: edited) else {
@@ -43,7 +54,7 @@ struct Editing {
       }
     }
     try remove(file)
-    return .success
+    return nil
   }
 
   /// Makes the changes, unless a value isn't what was given to the editor.

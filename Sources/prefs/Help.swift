@@ -73,14 +73,20 @@ enum Completion {
   private static let bash = """
     # Add to ~/.bashrc: source <(prefs --completion bash)
     _prefs() {
-      local word=${COMP_WORDS[COMP_CWORD]} IFS=$'\\n'
+      local word=${COMP_WORDS[COMP_CWORD]} file=${COMP_WORDS[1]} key IFS=$'\\n'
       case $COMP_CWORD in
         1) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         2) mapfile -t COMPREPLY < <(compgen -W "\(names.split(separator: " ").joined(separator: "\n"))" -- "$word") ;;
         3)
           case ${COMP_WORDS[2]} in
             \(namesWithKey.joined(separator: "|")))
-              mapfile -t COMPREPLY < <(compgen -W "$(prefs "${COMP_WORDS[1]}" list 2> /dev/null)" -- "$word") ;;
+              # The words are as they were typed; a key is compared as it is, and never evaluated.
+              file=${file//\\\\/} word=${word//\\\\/}
+              [[ $file == "~/"* ]] && file=$HOME/${file:2}
+              COMPREPLY=()
+              while read -r key; do
+                [[ $key == "$word"* ]] && COMPREPLY+=("$key")
+              done < <(prefs "$file" list 2> /dev/null) ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
           esac ;;
       esac

@@ -214,4 +214,40 @@ import Testing
       #expect(ends.value == after)
     }
   }
+
+  @Test("a type can create a service and run it")
+  func serviceThatRuns() async throws {
+    struct Server: ServiceInitializer, RunningInitializer {
+      func makeService(with configuration: any Configurable) async throws -> Int { 8080 }
+      func run(_ configuration: any Configurable) async throws { try await RunningTests.untilCancelled(1) }
+    }
+    let registry = InitializerRegistry()
+    try await registry.run {
+      let launch = try LaunchSequence(configuration: NoConfiguration()) { Server().id("server") }
+      try await launch.launch()
+      #expect(try registry.resolve(Int.self) == 8080)
+      await launch.shutDown()
+      #expect(!registry.isRegistered(Int.self))
+    }
+  }
+
+  @Test("a step that asks for the report of the deferred steps gets an empty one")
+  func deferredReportInAStep() async throws {
+    let reports = Journal()
+    let launches = LaunchReference()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in reports.note("\(await launches.launch?.deferredReport().entries.count ?? -1)") }.id("asks")
+      Do { _ in }.id("later").deferred()
+    }
+    launches.set(launch)
+    try await launch.launch()
+    #expect(reports.entries == ["0"])
+    #expect(await launch.deferredReport().entries.count == 1)
+  }
+}
+
+private final class LaunchReference: Sendable {
+  private let stored = Lock<LaunchSequence?>(nil)
+  var launch: LaunchSequence? { stored.withLock { $0 } }
+  func set(_ launch: LaunchSequence) { stored.withLock { $0 = launch } }
 }

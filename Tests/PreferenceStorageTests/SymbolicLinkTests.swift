@@ -33,6 +33,25 @@ import Testing
     #expect(try FilePreferenceStore(url: target).keys == (leadsSomewhere ? ["a", "b"] : ["b"]))
   }
 
+  @Test("a folder that is a link to nowhere, or below one, can't be made, which is an error", arguments: ["", "/a/b"])
+  func folderThatLeadsNowhere(below: String) throws {
+    let link = folder.file("link")
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "not mounted")
+    let error = try #require(throws: PreferenceError.self) {
+      try FilePreferenceStore(url: URL(filePath: link.path + below + "/settings"))
+    }
+    #expect(error.code == .unreadable)
+    #expect(error.path == link.path)
+    #expect(error.description.contains("is a symbolic link that leads nowhere"))
+  }
+
+  @Test("a folder that the system doesn't let anybody make is an error")
+  func folderThatCannotBeMade() throws {
+    #if os(Linux)
+      #expect(throws: PreferenceError.self) { try FilePreferenceStore(url: URL(filePath: "/proc/none/settings")) }
+    #endif
+  }
+
   @Test("a link is resolved once: leading it elsewhere doesn't move an open store")
   func resolvedOnce() throws {
     try FileManager.default.createSymbolicLink(

@@ -5,6 +5,16 @@ import Testing
 @Suite("Async initializers", .timeLimit(.minutes(10))) struct AsyncTests {
   let registry = InitializerRegistry()
 
+  @Test("an Optional of what is made asynchronously is awaited too")
+  func optional() async throws {
+    registry.registerAsync(Double.self, scope: .singleton) { _ in 1 }
+    #expect(try await registry.resolveAsync(Double?.self) == 1)
+    #expect(try await registry.resolveAsync(Float?.self) == nil)
+    registry.registerAsync(Int.self, scope: .singleton) { _ in throw CancellationError() }
+    let error = await error(awaiting: Int?.self, of: registry)
+    #expect(error?.code == .initializerFailed)
+  }
+
   @Test("two thousand tasks at once get one singleton, made once")
   func once() async {
     let registry = registry

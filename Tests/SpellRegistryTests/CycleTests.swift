@@ -143,4 +143,25 @@ private final class C: Sendable { init(_: A) {} }
     registry.register(String.self) { "four" }
     #expect(try registry.resolve(Int.self) == 4)
   }
+
+  @Test("a cycle among keys of one type has each of them")
+  func keysOfOneType() throws {
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(.ring1) }
+    #expect(error?.description.contains("needs its own result: String → String → String → String.") == true)
+  }
+
+  @Test("a cycle among names of one type, registered at one place, has each of them")
+  func namesOfOneType() throws {
+    for (name, next) in [("a", "b"), ("b", "c"), ("c", "a")] {
+      registry.register(Int.self, named: .equal(to: name)) { try $0.resolve(Int.self, named: next) }
+    }
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Int.self, named: "a") }
+    #expect(error?.description.contains("needs its own result: Int → Int → Int → Int.") == true)
+  }
+}
+
+extension InjectionKeys {
+  fileprivate static let ring1: InjectionKey<String> = InjectionKey { try $0.resolve(.ring2) }
+  fileprivate static let ring2: InjectionKey<String> = InjectionKey { try $0.resolve(.ring3) }
+  fileprivate static let ring3: InjectionKey<String> = InjectionKey { try $0.resolve(.ring1) }
 }

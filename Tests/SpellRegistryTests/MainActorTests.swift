@@ -65,4 +65,34 @@ import Testing
     #expect(error?.code == .wrongIsolation)
     #expect(error?.path == ["Array<Screen>", "Screen"])
   }
+
+  @Test("the advice elsewhere is one that works: to await the key, or to hop for a value with arguments")
+  func advice() async {
+    let registry = registry
+    registry.registerOnMainActor(Screen.self, arguments: String.self) { _, title in Screen(title: title) }
+    let (key, arguments) = await onThread {
+      (
+        registry.error { try registry.resolve(.elsewhere) as Int },
+        registry.error { try registry.resolve(Screen.self, arguments: "a").self }
+      )
+    }
+    #expect(key?.description.contains("try await registry.resolveAsync(the key)") == true)
+    #expect(
+      arguments?.description.contains("try await MainActor.run { try registry.resolve(Screen.self, arguments: …) }")
+        == true)
+  }
+}
+
+extension InjectionKeys {
+  fileprivate static let elsewhere = InjectionKey<Int>.onMainActor { 1 }
+}
+
+extension InitializerRegistry {
+  /// The error that the body ends in.
+  fileprivate func error<Value>(_ body: () throws -> Value) -> InjectionError? {
+    do {
+      _ = try body()
+      return nil
+    } catch { return error as? InjectionError }
+  }
 }

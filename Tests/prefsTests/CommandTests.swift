@@ -102,6 +102,9 @@ import Testing
       to: URL(filePath: editor))
     #expect(try shell("export EDITOR='sh \(editor)'; \(edit)").output == "75\n")
     #expect(try run(file, "get", "b").output == "6\n")
+    // An edit that the store refuses.
+    let refused = try shell("export TMPDIR='\(folder.path)' EDITOR='sed -i s/\\\"b\\\"/\\\"\\\"/'; \(edit)")
+    #expect(refused.errors.contains("is kept in \(folder.path)/prefs-"))
   }
 
   @Test("has a help with every command, and completions that shells accept")
@@ -119,5 +122,32 @@ import Testing
           + "; COMP_WORDS=(prefs '\(file)' ren); COMP_CWORD=2; _prefs; echo \"${COMPREPLY[@]}\"",
       ])
     #expect(completed.output == "rename\n")
+  }
+
+  @Test("completes keys in bash as they are, and runs nothing that is in one")
+  func keyCompletion() throws {
+    let made = folder.appending(path: "made").path
+    for key in ["$(touch \(made))", "it's", "plain"] { _ = try run(file, "set", key, "1") }
+    let completed = try Tool.run(
+      "/bin/bash",
+      [
+        "-c",
+        "PATH=\"\(URL(filePath: Tool.path).deletingLastPathComponent().path):$PATH\"; source <(prefs --completion bash)"
+          + "; COMP_WORDS=(prefs '\(file)' get ''); COMP_CWORD=3; _prefs; printf '%s\\n' \"${COMPREPLY[@]}\"",
+      ])
+    #expect(completed.output == "$(touch \(made))\nit's\nplain\n")
+    #expect(!FileManager.default.fileExists(atPath: made))
+  }
+
+  @Test("appends one element, and says what isn't one")
+  func appendedElement() throws {
+    _ = try run(file, "set", "list", "[1]")
+    for value in ["2,3", "word"] {
+      let refused = try Tool.run([file, "append", "list", value])
+      #expect(refused.status == 64)
+      #expect(refused.errors.contains("is not one JSON value; for a string add --string"))
+    }
+    _ = try run(file, "append", "list", "2")
+    #expect(try run(file, "get", "list").output == "[1,2]\n")
   }
 }

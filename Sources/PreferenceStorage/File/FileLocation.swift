@@ -101,15 +101,15 @@ struct FileLocation: Sendable, Hashable {
 
 extension FileLocation {
   /// Makes a folder and those above it, and sees to it that the names of the new ones would survive a power cut.
-  private static func makeFolder(_ path: FilePath, in system: any FileSystem) throws(SystemError) {
-    do {
+  private static func makeFolder(_ path: FilePath, hasParent: Bool = false, in system: any FileSystem) throws {
+    do throws(SystemError) {
       try system.makeFolder(path, owner: try owner(in: path.folder, of: system))
       try system.synchronizeFolder(path.folder)
     } catch {
-      if error.isTaken { return }
-      if error.isMissing, path.folder != path {
+      if error.isTaken { return try checkLink(path, in: system) }
+      if error.isMissing, path.folder != path, !hasParent {
         try makeFolder(path.folder, in: system)
-        return try makeFolder(path, in: system)
+        return try makeFolder(path, hasParent: true, in: system)
       }
       // A folder that is there need not be one that we may make another in.
       do {
@@ -118,6 +118,15 @@ extension FileLocation {
         throw statusError.isMissing ? error : statusError
       }
     }
+  }
+
+  /// Throws if what is at the path is a link that leads nowhere, in which no folder can be made.
+  private static func checkLink(_ path: FilePath, in system: any FileSystem) throws {
+    guard try isLink(path, in: system), try resolve(path, in: system) == nil else { return }
+    throw PreferenceError(
+      .unreadable,
+      "is a symbolic link that leads nowhere, so nothing can be kept in it. Make the folder that it leads to, or mount what"
+        + " that is on, or remove the link", path: path.description)
   }
 
   /// To whom what the superuser makes in the folder is to belong; nil where that is the process's user.

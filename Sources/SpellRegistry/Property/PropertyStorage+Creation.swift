@@ -184,7 +184,7 @@ extension PropertyStorage {
     }
     let frame = ResolutionFrame(
       on: thread, type: Value.self, registration: nil, asker: asker, gate: gate)
-    return try thread.making(frame) {
+    return try thread.making(frame, at: { InjectionStep(Value.self) }) {
       // What a kept object makes must not keep the registry: it refers to the registry as the object does.
       asker.isKept ? registry.runInitializer(keepsValue: true, expression) : expression()
     }

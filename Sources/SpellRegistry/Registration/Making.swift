@@ -120,7 +120,11 @@ extension Making where Value: Sendable {
     _ initializer: @escaping @MainActor (Resolver, Arguments) throws -> Value
   ) -> Self {
     .withArguments { resolver, arguments in
-      try MainActorCall({ resolver in try initializer(resolver, arguments) }, resolver).run()
+      let call = "registry.resolve(\(TypeName.source(of: Value.self)), arguments: …)"
+      return try MainActorCall(
+        { resolver in try initializer(resolver, arguments) }, resolver,
+        advice: "Ask for it on the main actor: try await MainActor.run { try \(call) }."
+      ).run()
     }
   }
 }
@@ -128,12 +132,15 @@ extension Making where Value: Sendable {
 extension RegistrationStorage {
   /// What to do about a value that isn't there as its initializer is async.
   var adviceToAwait: String {
-    let call = "try await registry.resolveAsync(\(service.key == nil ? TypeName.source(of: type) : "the key"))"
-    if lifetime.isShared { return "Await it first: \(call)." }
+    if lifetime.isShared { return "Await it first: \(callThatAwaits)." }
     return """
-      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(call). To read it after it \
+      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(callThatAwaits). To read it after it \
       was awaited once, register it with a scope that keeps it, such as .singleton.
       """
+  }
+
+  var callThatAwaits: String {
+    "try await registry.resolveAsync(\(service.key == nil ? TypeName.source(of: type) : "the key"))"
   }
 }
 

@@ -97,6 +97,9 @@ class RegistrationStorage: @unchecked Sendable {
   /// Lets go of what the registration keeps, for good.
   func retire() { kept.retire() }
 
+  /// Awaits the value, if an async initializer makes it and the scope keeps it.
+  func makeReady(named name: String?, for registry: InitializerRegistry) async throws {}
+
   /// Whether it gives an instance that was there before.
   var isInstance: Bool { false }
 
@@ -148,6 +151,19 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
     }
     add { $0.decorators.append { value, resolver in try decorator(Self.typed(value), resolver) } }
     kept.reset()
+    if case .withArguments(_, let variants?) = making.form { variants.retire() }
+  }
+
+  /// Lets what was added to another registration follow this one's initializer.
+  ///
+  /// Refers to it weakly, since it keeps this one.
+  func followAdditions(of other: TypedRegistration) {
+    add { additions in
+      additions.decorators.append { [weak other] value, resolver in
+        try other?.decorated(Self.typed(value), resolver) ?? value
+      }
+      additions.completions.append { [weak other] value, point in other?.complete(Self.typed(value), at: point) }
+    }
   }
 
   private static func typed(_ value: Any) -> Value {
@@ -158,6 +174,11 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
   override func retire() {
     super.retire()
     if case .withArguments(_, let variants?) = making.form { variants.retire() }
+  }
+
+  override func makeReady(named name: String?, for registry: InitializerRegistry) async throws {
+    guard lifetime.isShared, case .async(let initializer) = making.form else { return }
+    try await initializer.makeReady(keptBy: self, named: name, for: registry)
   }
 
   override var isInstance: Bool { making.instance != nil }

@@ -124,7 +124,7 @@ extension CreationGate {
     let asker = ResolutionFrame.Asker(
       container: container.map { ObjectIdentifier($0) }, property: PropertyIdentity.Address(property))
     let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: asker, gate: identity)
-    do throws(InjectionError) { try thread.making(frame) { make() } } catch {
+    do throws(InjectionError) { try thread.making(frame, at: { InjectionStep(type) }) { make() } } catch {
       settle(as: Self.vacant, on: thread.id)
       return false
     }

@@ -208,7 +208,7 @@ struct ResolutionFrame {
   /// - Throws: `.cycle` if the same is being made further out on this thread, `.stackExhausted` if too little of the
   ///   stack is left, or what `make` throws.
   @inline(__always) func making<Value>(
-    _ frame: ResolutionFrame, _ make: () throws(InjectionError) -> Value
+    _ frame: ResolutionFrame, at step: () -> InjectionStep, _ make: () throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
     if let registration = frame.registration {
       var outer = frame.outer
@@ -218,13 +218,13 @@ struct ResolutionFrame {
           && open.pointee.asker == frame.asker
           && !frame.asker.hasArguments
         {
-          throw InjectionError(.cycle, through: [InjectionStep(frame.type)])
+          throw InjectionError(.cycle, through: [step()])
         }
         outer = open.pointee.outer
       }
     }
     if isStackAddress(below: state.pointee.stackLimit) {
-      throw InjectionError(.stackExhausted, through: [InjectionStep(frame.type)])
+      throw InjectionError(.stackExhausted, through: [step()])
     }
     return try withUnsafePointer(to: frame) { current throws(InjectionError) in
       state.pointee.innermost = current
