@@ -126,7 +126,7 @@ import Testing
 
   @Test("completes keys in bash as they are, and runs nothing that is in one")
   func keyCompletion() throws {
-    let made = folder.appending(path: "made").path
+    let made = folder.url.appending(path: "made").path
     for key in ["$(touch \(made))", "it's", "plain"] { _ = try run(file, "set", key, "1") }
     let completed = try Tool.run(
       "/bin/bash",
