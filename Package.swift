@@ -8,6 +8,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
+// The check of a change sets it, so that one build is both strict and the one that is tested.
+let strict: [SwiftSetting] = Context.environment["WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
 
 /// What a module is built with.
@@ -15,7 +17,7 @@ let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefa
 /// LaunchInitializers declares an async protocol that main-actor classes conform to with no annotation. A requirement
 /// that is `nonisolated(nonsending)` would make their methods nonisolated too.
 func settings(of module: String) -> [SwiftSetting] {
-  module == "LaunchInitializers" ? settings : settings + [nonsending]
+  (module == "LaunchInitializers" ? settings : settings + [nonsending]) + strict
 }
 
 /// A module, what it stands on, and what its tests need besides.

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .enableUpcomingFeature("InferIsolatedConformances"),
-]
+] + (Context.environment["WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)])
 let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 

@@ -103,8 +103,8 @@ import Testing
     #expect(try shell("export EDITOR='sh \(editor)'; \(edit)").output == "75\n")
     #expect(try run(file, "get", "b").output == "6\n")
     // An edit that the store refuses.
-    let refused = try shell("export TMPDIR='\(folder.path)' EDITOR='sed -i s/\\\"b\\\"/\\\"\\\"/'; \(edit)")
-    #expect(refused.errors.contains("is kept in \(folder.path)/prefs-"))
+    let refused = try shell("export TMPDIR='\(folder.url.path)' EDITOR='sed -i s/\\\"b\\\"/\\\"\\\"/'; \(edit)")
+    #expect(refused.errors.contains("is kept in \(folder.url.path)/prefs-"))
   }
 
   @Test("has a help with every command, and completions that shells accept")

@@ -32,6 +32,8 @@ private let services = { @Sendable (registry: InitializerRegistry) in
   @Test func showsWhoNeedsWhat() {
     let properties = WrappedProperty.all(inModules: "HabitsCore")
     let graph = InitializerRegistry.current.graph(properties: properties)
+    let picture = graph.mermaid()
+    #expect(picture.contains("any WallClock"))
     let edges = graph.edges.map { "\($0.from) > \($0.to)" }
     #expect(edges.contains("Program > RecordingConsole") && edges.contains("Program > Tracker"))
     #expect(edges.contains("HabitBook > any PreferenceStore"))
