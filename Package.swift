@@ -9,7 +9,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 // The check of a change sets it, so that one build is both strict and the one that is tested.
-let strict: [SwiftSetting] = Context.environment["WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+let isStrict = Context.environment["WARNINGS_AS_ERRORS"] != nil
+let strict = isStrict ? [SwiftSetting.treatAllWarnings(as: .error)] : []
 let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
 
 /// What a module is built with.
