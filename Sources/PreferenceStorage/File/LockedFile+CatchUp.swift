@@ -149,7 +149,7 @@ extension LockedFile {
   private func changeIfKnown() throws(PreferenceError) -> Int64? {
     guard descriptor != nil, let end else { return nil }
     do throws(SystemError) {
-      let now = try system.snapshot(atPath: path)
+      let now = try system.status(atPath: path).snapshot
       let isKnown = now.identity == identity && now.size == end.size && (stamp == nil || stamp?.changed == now.changed)
       return isKnown ? now.changed : nil
     } catch {

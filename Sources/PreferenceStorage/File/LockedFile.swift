@@ -27,8 +27,16 @@ final class LockedFile: @unchecked Sendable {
   /// By what memory knows that the file is what it was.
   var stamp: FileStamp?
 
-  /// When the file was last changed, as it was found when the lock was taken.
-  var changed: Int64 = 0
+  /// When the file was last changed, as far as the system tells.
+  ///
+  /// Not looked at before each write: the kernel would give that write a time of its own, which costs as much as the write.
+  var changed: Int64? {
+    do throws(SystemError) {
+      return try descriptor.map { descriptor throws(SystemError) in
+        try system.status(of: descriptor.number).snapshot.changed
+      }
+    } catch { return nil }
+  }
   /// All of the file was read since the lock was taken.
   var isFresh = false
   /// The last transaction kept the lock for long.
@@ -94,7 +102,6 @@ final class LockedFile: @unchecked Sendable {
         try lock(descriptor, purpose, within: limit)
         let snapshot = try system.snapshot(atPath: path)
         if snapshot.identity == identity {
-          changed = snapshot.changed
           if snapshot.size != end?.size { try catchUp(to: snapshot.size) }
           if purpose == .writing, snapshot.size == 0 { try writeHeader() }
           return

@@ -9,7 +9,7 @@ package protocol FileSystem: Sendable {
   /// What is at the path; a symbolic link isn't followed.
   func status(atPath path: FilePath) throws(SystemError) -> FileStatus
   func status(of file: Int32) throws(SystemError) -> FileStatus
-  /// Returns which file is at the path, its size, and when it was changed.
+  /// Returns which file is at the path, and its size; the time of its last change may be left out.
   ///
   /// Called before every write, so it has to be the cheapest call there is.
   func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot
