@@ -17,12 +17,12 @@ package final class Latch: @unchecked Sendable {
     }
   }
 
-  /// Waits until the latch is open, and for 30 seconds at most: a latch that no thread opens fails the test, and doesn't
+  /// Waits until the latch is open, and for five minutes at most: a latch that no thread opens fails the test, and doesn't
   /// hang it.
   ///
   /// - Returns: Whether the latch is open.
   @discardableResult package func wait() -> Bool {
-    let end = Date(timeIntervalSinceNow: 30)
+    let end = Date(timeIntervalSinceNow: 300)
     return condition.withLock {
       while !isOpen { if !condition.wait(until: end) { return isOpen } }
       return true
@@ -39,9 +39,9 @@ package final class Barrier: @unchecked Sendable {
 
   package init(of count: Int) { missing = count }
 
-  /// Waits for the other threads, and for 30 seconds at most.
+  /// Waits for the other threads, and for five minutes at most.
   package func wait() {
-    let end = Date(timeIntervalSinceNow: 30)
+    let end = Date(timeIntervalSinceNow: 300)
     condition.withLock {
       missing -= 1
       if missing == 0 { condition.broadcast() }
