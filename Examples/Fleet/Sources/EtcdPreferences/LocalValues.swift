@@ -4,8 +4,10 @@ internal import Synchronization
 /// The values that a store reads: in memory, and in the snapshot.
 final class LocalValues: Sendable {
   let hub = PreferenceHub()
-  private let contents: Mutex<Replica>
+  private let contents: Mutex<Contents>
   private let snapshot: FilePreferenceStore?
+  /// Held while the snapshot is written.
+  private let saving = Mutex(())
   private let standing = Mutex(EtcdState.away(PreferenceError(.unreadable, "etcd was not asked yet")))
 
   /// - Throws: What the snapshot can't be read for.
@@ -14,20 +16,32 @@ final class LocalValues: Sendable {
     for key in snapshot?.keys ?? [] {
       if let json = try snapshot?.json(forKey: key) { values.append((key, json)) }
     }
-    contents = Mutex(Replica(snapshot: values))
+    contents = Mutex(Contents(replica: Replica(snapshot: values)))
     self.snapshot = snapshot
   }
 
-  var replica: Replica { contents.withLock { $0 } }
+  private struct Contents: Sendable {
+    var replica: Replica
+    /// The keys whose values the snapshot doesn't have yet.
+    var unsaved: Set<String> = []
+  }
+
+  var replica: Replica { contents.withLock { $0.replica } }
 
   var state: EtcdState { standing.withLock { $0 } }
 
-  func json(forKey key: String) -> String? { contents.withLock { $0.entries[key]?.json } }
+  func json(forKey key: String) -> String? { contents.withLock { $0.replica.entries[key]?.json } }
 
-  /// Changes the values, and returns the keys that the body says have changed: the hub is to be told of them.
+  /// Changes the values, and returns the keys that the body says have changed: the hub is to be notified of them.
+  ///
+  /// When it returns, the snapshot has the values that the body found or made, even if another thread made them.
   func update(_ body: (inout Replica) -> Set<String>) -> Set<String> {
-    let changed = contents.withLock { body(&$0) }
-    if !changed.isEmpty { save(changed) }
+    let changed = contents.withLock { contents in
+      let changed = body(&contents.replica)
+      contents.unsaved.formUnion(changed)
+      return changed
+    }
+    if let snapshot { saving.withLock { _ in save(in: snapshot) } }
     return changed
   }
 
@@ -56,14 +70,15 @@ final class LocalValues: Sendable {
     return stream
   }
 
-  /// Writes what the values are now into the snapshot, which may be later values than those that the caller saw.
-  ///
-  /// So a thread that is late doesn't put an old value in the place of a new one.
-  private func save(_ keys: Set<String>) {
-    guard let snapshot else { return }
+  /// Writes what has changed since the last call into the snapshot, as the thread that holds `saving`.
+  private func save(in snapshot: FilePreferenceStore) {
+    let (replica, keys) = contents.withLock { contents in
+      defer { contents.unsaved = [] }
+      return (contents.replica, contents.unsaved)
+    }
+    if keys.isEmpty { return }
     do {
       try snapshot.transaction { changes in
-        let replica = self.replica
         for key in keys where replica.entries[key] == nil { changes.removeValue(forKey: key) }
         for key in keys.count == 1 ? Array(keys) : replica.keys where keys.contains(key) {
           guard let json = replica.entries[key]?.json else { continue }

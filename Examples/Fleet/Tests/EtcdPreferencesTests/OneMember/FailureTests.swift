@@ -156,6 +156,19 @@ extension EtcdTests {
       #expect(store.keys == ["b", "c"])
     }
 
+    @Test("finds each change in the snapshot once its assignment has returned")
+    func snapshotOfEachChange() async throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "etcd-snapshot-\(UUID().uuidString)")
+      defer { do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) } }
+      let file = folder.appending(path: "settings.preferences")
+      let store = try EtcdPreferenceStore(try await EtcdNodes.shared.value.cluster, prefix: prefix, snapshot: file)
+      for number in 1...300 {
+        try store.set(number, forKey: "n")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.last?.hasSuffix("{\"n\":\(number)}") == true)
+      }
+    }
+
     @Test("is none to a store without a snapshot: it starts empty, and has the values when etcd is there")
     func lateEtcd() async throws {
       try await direct().set(1, forKey: "a")
