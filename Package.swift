@@ -87,7 +87,9 @@ let package = Package(
       name: "prefs", dependencies: ["PreferenceStorage", "Support"], swiftSettings: settings(of: "prefs")),
     .testTarget(name: "prefsTests", dependencies: ["prefs", "TestSupport"], swiftSettings: settings(of: "prefs")),
     // What the tests share. No product has it, so no user's build does.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings(of: "TestSupport")),
+    .target(
+      name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
+      swiftSettings: settings(of: "TestSupport")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
       name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting"],

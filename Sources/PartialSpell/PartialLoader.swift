@@ -170,7 +170,7 @@ extension DecodablePartialLoader {
 
     /// Loads the first top-level object of a type from the nib of this name.
     ///
-    /// - Throws: ``PartialError`` with the path searched: `.wrongIsolation`, `.notFound`, `.undecodable` where the nib has
+    /// - Throws: ``PartialError`` with the path searched: `.wrongIsolation`, `.notFound`, `.undecodable` if the nib has
     ///   no such object.
     public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
       guard Thread.isMainThread else { throw PartialError(.wrongIsolation, of: type, resource: resource) }

@@ -16,7 +16,7 @@
     /// Toggle("Verbose", isOn: settings.$verbose.binding)
     /// ```
     ///
-    /// A view whose `body` reads the binding is updated when the value changes, whoever changes it: the read is tracked by the
+    /// A view whose `body` reads the binding is updated when the value changes, in this process or another: the read is tracked by the
     /// Observation framework.
     public var binding: Binding<Value> {
       let cache = cache
@@ -27,7 +27,7 @@
 
 #if canImport(Combine)
   extension Preference.Projection {
-    /// The preference as a Combine publisher: the value now, then each value it changes to, whoever changes it.
+    /// The preference as a Combine publisher: the value now, then each value it changes to, in this process or another.
     ///
     /// ```swift
     /// settings.$launches.publisher.sink { label.text = "\($0)" }

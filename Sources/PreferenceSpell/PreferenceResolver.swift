@@ -180,7 +180,7 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
 /// be kept.
 final class UnavailablePreferenceStore: PreferenceStore {
   private let reason: PreferenceError
-  /// Told when the store could be made.
+  /// Gets a call when the store could be made.
   private let hub = PreferenceHub()
 
   init(because reason: PreferenceError) { self.reason = reason }

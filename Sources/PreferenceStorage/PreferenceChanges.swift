@@ -179,7 +179,7 @@ final class ChangeBroadcaster: Sendable {
   }
 
   fileprivate func remove(_ listener: ObjectIdentifier, from key: String?) {
-    // Its last owner may be the table, and what ends with it shall not end under the lock.
+    // Its last owner may be the table, and what ends with it must not end under the lock.
     let removed = listeners.withLock { listeners in
       let removed = listeners[key].removeValue(forKey: listener)
       if removed != nil { listeners.count -= 1 }
@@ -201,7 +201,7 @@ final class ChangeBroadcaster: Sendable {
   }
 
   private func forgetSignal(forKey key: String) {
-    // There may be a new one, which shall not end under the lock either.
+    // There may be a new one, which must not end under the lock either.
     let successor = listeners.withLock { listeners in
       let successor = listeners.signals[key]?.signal
       if successor == nil { listeners.signals[key] = nil }

@@ -12,9 +12,9 @@
 public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   /// What kind of failure it is.
   public let code: Code
-  /// The key that was asked for, where the failure is about one.
+  /// The key that was asked for, if the failure is about one.
   public let key: String?
-  /// The path of the file, where there is one.
+  /// The path of the file, if there is one.
   public let path: String?
   /// The error that caused this one.
   public let underlying: (any Error)?
@@ -25,7 +25,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - code: What kind of failure it is.
   ///   - message: What happened and what to do, in a sentence without a capital at its beginning.
-  ///   - key: The key that was asked for, where the failure is about one.
+  ///   - key: The key that was asked for, if the failure is about one.
   ///   - path: Where the store's medium is.
   ///   - underlying: The error that caused this one.
   public init(

@@ -16,7 +16,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var skippedBytes = 0
   /// How many bytes broke off at the end: a write that never came to its end, or a file cut short.
   public internal(set) var tornBytes = 0
-  /// True where the first line, which says what the file is, was damaged.
+  /// True if the first line, which says what the file is, was damaged.
   public internal(set) var headerWasDamaged = false
   /// The keys that a store had in memory when another program emptied its file, or cut it off, while it was open.
   ///
@@ -24,8 +24,8 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var lostKeys: [String] = []
   /// Where the file is kept as it was found, or what memory had of it.
   ///
-  /// Nil until something has to be dropped from the file (bytes at the end go at the next write), and where
-  /// no copy could be made, in which case nothing was dropped.
+  /// Nil until something has to be dropped from the file (bytes at the end go at the next write), or if
+  /// no copy could be made; then nothing was dropped.
   public internal(set) var copy: URL?
 
   init() {}

@@ -61,7 +61,7 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// - Throws: What the body throws, or a `PreferenceError`.
   func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result
 
-  /// Returns the changes from now on, whoever makes them. See ``PreferenceChanges``.
+  /// Returns the changes from now on, in this process or another. See ``PreferenceChanges``.
   func changes() -> PreferenceChanges
 
   /// Returns the changes from now on, those of one key at least.

@@ -65,7 +65,7 @@ public struct PreferenceTransaction: ~Copyable {
   ///
   /// False if the old key has no value.
   ///
-  /// - Throws: `.invalidKey` where the new key can't be one.
+  /// - Throws: `.invalidKey` if the new key can't be one.
   @discardableResult
   public mutating func moveValue(forKey oldKey: String, to newKey: String) throws(PreferenceError) -> Bool {
     try ValueTable.check(newKey)
@@ -106,11 +106,11 @@ public struct PreferenceTransaction: ~Copyable {
   }
 }
 
-/// What a transaction's body reads where it has changed nothing.
+/// What a transaction's body reads if it has changed nothing.
 protocol TransactionValues {
   var keys: [String] { get }
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
-  /// The change with the key as it is spelled there; nil where it would change nothing.
+  /// The change with the key as it is spelled there; nil if it would change nothing.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
 }
 

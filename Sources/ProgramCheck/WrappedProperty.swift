@@ -140,7 +140,7 @@ extension InitializerRegistry {
 
 // MARK: Types that can't be listed
 
-/// A type of the program whose wrapped properties can't be told without an object, or not at all.
+/// A type of the program whose wrapped properties can't be listed without an object, or not at all.
 public struct HiddenType: Sendable, CustomStringConvertible {
   /// Why a type's wrapped properties aren't listed.
   public enum Reason: Sendable, Hashable {

@@ -14,7 +14,7 @@ extension InitializerRegistry {
   /// | `.ambiguous` | two registrations of equal rank: only their age decides |
   ///
   /// Only autowired initializers tell what they need; what a closure asks its resolver for is not known before it
-  /// runs. Looks at each registration of this registry and its parents; what a child overrides on purpose is no problem.
+  /// runs. Looks at each registration of this registry and its parents; what a child overrides on purpose isn't a problem.
   public func validate() -> [InjectionError] {
     let providers = reachableRegistrations
     return missingDependencies(of: providers) + cycles(among: providers) + scopeCaptures(among: providers)

@@ -149,7 +149,7 @@ extension InjectionError: CustomStringConvertible {
       let facts = steps.compactMap(\.line)
       lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
-    // Where the headline is a note it has been said.
+    // If the headline is a note, it has been said.
     lines += notes.filter { $0 != lines[0] }.map { "  \($0)" }
     return lines.joined(separator: "\n")
   }

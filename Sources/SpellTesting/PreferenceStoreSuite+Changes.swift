@@ -13,7 +13,7 @@ extension PreferenceStoreSuite {
       trial.expect(runs, is: 1, "How often the body ran:")
       trial.expect(try trial.store.value(Int.self, forKey: "a"), is: 1, "The value that it set:")
     },
-    Check("shows a transaction its own writes, and nobody else before it ends") { trial in
+    Check("shows a transaction its own writes, which no other reader sees before it ends") { trial in
       try trial.store.set(1, forKey: "a")
       try trial.store.transaction { changes in
         trial.expect(try changes.value(Int.self, forKey: "a"), is: 1, "What was there before, in the transaction:")

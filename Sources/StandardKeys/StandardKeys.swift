@@ -36,7 +36,7 @@ extension InjectionKeys {
   ///
   /// It is a `ContinuousClock`. In a test it is the clock that is registered as `any Clock<Duration>`, which
   /// `.registry(clock: TestClock())` does; else an ``ImmediateClock``, so that no test waits, and none for a clock that
-  /// nobody advances.
+  /// never advances by itself.
   public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
     .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
 

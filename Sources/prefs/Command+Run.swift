@@ -211,7 +211,7 @@ struct Export {
   private let isReplaced: Bool
   private let system = PosixFileSystem()
 
-  /// - Throws: `UsageError` where the target is the store's own file.
+  /// - Throws: `UsageError` if the target is the store's own file.
   init(_ target: FilePath, insteadOf store: FilePath) throws {
     var status: FileStatus?
     var path = target
@@ -237,7 +237,7 @@ struct Export {
 
   /// Writes a new file and gives it the target's name, so that a reader of an older one sees all of one or of the other.
   ///
-  /// What is no file, such as a device, is written to as it is.
+  /// What isn't a file, such as a device, is written to as it is.
   func write(_ text: String) throws {
     let path = isReplaced ? target + ".new-\(UInt32.random(in: 0 ... .max))" : target
     do throws(SystemError) {

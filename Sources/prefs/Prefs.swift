@@ -43,7 +43,7 @@ struct Prefs {
   }
 }
 
-/// How the tool ends, in the numbers of `sysexits.h` where there is one.
+/// How the tool ends, in the numbers of `sysexits.h` if there is one.
 enum ExitCode: Int32 {
   case success = 0
   case notFound = 1
@@ -70,7 +70,7 @@ enum Console {
 
   /// Writes a line at once, since the reader of a pipe wants it now.
   ///
-  /// - Throws: Where it can't be written: the output is closed, its reader is gone, its disk is full.
+  /// - Throws: If it can't be written: the output is closed, its reader is gone, its disk is full.
   static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
   /// Reads the standard input to its end.
@@ -90,11 +90,11 @@ enum Console {
   }
 
   static func complain(_ message: String) {
-    // Where not even this can be written, the exit status has to do.
+    // If not even this can be written, the exit status has to do.
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
   }
 
-  /// A key as it is, or as JSON where it would not stay on its line.
+  /// A key as it is, or as JSON if it would not stay on its line.
   static func shown(_ key: String) -> String {
     let isPlain =
       !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }

@@ -132,7 +132,7 @@ struct InjectionKeyTests {
     #expect(registered.withLock { $0 } == ["gong"])
   }
 
-  @Test("is told apart in the graph and in errors by where it is declared")
+  @Test("is distinguished in the graph and in errors by where it is declared")
   func diagnosed() throws {
     _ = Tower().bell
     _ = Tower().otherBell

@@ -29,7 +29,7 @@ import Testing
     #expect(report.missing == ["nothing"])
   }
 
-  @Test("a class in which reflection shows nothing to fill is told in the report, and once on the standard error")
+  @Test("a class in which reflection shows nothing to fill is in the report, and once on the standard error")
   func nothingToFill() async throws {
     final class Plain { var analytics: Analytics? }
     final class Hidden: CustomReflectable {

@@ -75,7 +75,7 @@ import Testing
     #expect(error.report?.entry("stuck")?.end == .seconds(7))
     #expect(error.report?.entry("stuck")?.message == "ignored its cancellation for 2 s and was abandoned")
     #expect(journal.entries == ["log", "-log"])
-    // When it does complete in the end, nobody else will give up what it holds.
+    // When it does complete in the end, nothing else gives up what it holds.
     gate.open()
     await isShutDown.wait()
     #expect(journal.entries == ["log", "-log", "-stuck"])
@@ -257,7 +257,7 @@ import Testing
   }
 }
 
-/// A clock that moves when it is told to, and wakes nobody.
+/// A clock that a test moves, and that wakes no task.
 private final class DeafClock: Clock, Sendable {
   typealias Instant = TestClock.Instant
   private let offset = Lock(Duration.zero)

@@ -7,7 +7,7 @@ struct Card: Codable, Equatable, Sendable {
   var opened: Date?
 }
 
-/// Gives each `Card` the name of its resource and how often it was asked; refuses what it is told to refuse.
+/// Gives each `Card` the name of its resource and how often it was asked; refuses the names that a test gives it.
 struct NamingLoader: PartialLoader {
   let asked = Counter()
   var refusals: [PartialError.Code] = []

@@ -83,7 +83,7 @@ extension PreferenceKeys {
     #expect(!isNoticed({ model.count = 9 }, by: { _ = model.title }))
   }
 
-  @Test("what another process writes is noticed, though nobody listens")
+  @Test("what another process writes is noticed without a listener")
   func otherProcess() async throws {
     let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
     defer { _ = try? FileManager.default.removeItem(at: folder) }

@@ -85,7 +85,7 @@ enum Constants {
     #expect(try FilePreferenceStore(url: file).value(String.self, forKey: "nickname") == "kept")
   }
 
-  @Test("that can't decode a value keeps it; the default is read and the mismatch told until it is assigned")
+  @Test("that can't decode a value keeps it; the default is read and the mismatch reported until it is assigned")
   func mismatch() throws {
     let store = MemoryPreferenceStore()
     use(store)

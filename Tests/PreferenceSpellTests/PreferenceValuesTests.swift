@@ -21,7 +21,7 @@ import Testing
     #expect(await values.next() == "guest")
   }
 
-  @Test("leave out the changes of other keys, and come together where nobody reads in between")
+  @Test("leave out the changes of other keys, and arrive as one if no value is read in between")
   func coalesced() async {
     let settings = Settings()
     var values = settings.$nickname.values.makeAsyncIterator()

@@ -151,7 +151,7 @@ import Testing
     #expect(store.keys == ["volume", "a"])
   }
 
-  @Test("a file replaced while it is open is read anew, and written to")
+  @Test("a file replaced while it is open is read again, and written to")
   func replaced() throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "old")
@@ -175,7 +175,7 @@ import Testing
     #expect(try stranger().keys == ["new"])
   }
 
-  @Test("a file written anew in place is read anew, longer, shorter and as long as before")
+  @Test("a file rewritten in place is read again, longer, shorter and as long as before")
   func overwrittenInPlace() throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "old")

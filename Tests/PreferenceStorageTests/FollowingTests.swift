@@ -63,7 +63,7 @@ import Testing
     @Test("takes one thread for all stores, which ends with the last of them, and none for a tool that reads once")
     func thread() async {
       await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
-        alarm(60)
+        alarm(300)
         func watchers() throws -> Int {
           try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
             FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm") == Data("preferences\n".utf8)

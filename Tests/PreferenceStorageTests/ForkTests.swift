@@ -20,7 +20,7 @@
     @Test("that leaves its parent's transaction leaves the lock and the change to the parent")
     func leavesTransaction() async throws {
       await #expect(processExitsWith: .success) { [path = path as String] in
-        alarm(50)
+        alarm(300)
         let store = try FilePreferenceStore(url: URL(filePath: path))
         try store.set(0, forKey: "n")
         var child: pid_t = 0
@@ -37,7 +37,7 @@
           }
           if child == 0 { _exit(1) }
         } catch {
-          // The child is told that it wrote nothing, and can use the store.
+          // The child's write throws, and it can use the store.
           guard child == 0, (error as? PreferenceError)?.code == .unwritable else { _exit(2) }
           _exit((try? store.value(Int.self, forKey: "n")) == 0 ? 0 : 3)
         }
@@ -49,7 +49,7 @@
     @Test("reads and writes though another thread of its parent was in a transaction")
     func otherThread() async throws {
       await #expect(processExitsWith: .success) { [path = path as String] in
-        alarm(50)
+        alarm(300)
         let store = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .seconds(40))
         try store.set(0, forKey: "n")
         let (inside, forked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -85,7 +85,7 @@
         try FilePreferenceStore(url: URL(filePath: path)).transaction { _ in
           let child = fork()
           if child == 0 {
-            alarm(40)
+            alarm(300)
             // The test's own pipes, at whose end it waits for this process.
             for descriptor in foreign { close(descriptor) }
             while true { pause() }
@@ -104,7 +104,7 @@
     @Test("that lets go of a listener leaves the parent's watch alone", arguments: [true, false])
     func listener(isInherited: Bool) async throws {
       await #expect(processExitsWith: .success) { [path = path as String, isInherited = isInherited as Bool] in
-        alarm(50)
+        alarm(300)
         let store = try FilePreferenceStore(url: URL(filePath: path))
         try store.set(0, forKey: "n")
         var changes: PreferenceChanges? = store.changes()
@@ -124,7 +124,7 @@
     @Test("that listens has no watch, whose thread the language's locks don't allow, and hears what it reads itself")
     func listensItself() async throws {
       await #expect(processExitsWith: .success) { [path = path as String] in
-        alarm(50)
+        alarm(300)
         let store = try FilePreferenceStore(url: URL(filePath: path))
         try store.set(0, forKey: "n")
         let changes = store.changes()

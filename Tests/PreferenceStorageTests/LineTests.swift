@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "what isn't JSON is no line",
+    "what isn't JSON isn't a line",
     arguments: [
       "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":01}", "{\"a\":1.}", "{\"a\":.5}", "{\"a\":+1}",
       "{\"a\":1e}",
@@ -78,7 +78,7 @@ import Testing
     #expect(changes.isEmpty)
   }
 
-  @Test("a checksum that is wrong, or none, is told apart")
+  @Test("a wrong checksum is distinguished from none")
   func wrongChecksum() {
     #expect(read("c9a86aae {\"volume\":7}").0 == .checked)
     #expect(read("C9A86AAE {\"volume\":7}").0 == .checked)

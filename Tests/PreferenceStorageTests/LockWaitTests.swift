@@ -80,7 +80,7 @@ import Testing
     @Test("a process that is stopped in a transaction is named, with the way to continue it")
     func stoppedHolder() async throws {
       await #expect(processExitsWith: .success) { [path = file.path as String] in
-        alarm(50)
+        alarm(300)
         let store = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .milliseconds(100))
         try store.set(1, forKey: "a")
         let child = fork()

@@ -131,7 +131,7 @@ import Testing
     #expect(await reader.value == 400)
   }
 
-  @Test("notices come again after the folder was removed and made anew", .timeLimit(.minutes(10)))
+  @Test("notices come again after the folder was removed and made again", .timeLimit(.minutes(10)))
   func folderRemoved() async throws {
     let inner = folder.url.appending(path: "inner/store.preferences")
     let store = try FilePreferenceStore(url: inner)
@@ -145,7 +145,7 @@ import Testing
     #expect(await changes.next() == ["c"])
   }
 
-  @Test("a file that becomes another program's is told as an error", .timeLimit(.minutes(10)))
+  @Test("a file that becomes another program's is reported as an error", .timeLimit(.minutes(10)))
   func becomesForeign() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "a")
@@ -159,10 +159,10 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("no thread and no descriptor is left when nobody listens any more", .timeLimit(.minutes(10)))
+    @Test("no thread and no descriptor is left after the last listener has gone", .timeLimit(.minutes(10)))
     func nothingLeft() async throws {
       await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
-        alarm(60)
+        alarm(300)
         func watchers() throws -> Int {
           try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
             let name = "/proc/self/task/\(task)/comm"

@@ -7,7 +7,7 @@ import Testing
 
   /// What was written, and what of it was synchronised.
   struct History {
-    /// By key, every value from the synchronised one on; nil where the key was absent.
+    /// By key, every value from the synchronised one on; nil if the key was absent.
     var values: [String: [Int?]] = [:]
     var isSynced = false
 
@@ -112,7 +112,7 @@ import Testing
     return values
   }
 
-  @Test("after a failed synchronisation leaves what was written anew")
+  @Test("after a failed synchronization leaves what was written again")
   func failedSync() throws {
     let disk = SimulatedDisk()
     let store = try FilePreferenceStore(path: PowerCutTests.path, durability: .synced, system: disk)

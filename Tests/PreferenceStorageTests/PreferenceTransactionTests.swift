@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("reads its own writes, and nobody else does before it ends", arguments: StoreKind.allCases)
+  @Test("reads its own writes, which no other reader sees before it ends", arguments: StoreKind.allCases)
   func isolation(kind: StoreKind) throws {
     let store = try kind.makeStore(in: folder)
     try store.set(1, forKey: "a")
@@ -81,7 +81,7 @@ import Testing
     #expect(try store.value(Theme.self, forKey: "new") == Theme(name: "dark", sizes: [1]))
   }
 
-  @Test("removes everything, and can set anew after that", arguments: StoreKind.allCases)
+  @Test("removes everything, and can set values after that", arguments: StoreKind.allCases)
   func removingAll(kind: StoreKind) throws {
     let store = try kind.makeStore(in: folder)
     for key in ["a", "b"] { try store.set(1, forKey: key) }

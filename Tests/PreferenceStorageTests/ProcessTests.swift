@@ -39,7 +39,7 @@ import Testing
     #expect(try file.contents.count < 300_000)
   }
 
-  @Test("a process that is killed loses nothing that it was told was written")
+  @Test("a process that is killed loses no write that had returned")
   func kill9() async throws {
     let acknowledged = folder.file("acknowledged")
     var previous = 0
@@ -79,7 +79,7 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 2)
   }
 
-  @Test("a process that is forked off opens the file anew, and neither loses the other's writes")
+  @Test("a process that is forked off opens the file again, and neither loses the other's writes")
   func fork() async throws {
     #if canImport(Glibc)
       await #expect(processExitsWith: .success) { [path = file.path as String] in

@@ -105,7 +105,7 @@ struct RightsTests {
     _ = try FilePreferenceStore(url: file)
   }
 
-  @Test("a folder that may not be watched is an error that a listener is told once, and leaves no thread")
+  @Test("a folder that may not be watched is an error that a listener gets once, and leaves no thread")
   func unwatchable() async throws {
     try set(0o300, folder.url, owner: RightsTests.nobody)
     try set(0o600, file, owner: RightsTests.nobody)

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("of generic types are told apart, with the reason")
+  @Test("of generic types are listed apart, with the reason")
   func hidden() throws {
     let types = WrappedProperty.hiddenTypes(inModules: "ProgramCheckTests")
     #expect(types.map(\.name).sorted() == ["Generic", "Generic.Nested"])

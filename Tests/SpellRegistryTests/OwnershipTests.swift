@@ -130,7 +130,7 @@ private final class Page: @unchecked Sendable {
     #expect(InitializerRegistry.current === InitializerRegistry.shared)
   }
 
-  @Test("an initializer that is told its resolver's registry finds it current")
+  @Test("an initializer that gets its resolver's registry finds it current")
   func resolver() throws {
     let seen = Shared<[Bool]>([])
     for (name, scope) in [("unique", Scope<Ticket>.unique), ("singleton", .singleton)] {

@@ -48,7 +48,7 @@ import Testing
     #expect(try parent.resolve([Ticket].self)[0] === fromChild[0])
   }
 
-  @Test("a parent's unique initializer takes its dependencies from whoever was asked")
+  @Test("a parent's unique initializer takes its dependencies from the registry that was asked")
   func uniques() throws {
     parent.register(Ticket.self) { Ticket(1) }
     child.register(Ticket.self) { Ticket(2) }

@@ -26,13 +26,13 @@ private actor Account {
 
   init() { registry.register(String.self) { $0.point.propertyName ?? "none" } }
 
-  @Test("initializers are told the property's own name, inherited or not, or what its declaration gives instead")
+  @Test("initializers get the property's own name, inherited or not, or what its declaration gives instead")
   func names() {
     let child = registry.run { Child() }
     #expect([child.inherited, child.renamed, child.own] == ["inherited", "alias", "own"])
   }
 
-  @Test("two properties whose declarations seem to be in one place are told apart")
+  @Test("two properties whose declarations seem to be in one place are distinguished")
   func onePlace() {
     for _ in 0..<2 {
       let child = registry.run { Child() }

@@ -127,7 +127,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     #expect(try registry.resolve((any Tracker).self, named: "readTimeout", in: Leaf()).label == "any")
   }
 
-  @Test("equal names are told apart by case, contained ones are not")
+  @Test("equal names are distinguished by case, contained ones are not")
   func letterCase() throws {
     let registry = InitializerRegistry()
     registry.register(Int.self, named: "Port") { 1 }

@@ -134,7 +134,7 @@ import Testing
     #expect(try registry.resolve(Ticket.self).number == 2)
   }
 
-  @Test("a value whose cache is reset during its creation goes to whoever began it and is not kept")
+  @Test("a value whose cache is reset during its creation goes to the reader that began it and is not kept")
   func resetDuringCreation() async throws {
     let registry = registry
     let (begun, reset, cache, runs) = (Latch(), Latch(), ScopeCache("cache"), Counter())

@@ -53,7 +53,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(child.validate().isEmpty)
   }
 
-  @Test("a circle is told once, with its whole path, and nothing of it runs")
+  @Test("a cycle is reported once, with its whole path, and nothing of it runs")
   func circle() throws {
     registry.register(A.self, scope: .singleton, autowire: A.init)
     registry.register(B.self, autowire: B.init)
@@ -79,7 +79,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(registry.validate().map(\.code) == [.cycle])
   }
 
-  @Test("a diamond is no circle")
+  @Test("a diamond isn't a cycle")
   func diamond() {
     registry.register { Clock() }
     registry.register(Network.self, autowire: Network.init)

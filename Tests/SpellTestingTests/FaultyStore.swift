@@ -20,7 +20,7 @@ enum Fault: String, CaseIterable, Sendable {
   case removesAllButOne = "removes all values"
   case forgetsOnReload = "has everything after it was reloaded and synchronized"
   case runsBodiesTwice = "runs a transaction's body once, and gives back its result"
-  case isBlindInTransactions = "shows a transaction its own writes, and nobody else before it ends"
+  case isBlindInTransactions = "shows a transaction its own writes, which no other reader sees before it ends"
   case keepsWhatFailed = "changes nothing where a transaction's body throws"
   case bringsBackWhatWasRemoved = "removes and moves in a transaction"
   case dropsNestedWrites = "refuses a write from within a transaction"

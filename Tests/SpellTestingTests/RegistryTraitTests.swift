@@ -9,7 +9,7 @@ private struct Clock: Sendable { var name = "clock" }
 private enum Seen {
   private static let registries = Lock<[InitializerRegistry]>([])
 
-  /// Keeps the registry, so that no other can have its address; false where it was seen before.
+  /// Keeps the registry, so that no other can have its address; false if it was seen before.
   static func insert(_ registry: InitializerRegistry) -> Bool {
     registries.withLock { registries in
       defer { registries.append(registry) }

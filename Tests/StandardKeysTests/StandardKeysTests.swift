@@ -46,7 +46,7 @@ import Testing
     #expect(all.count == 8_000)
   }
 
-  @Test("the clock is the continuous one, and in a test one that waits for nobody")
+  @Test("the clock is the continuous one, and in a test one that never waits")
   func clock() async throws {
     #expect(try live.resolve(.clock) is ContinuousClock)
     let clock = Page().clock

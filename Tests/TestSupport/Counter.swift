@@ -1,3 +1,4 @@
+internal import Support
 internal import Synchronization
 
 /// A count that any thread can increase.
@@ -14,18 +15,18 @@ package final class Counter: Sendable {
 
 /// A value that several threads change.
 package final class Shared<Value: Sendable>: Sendable {
-  private let mutex: Mutex<Value>
+  private let lock: Lock<Value>
 
-  package init(_ value: Value) { mutex = Mutex(value) }
+  package init(_ value: Value) { lock = Lock(value) }
 
-  package var value: Value { mutex.withLock { $0 } }
+  package var value: Value { lock.withLock { $0 } }
 
-  package func update(_ change: (inout Value) -> Void) { mutex.withLock { change(&$0) } }
+  package func update(_ change: (inout Value) -> Void) { lock.withLock { change(&$0) } }
 }
 
 /// What happened, in order, noted by any thread.
 package final class Journal: Sendable {
-  private let lines = Mutex<[String]>([])
+  private let lines = Lock<[String]>([])
 
   package init() {}
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import Support
 
 /// A latch for threads: closed until it is opened, and open from then on.
 ///
@@ -56,9 +56,9 @@ package final class AsyncLatch: Sendable {
     var missing: Int
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
-  package init(opensAfter count: Int = 1) { state = Mutex(State(missing: count)) }
+  package init(opensAfter count: Int = 1) { state = Lock(State(missing: count)) }
 
   package var isOpen: Bool { state.withLock { $0.missing <= 0 } }
 

@@ -21,7 +21,7 @@ import Testing
     try Tool.run("/bin/sh", ["-c", "prefs() { '\(Tool.path)' \"$@\"; }; file='\(file)'; \(line)"])
   }
 
-  @Test("takes a string without quotes if the key has a string, or if it is told so")
+  @Test("takes a string without quotes if the key has a string, or with the option for it")
   func strings() throws {
     #expect(try run(file, "set", "name", "Ada").status == 64)
     #expect(try run(file, "set", "name", "Ada", "--string").status == 0)

@@ -107,7 +107,7 @@ private final class Flag: Sendable {
     try process.run()
     let heard = Flag()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Nobody knows when the tool has begun to watch, so the changes go on until one was told.
+      // The tool doesn't say when it has begun to watch, so the changes go on until it prints one.
       group.addTask { [self] in
         var number = 0
         while !heard.isRaised.load(ordering: .relaxed) {

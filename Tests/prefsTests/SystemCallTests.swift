@@ -24,7 +24,7 @@
       folder = try TemporaryFolder()
     }
 
-    /// Runs the command with an injection at each call in turn, until there is no such call any more.
+    /// Runs the command with an injection at each call in turn, until it makes no further call.
     func forEachCall(
       _ call: String, _ injection: String, _ command: [String],
       check: (Tool.Result, Comment) throws -> Void

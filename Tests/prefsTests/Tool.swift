@@ -8,7 +8,7 @@ enum Tool {
   }
 
   struct Result: Equatable {
-    /// Nil where a signal ended it.
+    /// Nil if a signal ended it.
     var status: Int32?
     var output = ""
     var errors = ""

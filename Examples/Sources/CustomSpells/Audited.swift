@@ -93,7 +93,7 @@ public final class AuditTrail: Sendable {
 
   private func record(_ line: String, in container: AnyObject?) { trail(in: container).add(line) }
 
-  /// What the registry has for the container; made once, whoever asks.
+  /// What the registry has for the container; made once.
   private func trail(in container: AnyObject?) -> AuditTrail { trail.value(in: container) { AuditTrail() } }
 
   private func name(in container: AnyObject?) -> String {

@@ -13,7 +13,7 @@ nonisolated final class RecordingChime: Chime {
   func ring() { number.add(1, ordering: .relaxed) }
 }
 
-/// What was told of changes, in order.
+/// The changes that were reported, in order.
 nonisolated final class Journal: Sendable {
   private let names = Mutex<[String]>([])
   var entries: [String] { names.withLock { $0 } }

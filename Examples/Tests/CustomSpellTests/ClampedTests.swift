@@ -23,7 +23,7 @@ private final class HeardLines: Sendable {
 }
 
 @Suite("@Clamped", .registry) struct ClampedTests {
-  @Test("begins with its initial value, brought into the range, and tells nobody")
+  @Test("begins with its initial value, brought into the range, and notifies no observer")
   func initialValue() {
     let player = StereoPlayer()
     #expect(player.volume == 5)

@@ -6,7 +6,7 @@ import Support
 final class StoreContents: Sendable {
   private struct Values: Sendable {
     var table = ValueTable()
-    /// Why there is nothing to read, where the file could not be.
+    /// Why there is nothing to read, if the file could not be read.
     var failure: PreferenceError?
   }
 
@@ -23,7 +23,7 @@ final class StoreContents: Sendable {
     }
   }
 
-  /// The change with the key as it is spelled here; nil where it would change nothing.
+  /// The change with the key as it is spelled here; nil if it would change nothing.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     values.withLock { $0.table.change(to: text, forKey: key) }
   }
@@ -35,7 +35,7 @@ final class StoreContents: Sendable {
 
   /// Makes the changes and returns the keys that have a listener or a reader.
   ///
-  /// They are told when the turn and the lock were given back.
+  /// They are notified after the turn and the lock were given back.
   func apply(_ all: some Collection<PreferenceChange>) -> Set<String> {
     var changed: [String] = []
     values.withLock { values in
@@ -71,7 +71,7 @@ extension StoreContents: TransactionValues {}
 
 /// The state of a store: the text of each key's value, in the order of first writing.
 ///
-/// Keys are one where they are equal as Swift strings: two spellings of `é` are one key, in memory, in transactions and in
+/// Two keys are one key if they are equal as Swift strings: two spellings of `é` are one key, in memory, in transactions and in
 /// the file. A key keeps the spelling in which it came.
 struct ValueTable: Sendable {
   struct Entry: Sendable {
@@ -89,7 +89,7 @@ struct ValueTable: Sendable {
 
   func text(forKey key: String) -> JSONText? { entries[key]?.text }
 
-  /// The change with the key as it is spelled here; nil where it would change nothing.
+  /// The change with the key as it is spelled here; nil if it would change nothing.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     guard let index = entries.index(forKey: key) else {
       return text.map { PreferenceChange(key: key, text: $0) }
@@ -136,7 +136,7 @@ struct ValueTable: Sendable {
     return true
   }
 
-  /// Makes the change as `apply` does, without measuring: one look-up instead of two where most keys are new (benchmark
+  /// Makes the change as `apply` does, without measuring: one look-up instead of two if most keys are new (benchmark
   /// "Open a store of 100,000 keys").
   mutating func load(_ change: PreferenceChange) {
     guard let text = change.text else {

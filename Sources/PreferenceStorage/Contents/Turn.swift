@@ -60,7 +60,7 @@ final class Turn: Sendable {
   /// A thread that writes without a pause would take the turn again before one that sleeps wakes up, so a thread that
   /// has waited for some milliseconds claims the next turn.
   ///
-  /// - Throws: `.nestedTransaction` where the calling thread has it already; `.busy` where the limit is reached, and where
+  /// - Throws: `.nestedTransaction` if the calling thread has it already; `.busy` if the limit is reached, and if
   ///   its owner waits for a turn that the calling thread has.
   func take(within limit: Duration) throws(PreferenceError) {
     if tryTake() { return }
@@ -113,7 +113,7 @@ final class Turn: Sendable {
   private final class WaitingThreads: Sendable {
     private let turns = Lock<[UInt: Turn]>([:])
 
-    /// Notes that the thread waits; where that closes a cycle returns a turn in it that the thread has, and notes nothing.
+    /// Notes that the thread waits; if that closes a cycle, it returns a turn in it that the thread has, and notes nothing.
     func wait(of thread: UInt, for turn: Turn) -> Turn? {
       turns.withLock { turns in
         var last = turn

@@ -17,7 +17,7 @@ package struct FileCheck: Sendable {
 
   /// Reads the file under its lock, so that a write under way isn't taken for damage, or without it after a second.
   ///
-  /// - Throws: `.unreadable` where it can't be read. What isn't a preferences file is a problem.
+  /// - Throws: `.unreadable` if it can't be read. What isn't a preferences file is a problem.
   package init(path: FilePath, in system: any FileSystem = PosixFileSystem()) throws(PreferenceError) {
     do throws(SystemError) {
       let path = try system.resolve(path)

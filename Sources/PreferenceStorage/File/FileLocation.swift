@@ -50,7 +50,7 @@ struct FileLocation: Sendable, Hashable {
 
   /// Finds out before a file is opened whether that is still safe, and makes its folder again if it is to be written to.
   ///
-  /// False where there is no folder.
+  /// False if there is no folder.
   mutating func prepare(makingFolder: Bool, in system: any FileSystem) throws(PreferenceError) -> Bool {
     if !isResolved { self = try FileLocation(resolving: path, makingFolder: makingFolder, in: system) }
     if !isResolved { return false }
@@ -129,14 +129,14 @@ extension FileLocation {
         + " that is on, or remove the link", path: path.description)
   }
 
-  /// To whom what the superuser makes in the folder is to belong; nil where that is the process's user.
+  /// To whom what the superuser makes in the folder is to belong; nil if that is the process's user.
   static func owner(in folder: FilePath, of system: any FileSystem) throws(SystemError) -> FileOwner? {
     guard system.user == 0 else { return nil }
     let owner = try system.status(atPath: folder).owner
     return owner.user == 0 || system.isUnknown(owner.user) ? nil : owner
   }
 
-  /// Throws where another user could put a file of theirs in the place of ours.
+  /// Throws if another user could put a file of theirs in the place of ours.
   ///
   /// In the folder itself no other user may write. Nor in those above it, as `sshd` demands it for its keys: who can
   /// rename one of them decides what the path leads to. Folders with the sticky bit, like `/tmp`, are safe, as only the
@@ -188,7 +188,7 @@ extension FileLocation {
     return FilePath(bytes: name.bytes.prefix(180)) + "-\(String(checksum, radix: 16))."
   }
 
-  /// Whether it is a name that a compaction of this file gives: nothing else shall be removed.
+  /// Whether it is a name that a compaction of this file gives: nothing else may be removed.
   func isLeftover(_ name: FilePath) -> Bool {
     let prefix = companionPrefix + "new-"
     guard name.bytes.starts(with: prefix.bytes) else { return false }

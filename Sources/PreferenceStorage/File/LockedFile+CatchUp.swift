@@ -21,7 +21,7 @@ extension LockedFile {
     guard let end, end.isClean, size > end.size, try readGrowth(after: end, to: size) else { return try readAll() }
   }
 
-  /// Reads the lines that were appended; false where the file has not only been appended to.
+  /// Reads the lines that were appended; false if the file has not only been appended to.
   ///
   /// The last line that memory knows has to be where it was: a line that another program has put before it, or an edit that
   /// made the file longer, would have moved it.
@@ -42,7 +42,7 @@ extension LockedFile {
     return true
   }
 
-  /// Reads lines that were appended into memory; false where they are anything else.
+  /// Reads lines that were appended into memory; false if they are anything else.
   private func apply(_ growth: ArraySlice<UInt8>, after old: FileEnd) -> Bool {
     var parser = LineParser()
     guard parser.parseGrowth(growth, after: old) else { return false }
@@ -130,7 +130,7 @@ extension LockedFile {
 // MARK: Notices
 
 extension LockedFile {
-  /// Reads what is new after a notice, which may well be of what was written here, and returns when to look again, where
+  /// Reads what is new after a notice, which may well be of what was written here, and returns when to look again if
   /// this look can't be sure.
   ///
   /// It waits for no lock: it is called by the thread that serves all watches.
@@ -158,7 +158,7 @@ extension LockedFile {
     }
   }
 
-  /// Nil where all of the file was read long enough after its last change.
+  /// Nil if all of the file was read long enough after its last change.
   ///
   /// What this process has written, and lines that were appended, are known without reading all of the file; so an edit in
   /// place at the same instant shows only then.

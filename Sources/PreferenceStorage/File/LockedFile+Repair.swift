@@ -15,7 +15,7 @@ extension LockedFile {
     set { contents.recovery.withLock { $0 = newValue } }
   }
 
-  /// Whether a repair is due: not for a file that may only be read, and not again and again where it fails.
+  /// Whether a repair is due: not for a file that may only be read, and not again and again if it fails.
   var needsRepair: Bool { isDamaged && !repairFailed && readOnly == nil }
 
   /// Sees to it that a line can be appended: the file may be written, begins with a header and ends with a whole line.
@@ -38,7 +38,7 @@ extension LockedFile {
     makeCreationLast()
   }
 
-  /// Sees to it that a power cut doesn't leave a file of which it can't be told whose it is.
+  /// Makes sure that a power cut doesn't leave a file of unknown origin.
   private func makeCreationLast() {
     guard let descriptor else { return }
     // Nothing was promised yet, so a failure is reported, and remembered for the next synchronization.
@@ -57,7 +57,7 @@ extension LockedFile {
 
   /// Puts a new file without the damage in the place of this one, which is locked for writing.
   ///
-  /// Where that can't be done the damage stays, and is skipped.
+  /// If that can't be done, the damage stays, and is skipped.
   func repair() {
     do throws(PreferenceError) {
       try rewrite()
@@ -141,7 +141,7 @@ extension LockedFile {
 }
 
 extension LockedFile {
-  /// Notes what memory had where another program emptied the file, or cut it off within a line, while it was open, and
+  /// Notes what memory had if another program emptied the file, or cut it off within a line, while it was open, and
   /// returns the keys that are lost.
   ///
   /// An editor that saves in place empties the file for an instant, too, so nothing is made of it before the next write.
@@ -304,7 +304,7 @@ extension LockedFile {
     return end
   }
 
-  /// Throws where a file of that length is beyond the process's limit, instead of letting the system end the process
+  /// Throws if a file of that length is beyond the process's limit, instead of letting the system end the process
   /// with a signal.
   ///
   /// The limit is asked for again before a write is refused.

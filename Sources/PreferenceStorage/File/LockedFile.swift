@@ -22,7 +22,7 @@ final class LockedFile: @unchecked Sendable {
   /// Another process has the lock, so that what is read may be in the midst of a change.
   var isUnlocked = false
 
-  /// Where the file ends as memory knows it; nil where all of it has to be read.
+  /// Where the file ends as memory knows it; nil if all of it has to be read.
   var end: FileEnd?
   /// By what memory knows that the file is what it was.
   var stamp: FileStamp?
@@ -83,10 +83,10 @@ final class LockedFile: @unchecked Sendable {
 
   /// Takes the file's lock and brings memory up to date.
   ///
-  /// Where there is no file, writing makes one, and reading finds nothing and holds no lock. Reading goes on without the
-  /// lock where another process keeps it.
+  /// If there is no file, writing makes one, and reading finds nothing and holds no lock. Reading goes on without the
+  /// lock if another process keeps it.
   ///
-  /// - Throws: `.busy` where another process keeps the lock from a writer for longer than the limit.
+  /// - Throws: `.busy` if another process keeps the lock from a writer for longer than the limit.
   func begin(_ purpose: Purpose, within limit: Duration) throws(PreferenceError) {
     isFresh = false
     if purpose == .writing {
@@ -211,7 +211,7 @@ final class LockedFile: @unchecked Sendable {
 // MARK: Opening
 
 extension LockedFile {
-  /// The open file, made where there is none and it is to be written to.
+  /// The open file, made if there is none and it is to be written to.
   private func openIfNeeded(_ purpose: Purpose) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     guard try location.prepare(makingFolder: purpose == .writing, in: system) else { return nil }
@@ -281,7 +281,7 @@ extension LockedFile {
     }
   }
 
-  /// Nil where another process has made it in the meantime.
+  /// Nil if another process has made it in the meantime.
   private func makeFile() throws -> Descriptor? {
     do {
       readOnly = nil

@@ -231,7 +231,7 @@ private struct PendingSync: Sendable {
   let folder: FilePath?
   let earlierFailure: SystemError?
 
-  /// Nil where there is no file.
+  /// Nil if there is no file.
   init?(of file: LockedFile) {
     guard let descriptor = file.descriptor else { return nil }
     self.descriptor = descriptor
@@ -316,7 +316,7 @@ extension ProcessFile {
   /// Watches the file if it isn't watched, and there is a listener or a reader who follows it.
   ///
   /// Not in a forked child. `Mutex` keeps the number of its thread, which in the thread that has forked is the parent's, so
-  /// that the program would stop where that thread and the watching one meet at a lock.
+  /// that the program would stop if that thread and the watching one meet at a lock.
   func keepWatching() {
     let new: (any FileWatch)? = watch.withLock { state in
       if state.forkCount != system.forkCount { state = FileWatchState(watch: nil, forkCount: system.forkCount) }

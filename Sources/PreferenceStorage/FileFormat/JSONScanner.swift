@@ -45,7 +45,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// Steps over one value of any kind; false where there is none.
+  /// Steps over one value of any kind; false if there is none.
   mutating func skipValue(depth: Int = 0) -> Bool {
     guard position < bytes.count, depth < 512 else { return false }
     switch bytes[position] {
@@ -164,7 +164,7 @@ enum JSONString {
     }
   }
 
-  /// The string between the quotes, or nil where an escape or the UTF-8 is wrong.
+  /// The string between the quotes, or nil if an escape or the UTF-8 is wrong.
   static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
     guard hasEscapes else { return string(of: bytes) }
     var decoded: [UInt8] = []
@@ -192,7 +192,7 @@ enum JSONString {
     return String(validating: decoded, as: UTF8.self)
   }
 
-  /// The bytes as a string, or nil where they aren't UTF-8.
+  /// The bytes as a string, or nil if they aren't UTF-8.
   ///
   /// The library's own check costs more than all the rest.
   static func string(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
@@ -215,7 +215,7 @@ enum JSONString {
     return true
   }
 
-  /// The scalar after `\u`, of two escapes where it takes a surrogate pair.
+  /// The scalar after `\u`, of two escapes if it takes a surrogate pair.
   private static func unicodeEscape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Unicode
     .Scalar?
   {

@@ -137,7 +137,7 @@ private enum Spelling {
   static let nan = "NaN"
 }
 
-/// The value as what it is, where the types are the same.
+/// The value as what it is, if the types are the same.
 ///
 /// Unlike `as?` it takes no search through the conformances.
 @inline(__always)
@@ -176,7 +176,7 @@ extension JSONText {
     }
   }
 
-  /// False where the first byte shows that the type can't be read, so that the decoder needn't read a text of any length to
+  /// False if the first byte shows that the type can't be read, so that the decoder needn't read a text of any length to
   /// find out.
   private func mayBe<Value>(_ type: Value.Type) -> Bool {
     if type == String.self || type == Data.self { return string.utf8.first == UInt8(ascii: "\"") }

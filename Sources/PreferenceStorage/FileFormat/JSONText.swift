@@ -23,7 +23,7 @@ extension JSONText: Equatable {
     }
   }
 
-  /// The bytes, in place where the string has them in a row, which it has unless it came from Objective-C.
+  /// The bytes, in place if the string has them in a row, which it has unless it came from Objective-C.
   func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     if let result = string.utf8.withContiguousStorageIfAvailable(body) { return result }
     var copy = string

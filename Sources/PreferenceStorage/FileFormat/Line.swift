@@ -107,7 +107,7 @@ enum Line {
     return nil
   }
 
-  /// Reads a JSON object, on any number of lines; false where it isn't one, and `changes` is empty then.
+  /// Reads a JSON object, on any number of lines; false if it isn't one, and `changes` is empty then.
   static func readObject(
     _ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]
   ) -> Bool {

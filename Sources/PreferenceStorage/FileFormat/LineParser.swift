@@ -3,7 +3,7 @@
 /// Bytes in, values out: it calls nothing of the system.
 struct LineParser {
   var table: ValueTable
-  /// What the lines did, in order; kept only where it is wanted.
+  /// What the lines did, in order; kept only if it is wanted.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
   /// The lines that were skipped, and what is wrong with them.

@@ -12,7 +12,7 @@
 /// ```
 ///
 /// Everything that is given can be replaced, such as `reload()` if others change the medium. A property keeps its decoded value
-/// until the hub is told of a change.
+/// until the hub is notified of a change.
 public protocol CustomPreferenceStore: PreferenceStore {
   /// The turns of writers, and the listeners: one hub for the life of the store.
   var hub: PreferenceHub { get }
@@ -159,7 +159,7 @@ extension TransactionValues {
 /// What a store of your own needs besides its values: turns for writers, notices for listeners, signals for properties, and
 /// errors.
 ///
-/// A ``CustomPreferenceStore`` has one and need not call it. A property keeps its decoded value until the hub is told of a
+/// A ``CustomPreferenceStore`` has one and need not call it. A property keeps its decoded value until the hub is notified of a
 /// change, so a store whose medium is changed by others tells it of their changes:
 ///
 /// ```swift
@@ -197,7 +197,7 @@ public final class PreferenceHub: Sendable {
   /// Call it after the new values can be read, with no lock held. ``write(_:)`` does so itself.
   public func tell(_ keys: Set<String>) { listeners.tell(keys) }
 
-  /// Returns the keys that are told from now on.
+  /// Returns the keys that change from now on.
   public func changes() -> PreferenceChanges { PreferenceChanges(of: listeners) }
 
   /// Returns the tellings of one key from now on.

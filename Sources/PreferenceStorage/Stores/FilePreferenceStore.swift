@@ -23,7 +23,7 @@
 ///
 /// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
 ///
-/// *Fork.* A forked child has a store of its own on the same file, for the thread that has forked; it isn't told of what
+/// *Fork.* A forked child has a store of its own on the same file, for the thread that has forked; it isn't notified of what
 /// other processes change. A transaction that its parent was in stays the parent's; in the child it throws.
 public final class FilePreferenceStore: PreferenceStore {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
@@ -155,7 +155,7 @@ public final class FilePreferenceStore: PreferenceStore {
   /// `import(from:)` reads it back.
   public func json() -> String { JSONText.object(file.contents.table.changes) }
 
-  /// The keys that change from now on, whoever changes them, other processes included.
+  /// The keys that change from now on, in this process or another.
   ///
   /// While there is a listener to any file of the process, one thread waits for the system's notices. It follows the file
   /// when it is replaced, and when a folder on the way to it is moved away or made again. If the system has no notices to

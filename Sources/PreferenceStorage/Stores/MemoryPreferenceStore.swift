@@ -26,7 +26,7 @@ public final class MemoryPreferenceStore: PreferenceStore {
     for (key, value) in values { try set(value, forKey: key) }
   }
 
-  /// The value of the key, or nil where there is none.
+  /// The value of the key, or nil if there is none.
   ///
   /// One lock, one dictionary look-up, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {

@@ -74,7 +74,7 @@ extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
 }
 
 extension FilePath {
-  /// The path of a file's URL, byte for byte; nil where it has none.
+  /// The path of a file's URL, byte for byte; nil if it has none.
   init?(_ url: URL) {
     var bytes: [UInt8] = []
     var encoded = url.absoluteURL.path(percentEncoded: true).utf8[...]

@@ -53,7 +53,7 @@ package protocol FileSystem: Sendable {
   var hasOtherUsers: Bool { get }
   /// Whether the number is one that stands for owners of which this process can know nothing, as in a container.
   func isUnknown(_ owner: UInt32) -> Bool
-  /// The length beyond which the process may not write, where there is one.
+  /// The length beyond which the process may not write, if there is one.
   var sizeLimit: Int? { get }
   /// What the clock says that files' times are taken from, in nanoseconds.
   var time: Int64 { get }
@@ -74,7 +74,7 @@ package enum FileAccess: Sendable {
   case reading
   /// Reading, and writing at the end.
   case appending
-  /// As `appending`, for a new file, readable by its owner only. Fails where there is one already.
+  /// As `appending`, for a new file, readable by its owner only. Fails if there is one already.
   case creating
 }
 

@@ -103,7 +103,7 @@
     ///
     /// From the root on, so that a folder which is moved while this goes on is an event of the one above it.
     ///
-    /// - Throws: Where the file's own folder is there and can't be watched. One above it that may not be read isn't watched.
+    /// - Throws: If the file's own folder is there and can't be watched. One above it that may not be read isn't watched.
     private static func follow(_ number: Int, _ state: inout State) throws(SystemError) {
       guard var watch = state.watches[number], let channel = state.channel else { return }
       let old = watch.steps

@@ -24,7 +24,7 @@
       let identity: FileIdentity
     }
 
-    /// - Throws: Where the file's folder is there and can't be watched.
+    /// - Throws: If the file's folder is there and can't be watched.
     init(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError) {
       parts = path.ancestors + [path]
       self.onEvent = onEvent
@@ -106,7 +106,7 @@
       let source = DispatchSource.makeFileSystemObjectSource(
         fileDescriptor: descriptor, eventMask: [.write, .extend, .attrib, .delete, .rename], queue: queue)
       source.setEventHandler { [weak self] in self?.handle(part) }
-      // Dispatch registers it some time after the activation, and what happens until then is no event.
+      // Dispatch registers it some time after the activation, and what happens until then isn't an event.
       source.setRegistrationHandler { [weak self] in self?.handle(part) }
       source.setCancelHandler { Darwin.close(descriptor) }
       source.activate()

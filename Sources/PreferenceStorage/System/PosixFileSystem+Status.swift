@@ -78,7 +78,7 @@ extension PosixFileSystem {
   ///
   /// A plain `stat` asks for the time of the last change too, and the kernel then gives the next write a time of its own,
   /// exact to the nanosecond, which costs that write half as much again (benchmark "Set an Int, written"). The module map of the C library doesn't
-  /// offer `statx`, so it is looked up by name; where there is none, `stat` does.
+  /// offer `statx`, so it is looked up by name; if there is none, `stat` does.
   private enum ExtendedStatus {
     typealias Call =
       @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
@@ -154,7 +154,7 @@ extension PosixFileSystem {
   }
 }
 
-/// What is in a file of the system's that has no size; nil where there is none.
+/// What is in a file of the system's that has no size; nil if there is none.
 private func readSmallFile(_ path: FilePath) -> String? {
   do throws(SystemError) {
     let system = PosixFileSystem()

@@ -41,7 +41,7 @@ extension PreferenceError {
     }
   }
 
-  /// What a failed call means where a file was to be replaced by a smaller or an undamaged one: no change was lost.
+  /// What a failed call means when a file was to be replaced by a smaller or an undamaged one: no change was lost.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
     let reason =
       switch error.number {

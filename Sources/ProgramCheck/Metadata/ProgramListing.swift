@@ -130,7 +130,7 @@ struct ProgramListing {
   /// The type of the property.
   ///
   /// To ask for a conformance takes a look at each conformance of the program, the first time for each type, so the
-  /// argument is read from the metadata where it is known to be what the conformance would say.
+  /// argument is read from the metadata if it is known to be what the conformance would say.
   private func valueType(of type: any Any.Type, _ wrapper: Wrapper) -> (any Any.Type)? {
     if wrapper.hasValueAsArgument, let argument = firstArgument(ofStruct: type) {
       typealias AnyType = any Any.Type

@@ -128,7 +128,7 @@
     }
   }
 #else
-  /// No image, where it isn't known how to find one.
+  /// No image if it isn't known how to find one.
   enum LoadedImages {
     static let isSupported = false
     static func sections(in memory: ReadableMemory) -> [MetadataSections] { [] }

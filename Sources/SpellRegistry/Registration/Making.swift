@@ -67,11 +67,13 @@ struct Making<Value>: Sendable {
 }
 
 /// The less frequent ways to make a value, of any type: an Optional of a generic class would have to be looked up too.
+///
+/// `@unchecked Sendable`: a class that isn't final can't be checked. It has nothing stored.
 class SpecialInitializer: @unchecked Sendable {}
 
 /// The less frequent ways to make a value.
 ///
-/// `@unchecked Sendable`: as its superclass, which has nothing stored; its one property is a constant of a `Sendable` type.
+/// `@unchecked Sendable`: its superclass can't be checked, and has nothing stored; its one property is a constant of a `Sendable` type.
 final class TypedSpecialInitializer<Value>: SpecialInitializer, @unchecked Sendable {
   enum Form: Sendable {
     /// Takes arguments, and keeps a value for each of them if its scope says so.

@@ -24,7 +24,7 @@ struct Comparison {
   let what: String
   let baseline: String
   var goal = Goal.none
-  /// How many allocations more than the baseline's an operation may make; infinity where they are only counted, nil where
+  /// How many allocations more than the baseline's an operation may make; infinity where they are only counted, nil if
   /// they are of no interest.
   var extraAllocations: Double?
   /// How many operations a sample has.

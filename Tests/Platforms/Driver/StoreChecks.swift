@@ -53,7 +53,7 @@ private func code(of body: () throws -> Void) throws -> PreferenceError.Code? {
       return counts == (3, 3)
     }
   }
-  await check("an F_FULLFSYNC that fails with EIO is no success of fsync") {
+  await check("an F_FULLFSYNC that fails with EIO isn't a success of fsync") {
     let folder = try TemporaryFolder()
     let store = try FilePreferenceStore(url: folder.file(), durability: .synced)
     var plain = 0

@@ -40,7 +40,7 @@ final class Farewell: Sendable {
 }
 
 extension InitializerRegistry {
-  /// The error that resolving a type ends in, or nil where it succeeds.
+  /// The error that resolving a type ends in, or nil if it succeeds.
   func error<Value>(resolving _: Value.Type, named name: String? = nil) -> InjectionError? {
     do throws(InjectionError) {
       _ = try resolve(Value.self, named: name)

@@ -51,7 +51,7 @@ struct EtcdConnection: Sendable {
     _ = keep(changes, at: response.header.revision ?? .none)
   }
 
-  /// Makes changes if nobody has changed what they follow from.
+  /// Makes changes if no other client has changed what they follow from.
   ///
   /// - Parameter old: The values that the transaction's body had.
   func commit(

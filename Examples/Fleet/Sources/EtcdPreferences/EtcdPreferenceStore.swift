@@ -17,7 +17,7 @@ public import PreferenceStorage
 /// has been agreed on by the cluster's majority when it returns. It blocks its thread, and needs no other one of the program's. What
 /// other machines write is there as soon as etcd's watch tells it, some milliseconds later.
 ///
-/// *Transactions.* A transaction's body reads the values that are here, and its changes are made if nobody has changed any
+/// *Transactions.* A transaction's body reads the values that are here, and its changes are made if no other client has changed any
 /// value that it has read. Otherwise the body runs again on the values of now, so it should do nothing but read and change
 /// values. Nothing is lost, and nothing is done twice, also if an answer is.
 ///

@@ -2,7 +2,7 @@ public import PreferenceStorage
 
 /// Whether a store's values are those that etcd has now.
 public enum EtcdState: Sendable, CustomStringConvertible {
-  /// The store has etcd's values, and is told of their changes.
+  /// The store has etcd's values, and is notified of their changes.
   case connected
   /// The store has the values that etcd had last, or those of the snapshot, for this reason. It goes on trying.
   case away(PreferenceError)

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The part of etcd that a store has: the keys that begin with a prefix.
 ///
-/// The key that is the prefix and nothing else is no preference, as a preference's key isn't empty. The store keeps the name of
+/// The key that is the prefix and nothing else isn't a preference, as a preference's key isn't empty. The store keeps the name of
 /// its last change there, by which a change is found again whose answer was lost.
 struct KeyRange: Sendable {
   /// The prefix's bytes, and the first key of the range.

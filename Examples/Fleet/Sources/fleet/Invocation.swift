@@ -70,7 +70,7 @@ struct Invocation {
     let addresses = options["--etcd"] ?? environment["FLEET_ETCD"] ?? "http://127.0.0.1:2379"
     let endpoints = try addresses.split(separator: ",").map { address in
       guard let url = URL(string: String(address)), url.host() != nil else {
-        throw Mistake(description: "\(address) is no URL.")
+        throw Mistake(description: "\(address) isn't a URL.")
       }
       return url
     }

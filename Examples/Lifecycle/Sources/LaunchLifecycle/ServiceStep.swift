@@ -49,7 +49,7 @@ public struct ServiceStep<Base: Service>: RunningInitializer {
   }
 }
 
-/// Returns when it is told to, which shuts the group down.
+/// Returns when a test says so, which shuts the group down.
 private struct ShutDownTrigger: Service {
   let shutDowns: AsyncStream<Void>
 

@@ -21,7 +21,7 @@ package final class HabitBook {
 
   /// Adds a habit and gives the draft its number.
   ///
-  /// - Throws: `HabitError.exists` where another habit has that name, or the draft was added before.
+  /// - Throws: `HabitError.exists` if another habit has that name, or the draft was added before.
   package func add(_ draft: HabitDraft) throws {
     if draft.$number.isAssigned { throw HabitError.exists(draft.name) }
     let number = try change { habits, transaction in
@@ -38,7 +38,7 @@ package final class HabitBook {
 
   /// Changes the habit of that name, or else of that number.
   ///
-  /// - Throws: `HabitError.unknown` where there is none.
+  /// - Throws: `HabitError.unknown` if there is none.
   package func change<Result>(_ name: String, _ body: (inout Habit) throws -> Result) throws -> Result {
     try change { habits, _ in try body(&habits[habits.index(of: name)]) }
   }

@@ -40,7 +40,7 @@ package final class Tracker {
 
   /// The habits as columns: number, name, days in a row now and at best, the last 14 days.
   ///
-  /// Nil where there is no habit.
+  /// Nil if there is no habit.
   package func table() throws -> String? {
     let habits = try book.all()
     if habits.isEmpty { return nil }

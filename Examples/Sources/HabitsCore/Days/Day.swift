@@ -43,7 +43,7 @@ extension Day: LosslessStringConvertible {
 extension Day: ExpressibleByStringLiteral {
   /// - Precondition: The literal is a day of the calendar.
   package init(stringLiteral text: String) {
-    guard let day = Day(text) else { preconditionFailure("\(text) is no day of the calendar") }
+    guard let day = Day(text) else { preconditionFailure("\(text) isn't a day of the calendar") }
     self = day
   }
 }
@@ -53,7 +53,7 @@ extension Day: Codable {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     guard let day = Day(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no day of the calendar")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) isn't a day of the calendar")
     }
     self = day
   }

@@ -17,7 +17,7 @@ struct StandardConsole: Console {
   }
 
   func printError(_ line: String) {
-    // There is nobody left to tell if this fails.
+    // There is no place left to report a failure of this.
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

@@ -10,7 +10,7 @@ package final class Program {
 
   /// Runs the command, prints what comes of it, and returns the code to exit with.
   ///
-  /// 0 where all went well; 1 where there is no such habit; 64 where the arguments are no command; 74 where
+  /// 0 if all went well; 1 if there is no such habit; 64 if the arguments aren't a command; 74 if
   /// the file could not be read or written.
   package func run(_ arguments: [String]) -> Int32 {
     do {

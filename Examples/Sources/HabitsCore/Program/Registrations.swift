@@ -14,7 +14,7 @@ extension InitializerRegistry {
     registerServices()
   }
 
-  /// Registers what is the same wherever the habits are kept and whoever reads what is printed.
+  /// Registers what is the same for every store of habits and every console.
   package func registerServices() {
     register((any WallClock).self) { SystemClock() }
     register(autowire: HabitBook.init)

@@ -3,7 +3,7 @@ import Foundation
 extension String {
   /// The name without spaces around it.
   ///
-  /// - Throws: `HabitError.unusableName` where nothing or more than one line would be left.
+  /// - Throws: `HabitError.unusableName` if nothing or more than one line would be left.
   func asHabitName() throws(HabitError) -> String {
     let name = trimmingCharacters(in: .whitespacesAndNewlines)
     let isPrintable = !name.unicodeScalars.contains { $0.properties.generalCategory == .control || $0.isLineSeparator }

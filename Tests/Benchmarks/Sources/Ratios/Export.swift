@@ -17,11 +17,11 @@ struct Export: Decodable {
     let tags: [String: String]
     /// Nanoseconds for one operation.
     let time: Double
-    /// How many allocations one operation makes; nil where they are not counted.
+    /// How many allocations one operation makes; nil if they are not counted.
     let allocations: Double?
   }
 
-  /// Nil where it is not a benchmark of a comparison.
+  /// Nil if it is not a benchmark of a comparison.
   var sample: Sample? {
     // "package.benchmark.Target.What_it_is_(key:_value,_key:_value)"
     let name = benchmark.split(separator: ".", maxSplits: 3).last?.replacing("_", with: " ") ?? ""

@@ -33,13 +33,13 @@ struct Pair {
     }
   }
 
-  /// How many allocations an operation makes, and how many the baseline's; nil where they are not counted.
+  /// How many allocations an operation makes, and how many the baseline's; nil if they are not counted.
   var allocations: (subject: Double, baseline: Double)? {
     let (mine, theirs) = (subjects.compactMap(\.allocations), baselines.compactMap(\.allocations))
     return mine.isEmpty || theirs.isEmpty ? nil : (median(mine), median(theirs))
   }
 
-  /// What the time has to be, in words, and whether it is; nil where there is no goal.
+  /// What the time has to be, in words, and whether it is; nil if there is no goal.
   var timeGoal: (text: String, isMet: Bool)? {
     guard let goal = tags["goal"] else { return nil }
     if goal.hasSuffix("ns") {

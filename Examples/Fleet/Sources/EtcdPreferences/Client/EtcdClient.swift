@@ -46,7 +46,7 @@ final class EtcdClient: Sendable {
     do {
       if let authority = files.certificateAuthority {
         file = authority
-        // Read now, so that a mistake is told now.
+        // Read now, so that a mistake is reported now.
         configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authority.path))
       }
       if let certificate = files.certificate {
@@ -143,11 +143,20 @@ final class EtcdClient: Sendable {
     if let user = cluster.user {
       headers.add(name: "Authorization", value: try token(of: user, at: endpoint, until: end))
     }
+    return try request(path, at: endpoint, headers: headers, body: body)
+  }
+
+  private func request(
+    _ path: String, at endpoint: URL, headers: HTTPHeaders = HTTPHeaders(), body: Data
+  ) throws(EtcdError) -> HTTPClient.Request {
     do {
       return try HTTPClient.Request(
         url: endpoint.appending(path: "v3/" + path), method: .POST, headers: headers, body: .data(body))
     } catch {
-      throw EtcdError(.refused, "\(endpoint.absoluteString) is no address of a server (\(error))")
+      throw EtcdError(
+        .refused,
+        "\(endpoint.absoluteString) isn't a server's address (\(error)). "
+          + "Give a member's URL, such as http://127.0.0.1:2379.")
     }
   }
 
@@ -156,14 +165,7 @@ final class EtcdClient: Sendable {
   ) throws(EtcdError) -> String {
     if let token = current.withLock({ $0.token }) { return token }
     let message = AuthenticationRequest(name: user.name, password: user.password)
-    let request: HTTPClient.Request
-    do {
-      request = try HTTPClient.Request(
-        url: endpoint.appending(path: "v3/auth/authenticate"), method: .POST,
-        body: .data(EtcdMessage.encode(message)))
-    } catch {
-      throw EtcdError(.refused, "\(endpoint.absoluteString) is no address of a server (\(error))")
-    }
+    let request = try request("auth/authenticate", at: endpoint, body: EtcdMessage.encode(message))
     let answer: AuthenticationResponse = try answer(to: request, from: endpoint, until: end)
     current.withLock { $0.token = answer.token }
     return answer.token

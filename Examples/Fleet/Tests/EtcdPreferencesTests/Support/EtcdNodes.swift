@@ -100,7 +100,7 @@ final class EtcdNodes: Sendable {
 
   func port(_ index: Int) -> Int { ports[index * 2] }
 
-  /// The cluster as a program is told of it.
+  /// The cluster as a program's arguments name it.
   ///
   /// A disk that others use may stop etcd for some seconds, which isn't what is tested.
   var cluster: EtcdCluster {

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A connection between a store and etcd that fails when it is told to.
+/// A connection between a store and etcd that fails when a test says so.
 final class Proxy: Sendable {
   private struct Conduct: Sendable {
     var refuses = false
