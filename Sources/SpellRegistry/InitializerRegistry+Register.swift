@@ -154,7 +154,7 @@ extension InitializerRegistry {
   ///   - key: The declared key that the values are for; nil for their type.
   ///   - scope: How long a value is kept; nil for the key's own scope.
   func add<Value>(
-    _ making: Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
+    _ making: consuming Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
     named name: PropertyName? = nil, scope: Scope<Value>?, at place: SourcePlace, match: InstanceMatch = .itsType,
     arguments: (any Any.Type)? = nil, standsIn: Bool = false
   ) -> Registration<Value> {
@@ -166,7 +166,7 @@ extension InitializerRegistry {
   }
 
   private func registration<Value>(
-    _ making: Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
+    _ making: consuming Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
     named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace, match: InstanceMatch = .itsType,
     arguments: (any Any.Type)? = nil
   ) -> TypedRegistration<Value> {

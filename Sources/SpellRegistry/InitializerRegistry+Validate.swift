@@ -120,7 +120,7 @@ extension InitializerRegistry {
   /// likely.
   private func losingInstances() -> [InjectionError] {
     let plain = reachableRegistrations.map(\.storage).filter {
-      $0.key.isPlain && $0.service.key == nil && !$0.isInstance
+      $0.key.isUnlimited && $0.service.key == nil && !$0.isInstance
     }
     return registrations.filter { $0.key.servesSupertypes && $0.key.container == nil && $0.key.name == nil }
       .flatMap { instance in

@@ -258,35 +258,36 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
 /// An object that a registry keeps must not keep the registry, or neither would ever go: what is made for a registry's
 /// singletons refers to it weakly. All other objects keep their registry alive.
 @usableFromInline final class RegistryReference: Sendable {
-  enum State: Sendable {
-    case strong(InitializerRegistry)
-    case weak(WeakReference)
+  private struct State: Sendable {
+    var strong: InitializerRegistry?
+    var weak: WeakCell?
   }
   private let state: Lock<State>
+  private let isLoose: Atomic<Bool>
   /// The epochs that properties compare theirs with at each read; they outlive the registry with this.
   let epochs: ReinjectionEpochs
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
-    state = Lock(isWeak ? .weak(WeakReference(registry)) : .strong(registry))
+    state = Lock(isWeak ? State(weak: WeakCell(WeakReference(registry))) : State(strong: registry))
+    isLoose = Atomic(isWeak)
     epochs = registry.epochs
   }
 
   /// The registry, if it is still there.
   var registry: InitializerRegistry? {
-    state.withLock { state in
-      switch state {
-      case .strong(let registry): registry
-      case .weak(let reference): reference.object as? InitializerRegistry
-      }
-    }
+    state.withLock { $0.strong ?? $0.weak?.reference.object as? InitializerRegistry }
   }
 
-  var isWeak: Bool { state.withLock { if case .weak = $0 { true } else { false } } }
+  /// Whether the registry may go before what was made refers to it.
+  ///
+  /// Relaxed: what was made before the registry was asked to keep it refers to it in either way.
+  var isWeak: Bool { isLoose.load(ordering: .relaxed) }
 
   /// Lets go of the registry, which the caller holds.
   fileprivate func weaken() {
+    isLoose.store(true, ordering: .relaxed)
     state.withLock { state in
-      if case .strong(let registry) = state { state = .weak(WeakReference(registry)) }
+      if let registry = state.strong { state = State(weak: WeakCell(WeakReference(registry))) }
     }
   }
 

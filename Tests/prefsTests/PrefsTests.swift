@@ -116,7 +116,8 @@ private final class Flag: Sendable {
           await Task.yield()
         }
       }
-      let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      // On a thread of its own, as the changes need one of the few that tasks share.
+      let line = await onThread { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
       heard.isRaised.store(true, ordering: .relaxed)
       #expect(line.wholeMatch(of: /(volume\t\d+\n)+/) != nil)
       try await group.waitForAll()

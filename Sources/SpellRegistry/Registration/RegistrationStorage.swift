@@ -15,8 +15,6 @@ class RegistrationStorage: @unchecked Sendable {
   /// Whether it is a declared key's own, which comes after all that is registered.
   let isDefault: Bool
   let place: SourcePlace
-  /// What an autowired initializer takes, known before it runs.
-  let dependencies: [any Any.Type]
   /// Counts up with each registration in the process: the larger, the newer.
   let age: UInt64
   /// The registration that this one stands in for and that comes back when this one is withdrawn.
@@ -30,14 +28,12 @@ class RegistrationStorage: @unchecked Sendable {
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    key: RegistrationKey, service: Service, isDefault: Bool, kept: consuming KeptValue, place: SourcePlace,
-    dependencies: [any Any.Type]
+    key: consuming RegistrationKey, service: Service, isDefault: Bool, kept: consuming KeptValue, place: SourcePlace
   ) {
     self.key = key
     self.service = service
     self.isDefault = isDefault
     self.place = place
-    self.dependencies = dependencies
     self.kept = kept
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     if case .cached(let cache) = lifetime { cache.add(self) }
@@ -100,6 +96,9 @@ class RegistrationStorage: @unchecked Sendable {
   /// Awaits the value, if an async initializer makes it and the scope keeps it.
   func makeReady(named name: String?, for registry: InitializerRegistry) async throws {}
 
+  /// What an autowired initializer takes, known before it runs.
+  var dependencies: [any Any.Type] { [] }
+
   /// Whether it gives an instance that was there before.
   var isInstance: Bool { false }
 
@@ -114,14 +113,13 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
   let making: Making<Value>
 
   init(
-    key: RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
-    clock: ElapsedClock, place: SourcePlace, _ making: Making<Value>
+    key: consuming RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
+    clock: ElapsedClock, place: SourcePlace, _ making: consuming Making<Value>
   ) {
     self.making = making
     super.init(
       key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
-      kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place,
-      dependencies: making.dependencies)
+      kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place)
   }
 
   /// A value that the initializer has made, after all decorators.
@@ -181,6 +179,8 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
     try await initializer.makeReady(keptBy: self, named: name, for: registry)
   }
 
+  override var dependencies: [any Any.Type] { making.dependencies }
+
   override var isInstance: Bool { making.instance != nil }
 
   override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
@@ -197,8 +197,8 @@ struct RegistrationKey: Hashable, Sendable {
   let servesSupertypes: Bool
   let arguments: ObjectIdentifier?
 
-  /// Whether there is nothing to it but the type.
-  var isPlain: Bool { container == nil && name == nil && !servesSupertypes && arguments == nil }
+  /// Whether it is for any container and any name, and takes no arguments.
+  var isUnlimited: Bool { container == nil && name == nil && arguments == nil }
 }
 
 /// The class of containers that a registration is for.

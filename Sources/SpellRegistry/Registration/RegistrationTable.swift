@@ -198,7 +198,70 @@ final class RegistrationTable: @unchecked Sendable {
 
 /// The registrations of one type, or the instances that serve any type; guarded as its table is.
 private final class RegistrationGroup {
-  /// The one for any container and any name.
+  /// One for any container and any name: nearly always the only registration of a type.
+  @exclusivity(unchecked) private var plain: RegistrationStorage?
+  /// The others, if there are any.
+  @exclusivity(unchecked) private var others: OtherRegistrations?
+
+  /// The plain one, if it wins every request.
+  var sole: Unmanaged<RegistrationStorage>? { isLimited ? nil : plain.map { .passUnretained($0) } }
+  var isEmpty: Bool { plain == nil && others?.isEmpty ?? true }
+  /// Whether one is for a name or a class of containers.
+  var isLimited: Bool { others?.areLimited ?? false }
+
+  func find(_ name: RequestedName, inContainer: Bool) -> Finding {
+    if let others, let finding = others.find(name, inContainer: inContainer) { return finding }
+    return plain.map { .winner(.passUnretained($0)) } ?? .nothing
+  }
+
+  /// Whether one of these, as an instance of any supertype, may win over what makes exactly the type.
+  func mayWin(for name: RequestedName, inContainer: Bool) -> Bool {
+    others?.find(name, inContainer: inContainer) != nil
+  }
+
+  func candidates(named name: String?) -> [RegistrationStorage] {
+    (plain.map { [$0] } ?? []) + (others?.candidates(named: name) ?? [])
+  }
+
+  /// The most specific one that takes arguments of a type.
+  func taking(_ arguments: ObjectIdentifier, named name: String?) -> RegistrationStorage? {
+    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
+    for registration in others?.withArguments.values ?? [:].values where registration.key.arguments == arguments {
+      guard let rank = RegistrationRank(of: registration, in: nil, named: name) else { continue }
+      if let best, !rank.wins(over: best.rank) { continue }
+      best = (registration, rank)
+    }
+    return best?.registration
+  }
+
+  var all: [RegistrationStorage] { (plain.map { [$0] } ?? []) + (others?.all ?? []) }
+
+  subscript(key: RegistrationKey) -> RegistrationStorage? {
+    if let plain, plain.key == key { return plain }
+    return others?[key]
+  }
+
+  func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
+    let key = registration.key
+    if key.isUnlimited && (plain.map { $0.key == key } ?? (others?[key] == nil)) {
+      defer { plain = registration }
+      return plain
+    }
+    let others = self.others ?? OtherRegistrations()
+    self.others = others
+    return others.insert(registration)
+  }
+
+  func remove(_ registration: RegistrationStorage) {
+    if plain === registration { plain = nil } else { others?.remove(registration) }
+  }
+
+  func removeAll() { (plain, others) = (nil, nil) }
+}
+
+/// The registrations of a group besides its first for any container and any name.
+private final class OtherRegistrations {
+  /// Those for any container and any name: instances of several types, each for any supertype it has.
   private var plain: [RegistrationStorage] = []
   /// Those for any container and exactly one name.
   private var named: [String: [RegistrationStorage]] = [:]
@@ -207,57 +270,27 @@ private final class RegistrationGroup {
   /// Those for one class of containers.
   private var constrained: [RegistrationStorage] = []
   /// Those that take arguments.
-  private var withArguments: [RegistrationKey: RegistrationStorage] = [:]
+  private(set) var withArguments: [RegistrationKey: RegistrationStorage] = [:]
 
-  /// The plain one, if it wins every request.
-  @exclusivity(unchecked) private(set) var sole: Unmanaged<RegistrationStorage>?
-  @exclusivity(unchecked) private(set) var isEmpty = true
   /// Whether one is for a name or a class of containers.
-  @exclusivity(unchecked) private(set) var isLimited = false
+  @exclusivity(unchecked) private(set) var areLimited = false
+  var isEmpty: Bool { plain.isEmpty && !areLimited }
 
-  private func update() {
-    isLimited = !(named.isEmpty && partlyNamed.isEmpty && constrained.isEmpty)
-    isEmpty = plain.isEmpty && !isLimited
-    sole = isLimited ? nil : plain.last.map { .passUnretained($0) }
-  }
-
-  func find(_ name: RequestedName, inContainer: Bool) -> Finding {
+  /// What wins over the plain registration of the group, as far as one look tells; nil if nothing does.
+  func find(_ name: RequestedName, inContainer: Bool) -> Finding? {
+    guard areLimited else { return nil }
     if inContainer && !constrained.isEmpty { return .several }
     switch name {
-    case .none: break
+    case .none: return nil
     case .known(let name):
       if let winner = named[name]?.last { return .winner(.passUnretained(winner)) }
-      if !partlyNamed.isEmpty { return .several }
-    case .ofProperty:
-      if !named.isEmpty || !partlyNamed.isEmpty { return .several }
-    }
-    return plain.last.map { .winner(.passUnretained($0)) } ?? .nothing
-  }
-
-  /// Whether one of these, as an instance of any supertype, may win over what makes exactly the type.
-  func mayWin(for name: RequestedName, inContainer: Bool) -> Bool {
-    guard isLimited else { return false }
-    if inContainer && !constrained.isEmpty { return true }
-    switch name {
-    case .none: return false
-    case .known(let name): return named[name] != nil || !partlyNamed.isEmpty
-    case .ofProperty: return !named.isEmpty || !partlyNamed.isEmpty
+      return partlyNamed.isEmpty ? nil : .several
+    case .ofProperty: return named.isEmpty && partlyNamed.isEmpty ? nil : .several
     }
   }
 
   func candidates(named name: String?) -> [RegistrationStorage] {
     plain + (name.flatMap { named[$0] } ?? []) + (name == nil ? [] : partlyNamed) + constrained
-  }
-
-  /// The most specific one that takes arguments of a type.
-  func taking(_ arguments: ObjectIdentifier, named name: String?) -> RegistrationStorage? {
-    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
-    for registration in withArguments.values where registration.key.arguments == arguments {
-      guard let rank = RegistrationRank(of: registration, in: nil, named: name) else { continue }
-      if let best, !rank.wins(over: best.rank) { continue }
-      best = (registration, rank)
-    }
-    return best?.registration
   }
 
   var all: [RegistrationStorage] {
@@ -279,7 +312,6 @@ private final class RegistrationGroup {
   }
 
   func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
-    defer { update() }
     let key = registration.key
     if key.arguments != nil { return withArguments.updateValue(registration, forKey: key) }
     return change(key) { list in
@@ -290,18 +322,13 @@ private final class RegistrationGroup {
   }
 
   func remove(_ registration: RegistrationStorage) {
-    defer { update() }
     let key = registration.key
-    if key.arguments != nil { withArguments[key] = nil }
+    if key.arguments != nil { return withArguments[key] = nil }
     change(key) { list in list.removeAll { $0 === registration } }
   }
 
-  func removeAll() {
-    (plain, named, partlyNamed, constrained, withArguments) = ([], [:], [], [], [:])
-    update()
-  }
-
   private func change<Result>(_ key: RegistrationKey, _ body: (inout [RegistrationStorage]) -> Result) -> Result {
+    defer { areLimited = !(named.isEmpty && partlyNamed.isEmpty && constrained.isEmpty) }
     if key.container != nil { return body(&constrained) }
     switch key.name {
     case nil: return body(&plain)

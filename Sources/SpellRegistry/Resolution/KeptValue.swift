@@ -11,7 +11,7 @@ struct KeptValue: ~Copyable, Sendable {
   struct State: Sendable {
     /// A value, or one that is being made.
     var cell: (any AnyKeptCell)?
-    var weak: WeakReference?
+    var weak: WeakCell?
     /// When the value is too old, on the clock.
     var deadline: Duration?
     var resetCount = 0
@@ -46,6 +46,15 @@ struct KeptValue: ~Copyable, Sendable {
   ///
   /// If `make` throws, each that waited tries for itself.
   @inline(never) func value<Value>(
+    of type: Value.Type, on thread: CurrentThread,
+    make: (GateID) throws(InjectionError) -> Value
+  ) throws(InjectionError) -> Value {
+    try thread.copy(publishedAt: published) { () throws(InjectionError) in
+      try unpublishedValue(of: type, on: thread, make: make)
+    }
+  }
+
+  @inline(never) private func unpublishedValue<Value>(
     of type: Value.Type, on thread: CurrentThread,
     make: (GateID) throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
@@ -89,7 +98,7 @@ struct KeptValue: ~Copyable, Sendable {
         expired = state.cell
         (state.cell, state.weak, state.deadline) = (nil, nil, nil)
       }
-      if let object = state.weak?.object, let value = object as? Value { return (.value(value), expired) }
+      if let object = state.weak?.reference.object, let value = object as? Value { return (.value(value), expired) }
       if let cell = state.cell as? KeptCell<Value> { return (.cell(cell), expired) }
       let cell = KeptCell<Value>()
       state.cell = cell
@@ -105,7 +114,7 @@ struct KeptValue: ~Copyable, Sendable {
     let now = clock?.now
     return state.withLock { state in
       if let now, let deadline = state.deadline, deadline <= now { return nil }
-      if let object = state.weak?.object, let value = object as? Value { return value }
+      if let object = state.weak?.reference.object, let value = object as? Value { return value }
       guard let cell = state.cell as? KeptCell<Value>, cell.gate.isReady else { return nil }
       return cell.value
     }
@@ -133,7 +142,8 @@ struct KeptValue: ~Copyable, Sendable {
   /// Keeps a cell's value in the scope's way, if the cell is still the current one.
   private func keep<Value>(_ cell: KeptCell<Value>) {
     let (isWeak, isNothing) = (lifetime.isWeak, isNothing(cell.value))
-    let weak = isWeak && !isNothing ? WeakReference(cell.value, declaredBy: "Scope .weak of \(Value.self)") : nil
+    let weak =
+      isWeak && !isNothing ? WeakCell(WeakReference(cell.value, declaredBy: "Scope .weak of \(Value.self)")) : nil
     let deadline = expiry.flatMap { age in clock.map { $0.now + age } }
     state.withLock { state in
       guard state.cell === cell else { return }
@@ -203,6 +213,13 @@ private final class KeptCell<Value>: AnyKeptCell, @unchecked Sendable {
     if isFilled { address.deinitialize(count: 1) }
     address.deallocate()
   }
+}
+
+/// A value that others hold; an object of its own, since a weak field costs each registration that has no use for it.
+final class WeakCell: Sendable {
+  let reference: WeakReference
+
+  init(_ reference: WeakReference) { self.reference = reference }
 }
 
 // MARK: Weak references

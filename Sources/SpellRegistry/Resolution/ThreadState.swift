@@ -75,11 +75,17 @@ extension ThreadState {
   ///
   /// Benchmark: "singleton, the same Int from two threads".
   @inline(__always) fileprivate func read<Result>(_ body: () -> Result) -> Result {
-    isReading.store(true, ordering: .sequentiallyConsistent)
-    if Self.isWriting.load(ordering: .sequentiallyConsistent) { awaitWriters() }
-    defer { isReading.store(false, ordering: .releasing) }
+    beginReading()
+    defer { endReading() }
     return body()
   }
+
+  @inline(__always) fileprivate func beginReading() {
+    isReading.store(true, ordering: .sequentiallyConsistent)
+    if Self.isWriting.load(ordering: .sequentiallyConsistent) { awaitWriters() }
+  }
+
+  @inline(__always) fileprivate func endReading() { isReading.store(false, ordering: .releasing) }
 
   @inline(never) private func awaitWriters() {
     repeat {
@@ -202,6 +208,22 @@ struct ResolutionFrame {
 
   /// Runs `body` while no thread writes; see ``ThreadState``.
   @inline(__always) func read<Result>(_ body: () -> Result) -> Result { state.pointee.read(body) }
+
+  /// Copies the value whose address is published; with none, calls `make` while this thread doesn't read.
+  ///
+  /// Not by way of an Optional, whose type the runtime would have to look up (benchmark: "make an object and read its
+  /// @Injected of a singleton").
+  @inline(__always) func copy<Value>(
+    publishedAt address: borrowing Atomic<UInt>, orElse make: () throws(InjectionError) -> Value
+  ) throws(InjectionError) -> Value {
+    state.pointee.beginReading()
+    if let value = UnsafePointer<Value>(bitPattern: address.load(ordering: .acquiring)) {
+      defer { state.pointee.endReading() }
+      return value.pointee
+    }
+    state.pointee.endReading()
+    return try make()
+  }
 
   /// Runs what makes a value, with a frame of its own.
   ///
