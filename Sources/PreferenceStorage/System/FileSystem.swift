@@ -9,7 +9,7 @@ package protocol FileSystem: Sendable {
   /// What is at the path; a symbolic link isn't followed.
   func status(atPath path: FilePath) throws(SystemError) -> FileStatus
   func status(of file: Int32) throws(SystemError) -> FileStatus
-  /// Returns which file is at the path, and its size; the time of its last change may be left out.
+  /// Returns which file is at the path, and its size; its change time may be left out.
   ///
   /// Called before every write, so it has to be the cheapest call there is.
   func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot
@@ -89,19 +89,19 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-/// The identity of a file, its size in bytes, and the time of its last change.
+/// The identity of a file, its size in bytes, and its change time.
 package struct FileSnapshot: Sendable, Equatable {
   package var identity: FileIdentity
   package var size: Int
-  /// When the file, its mode, owner or names were last changed, in nanoseconds.
+  /// When the file, its mode, owner or names were last changed, in nanoseconds (`st_ctime`).
   ///
-  /// Unlike the time of the last writing, no program can set it.
-  package var changed: Int64
+  /// Unlike the time of the last write (`st_mtime`), no program can set it.
+  package var changeTime: Int64
 
-  package init(identity: FileIdentity, size: Int, changed: Int64) {
+  package init(identity: FileIdentity, size: Int, changeTime: Int64) {
     self.identity = identity
     self.size = size
-    self.changed = changed
+    self.changeTime = changeTime
   }
 }
 
