@@ -56,9 +56,9 @@ let modules: [Module] = [
 #if os(Windows)
   let excluded = [
     "PreferenceStorage": [
-      "File", "PreferenceImport.swift", "Stores/FilePreferenceStore.swift", "System/FilePath.swift",
-      "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift", "System/PosixFileSystem.swift",
-      "System/PosixFileSystem+Status.swift", "System/SystemError.swift",
+      "File", "PreferenceImport.swift", "Stores/FilePreferenceStore.swift", "System/Descriptor.swift",
+      "System/FilePath.swift", "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift",
+      "System/PosixFileSystem.swift", "System/PosixFileSystem+Status.swift", "System/SystemError.swift",
     ]
   ]
 #else

@@ -20,8 +20,8 @@ extension InitializerRegistry {
 
   /// Fills a `Sendable` object on the main actor, as `inject(into:)` does.
   ///
-  /// Wrapped properties make a class `Sendable` by being isolated to the main actor, or by `@unchecked Sendable`, whose
-  /// objects can be filled here too.
+  /// A class with wrapped properties is `Sendable` only if it is isolated to the main actor or declared
+  /// `@unchecked Sendable`. This method fills objects of both.
   @MainActor public func inject<Object: AnyObject & Sendable>(into object: Object) throws(InjectionError) {
     try injectUnchecked(into: object)
   }

@@ -86,7 +86,7 @@ extension LaunchReport {
     var next = ran.max { (entries[$0].end, $1) < (entries[$1].end, $0) }
     while let index = next {
       path.append(entries[index].id)
-      // The slot was freed later than all steps ended that it comes after.
+      // The slot became free only after all steps it waits for had ended.
       let waitedFor = entries[index].tookSlotOf.map { [$0] } ?? entries[index].waitedFor
       next = waitedFor.compactMap { indices[$0] }.max { (entries[$0].end, $1) < (entries[$1].end, $0) }
     }
@@ -261,7 +261,7 @@ extension LaunchReport {
 extension LaunchReport {
   /// Returns the report as an SVG picture: a bar for each step over time, and arrows to the steps that waited for it.
   ///
-  /// Bars of the critical path are dark. A dashed arrow leads to a step that waited for the slot of another one. Any
+  /// Bars of the critical path are dark, those of failed steps are red. A dashed arrow leads to a step that waited for the slot of another one. Any
   /// browser opens the picture, alone or as a part of a page; point at a bar for details.
   public func svg() -> String {
     let chart = Chart(self)
@@ -333,8 +333,8 @@ private struct Chart {
     }
     return entries.indices.flatMap { index in
       let entry = entries[index]
-      let slot = entry.tookSlotOf.map { arrow(from: $0, to: index, at: entry.start, " stroke-dasharray=\"3 3\"") }
-      return (entry.waitedFor.map { arrow(from: $0, to: index, at: entry.queued) } + [slot ?? nil]).compactMap(\.self)
+      let slot = entry.tookSlotOf.flatMap { arrow(from: $0, to: index, at: entry.start, " stroke-dasharray=\"3 3\"") }
+      return (entry.waitedFor.map { arrow(from: $0, to: index, at: entry.queued) } + [slot]).compactMap(\.self)
     }
   }
 
@@ -346,9 +346,9 @@ private struct Chart {
       start > queued && entry.outcome != .notRun
       ? "<rect x=\"\(queued)\" y=\"\(y + 4)\" width=\"\(start - queued)\" height=\"14\" fill=\"#e3e6ee\"/>" : ""
     let shape =
-      entry.outcome == .notRun
-      ? ""
-      : "<rect x=\"\(start)\" y=\"\(y + 4)\" width=\"\(end - start)\" height=\"14\" rx=\"2\" fill=\"\(entry.color(isCritical))\"/>"
+      entry.color(isCritical).map { color in
+        "<rect x=\"\(start)\" y=\"\(y + 4)\" width=\"\(end - start)\" height=\"14\" rx=\"2\" fill=\"\(color)\"/>"
+      } ?? ""
     let note = entry.outcome == .completed ? entry.duration.text : details
     let name = entry.id.count > 40 ? entry.id.prefix(39) + "…" : entry.id[...]
     return """
@@ -364,12 +364,13 @@ extension LaunchReport.Entry {
   /// The id after the names of the groups.
   fileprivate var path: String { (groups + [id]).joined(separator: "/") }
 
-  fileprivate func color(_ isCritical: Bool) -> String {
+  /// The color of the step's bar; nil for a step that hasn't run, which has no bar.
+  fileprivate func color(_ isCritical: Bool) -> String? {
     switch outcome {
     case .completed: isCritical ? "#2f5d9b" : "#8fb0dd"
     case .failed: "#c0392b"
     case .skipped: "#c9b458"
-    case .notRun: "#cccccc"
+    case .notRun: nil
     }
   }
 }

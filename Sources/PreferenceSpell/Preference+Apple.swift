@@ -41,7 +41,7 @@
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
 
-    /// The preference as a Combine publisher whose later values are published by a scheduler.
+    /// Returns a Combine publisher of the preference, whose later values are published by a scheduler.
     ///
     /// The first value is published within the subscription, as ``publisher`` does.
     public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {

@@ -3,14 +3,14 @@ public import PreferenceStorage
 extension Preference {
   /// What `$property` offers.
   ///
-  /// A part of the value is had by its name, and handed on: `settings.$user.name` is a ``PreferencePart``.
+  /// `settings.$user.name` is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable {
     let cache: PreferenceCache<Value>
 
     /// The key in the store.
     public var key: String { cache.key }
 
-    /// The value, as the property has it: to be read and set where the property is handed on.
+    /// The value of the property, which code that was passed the projection can read and set.
     public var value: Value {
       get { cache.value }
       nonmutating set { cache.set(newValue) }
@@ -80,7 +80,7 @@ extension Preference {
     /// for await change in settings.$volume.changes { fade(from: change.old, to: change.new) }
     /// ```
     ///
-    /// The first value is had when the iteration begins. A slow reader gets one change instead of several that follow one
+    /// The first value to compare with is read when the iteration begins. A slow reader gets one change instead of several that follow one
     /// another. The sequence ends when its task is cancelled.
     public var changes: PreferenceValueChanges<Value> { PreferenceValueChanges(cache: cache) }
 
@@ -93,7 +93,7 @@ extension Preference {
   }
 }
 
-/// A part of a preference's value, to be handed on, read and set.
+/// A part of a preference's value, which you can read, set and pass to other code.
 ///
 /// ```swift
 /// let name = settings.$user.name   // of the property `user`

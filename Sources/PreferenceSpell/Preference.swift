@@ -57,7 +57,7 @@ public import SpellRegistry
   ///
   /// - Parameters:
   ///   - defaultValue: What the property reads as until it is set. It is never stored.
-  ///   - key: The key in the store; the property's name if it is left out, as only a class or an actor can.
+  ///   - key: The key in the store. If it is left out, the property's name; that works only in a class or an actor.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the value of the
   ///     first of these is moved there, at the first use.

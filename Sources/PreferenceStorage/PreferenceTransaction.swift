@@ -13,7 +13,7 @@ public struct PreferenceTransaction: ~Copyable {
     self.path = path
   }
 
-  /// The value of the key as the transaction has it, or nil if there is none.
+  /// Returns the value of the key as the transaction has it, or nil if there is none.
   ///
   /// - Throws: `.typeMismatch` or `.invalidKey`.
   public func value<Value: Codable>(

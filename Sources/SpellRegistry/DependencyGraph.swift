@@ -92,12 +92,8 @@ extension InitializerRegistry {
 
 // MARK: Text
 
-// The graph in languages that other tools read.
-
-internal import Support
-
 extension DependencyGraph {
-  /// The graph in Mermaid's language, which many Markdown viewers draw; observed dependencies are dotted.
+  /// Returns the graph as Mermaid text, which many Markdown viewers draw; observed dependencies are dotted.
   public func mermaid() -> String {
     let nodes = labelled { id, label in
       "  \(id)[\"\(label.replacing(["\"": "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"]))\"]"
@@ -105,19 +101,20 @@ extension DependencyGraph {
     return lines("graph TD", nodes, connected { "  \($0) \($2 ? "-.->" : "-->") \($1)" })
   }
 
-  /// The graph in the DOT language of Graphviz; observed dependencies are dashed.
+  /// Returns the graph in the DOT language of Graphviz; observed dependencies are dashed.
   public func dot() -> String {
     let nodes = labelled { id, label in "  \(id) [label=\"\(label.replacing(["\"": "\\\"", "\\": "\\\\"]))\"];" }
     return lines(
       "digraph dependencies {", nodes, connected { "  \($0) -> \($1)\($2 ? " [style=dashed]" : "");" }, ["}"])
   }
 
-  /// The graph as a JSON object with `nodes` and `edges`, whose members are named as here.
+  /// Returns the graph as a JSON object with `nodes` and `edges`, whose members have the names of the properties.
   public func json() -> String {
     let nodes = nodes.map { node in
       """
-          {"type": \(node.type.jsonQuoted), "scope": \(node.scope?.jsonQuoted ?? "null"), "names": [\(node.names.map(\.jsonQuoted).joined(separator: ", "))], \
-      "place": \(node.place?.jsonQuoted ?? "null"), "isContainer": \(node.isContainer)}
+          {"type": \(node.type.jsonQuoted), "scope": \(node.scope.json), \
+      "names": [\(node.names.map(\.jsonQuoted).joined(separator: ", "))], \
+      "place": \(node.place.json), "isContainer": \(node.isContainer)}
       """
     }
     let edges = edges.map { edge in
@@ -189,9 +186,9 @@ extension String? {
 // MARK: Picture
 
 extension DependencyGraph {
-  /// The graph as a picture: who needs something above what is needed, observed dependencies dashed, missing types red.
+  /// Returns the graph as an SVG picture: a type above what it needs, observed dependencies dashed, missing types red.
   ///
-  /// A plain layered drawing (Sugiyama's method: layers by the longest way, order by the neighbours' middle), made
+  /// A plain layered drawing (Sugiyama's method: layers by longest path, order by neighbors' mean position), made
   /// without other tools. Any browser opens it, and draws it light or dark as the reader's system is.
   public func svg() -> String {
     let layout = GraphLayout(self)

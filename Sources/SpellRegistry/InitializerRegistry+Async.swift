@@ -59,11 +59,11 @@ extension InitializerRegistry {
 
   /// Returns a value, and awaits it if its initializer is async or runs on the main actor.
   ///
-  /// However many await a value that its scope shares, one run makes it. Its failure reaches all who await that run;
-  /// the next to ask begins another. Cancelling one task that awaits the run ends it for no other.
+  /// However many tasks await a value that its scope shares, one run makes it. If the run fails, all tasks that await it get the
+  /// error, and the next request begins another run. If one waiting task is cancelled, the run continues for the others.
   ///
-  /// If something that the value needs can be made on the main actor only, the value is made there, with what it needs:
-  /// its initializer may then have run before, up to the point where it asked for that.
+  /// If something that the value needs can be made only on the main actor, the value is made there, with what it needs.
+  /// Its initializer may run twice: first until it asks for the main-actor value, then again on the main actor.
   ///
   /// - Parameters:
   ///   - type: The type of the value.

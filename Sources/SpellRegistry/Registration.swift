@@ -49,16 +49,18 @@ public struct Registration<Value>: Sendable {
   /// Calls `hook` once for each new value, when the whole resolution in which it was made has ended.
   ///
   /// The value and all that was made with it are there by then, so the hook can complete a cycle, as an `initCompleted` of
-  /// Swinject does:
+  /// Swinject does. Here `child` is a `Mutex<Child?>`:
   ///
   /// ```swift
   /// registry.register(Parent.self, scope: .singleton) { Parent() }
-  ///   .onCompletion { parent, resolver in parent.child = try? resolver.resolve() }
+  ///   .onCompletion { parent, resolver in
+  ///     parent.child.withLock { $0 = try? resolver.resolve() }
+  ///   }
   /// registry.register(Child.self, scope: .singleton, autowire: Child.init)  // init(parent: Parent)
   /// ```
   ///
-  /// It runs on the thread that asked, with no lock held, after the hooks for the injection, but before them for an async initializer; for a value that was made for
-  /// one that failed, too. A registered instance is never new.
+  /// It runs on the thread that asked, with no lock held. It runs after the injection hooks, or before them if the initializer is
+  /// async. It also runs for values that were made for a failed initializer. A registered instance is never new.
   ///
   /// - Parameter hook: Gets the value and a resolver of the registry that this registration is in.
   /// - Returns: The registration.

@@ -20,17 +20,17 @@ public import Testing
 /// written one after the other. What a suite registers holds unless an inner suite or the test registers something else
 /// for the same type, class and name. So an override also reaches singletons.
 ///
-/// The body of an exit test runs in another process, without traits. Make a registry current there:
+/// The body of an exit test runs in another process, without traits. Make a registry for tests current there:
 ///
 /// ```swift
 /// await #expect(processExitsWith: .failure) {
-///   try await InitializerRegistry().run { try await deleteEverything() }
+///   try await InitializerRegistry(context: .test).run { try await deleteEverything() }
 /// }
 /// ```
 ///
 /// On a suite, it applies to every test, including those of inner suites. On a parameterized test, it applies to every
-/// case. The registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`,
-/// and a property that can't be injected records an issue with the whole message before it stops the program.
+/// case. The registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is
+/// `.test`. A property that can't be injected records an issue with the whole message before it stops the program.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void

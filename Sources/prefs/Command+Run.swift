@@ -244,7 +244,7 @@ struct Export {
       let file = try system.open(path, for: isReplaced ? .creating : .appending)
       defer { system.close(file) }
       do throws(SystemError) {
-        try system.write(text, to: file)
+        try system.appendAll(Array(text.utf8), to: file)
         guard isReplaced else { return }
         try system.synchronize(file)
         try system.rename(path, to: target)
@@ -261,18 +261,5 @@ struct Export {
     PreferenceError(
       .unwritable, "nothing was exported; check that there is room, and the right to write", path: path.description,
       underlying: error)
-  }
-}
-
-extension PosixFileSystem {
-  /// Writes all of the text at the end of the file.
-  func write(_ text: String, to file: Int32) throws(SystemError) {
-    let bytes = Array(text.utf8)
-    var start = 0
-    while start < bytes.count {
-      start += try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-        try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
-      }
-    }
   }
 }

@@ -86,7 +86,7 @@ struct Editing {
     do throws(SystemError) {
       let file = try system.open(path, for: .creating)
       defer { system.close(file) }
-      try system.write(text, to: file)
+      try system.appendAll(Array(text.utf8), to: file)
     } catch {
       throw PreferenceError(.unwritable, "could not be made for the editor", path: path.description, underlying: error)
     }

@@ -29,7 +29,7 @@ enum Help {
     EXIT STATUS
       0   done
       1   there is no such key, no such text, or no such file to read
-      64  the arguments make no sense
+      64  the arguments are invalid
       65  the file is damaged, or isn't a preferences file of a version known here, or what was edited is not JSON
       74  the file or the output could not be read or written
       75  another program has kept the file locked for five seconds, or has changed what was edited

@@ -8,7 +8,7 @@ enum Invocation: Equatable {
 
   /// Reads the arguments, without the name of the tool.
   init(_ arguments: [FilePath]) throws(UsageError) {
-    if arguments.isEmpty { throw UsageError(message: "which file?") }
+    if arguments.isEmpty { throw UsageError(message: "missing file") }
     // An argument of `set` may well be "-h".
     if arguments.count < 3, arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
       self = .help
@@ -16,18 +16,18 @@ enum Invocation: Equatable {
     }
     if arguments[0] == "--completion" {
       guard arguments.count == 2, Completion.shells.contains(arguments[1].description) else {
-        throw UsageError(message: "it is: prefs --completion \(Completion.shells.joined(separator: "|"))")
+        throw UsageError(message: "usage: prefs --completion \(Completion.shells.joined(separator: "|"))")
       }
       self = .completion(shell: arguments[1].description)
       return
     }
     if arguments[0].bytes.first == UInt8(ascii: "-") { throw UsageError(message: "there is no option \(arguments[0])") }
-    guard arguments.count > 1 else { throw UsageError(message: "what about \(arguments[0])?") }
+    guard arguments.count > 1 else { throw UsageError(message: "missing command") }
     self = .command(try Command(name: arguments[1].description, Array(arguments.dropFirst(2))), path: arguments[0])
   }
 }
 
-/// The arguments make no sense.
+/// The arguments are invalid.
 struct UsageError: Error, Equatable {
   let message: String
 }
@@ -73,15 +73,13 @@ enum Command: Equatable {
   ]
 
   init(name: String, _ arguments: [FilePath]) throws(UsageError) {
-    guard let usage = Command.all.first(where: { $0.name == name }) else {
-      throw UsageError(message: "there is no command \(name)")
-    }
+    guard let usage = Command.all.first(where: { $0.name == name }) else { throw Command.unknown(name) }
     var texts = arguments
     let form = Command.takesForm(name) ? Command.takeForm(from: &texts) : .kept
     let names = usage.arguments.split(separator: " ").filter { !$0.hasPrefix("[--") }
     let isOptional = names.last?.hasPrefix("[") == true
     guard texts.count == names.count || isOptional && texts.count == names.count - 1 else {
-      throw UsageError(message: "it is: prefs FILE \(name) \(usage.arguments)")
+      throw UsageError(message: "usage: prefs FILE \(name) \(usage.arguments)")
     }
     func text(_ index: Int) throws(UsageError) -> String { try Command.text(texts[index]) }
     switch name {
@@ -98,9 +96,12 @@ enum Command: Equatable {
     case "find": self = .find(text: try text(0))
     case "edit": self = .edit(key: texts.isEmpty ? nil : try text(0))
     case "import": self = .import(path: texts[0])
-    default: self = .export(path: texts.first)
+    case "export": self = .export(path: texts.first)
+    default: throw Command.unknown(name)
     }
   }
+
+  private static func unknown(_ name: String) -> UsageError { UsageError(message: "there is no command \(name)") }
 
   private static func takesForm(_ name: String) -> Bool { ["get", "set", "append"].contains(name) }
 

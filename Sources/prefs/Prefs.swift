@@ -111,12 +111,10 @@ enum Console {
   }
 
   private static func emit(_ text: String, to descriptor: Int32) throws(OutputError) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw OutputError(cause: SystemError("write", count < 0 ? errno : EIO)) }
-      rest = rest.dropFirst(count)
+    do throws(SystemError) {
+      try PosixFileSystem().appendAll(Array(text.utf8), to: descriptor)
+    } catch {
+      throw OutputError(cause: error)
     }
   }
 }
@@ -124,8 +122,4 @@ enum Console {
 /// The output could not be written.
 struct OutputError: Error {
   let cause: SystemError
-}
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  write(descriptor, bytes.baseAddress, bytes.count)
 }

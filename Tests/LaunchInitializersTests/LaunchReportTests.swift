@@ -183,6 +183,15 @@ import Testing
     #expect(XMLParser(data: Data(report.svg().utf8)).parse())
   }
 
+  @Test("the bar of a failed step is red, and no other")
+  func colors() async throws {
+    let bars = try await report().svg().split(separator: "\n").filter { $0.hasPrefix("<g><title>") }
+    #expect(bars.count == 5)
+    for bar in bars {
+      #expect(bar.contains("fill=\"#c0392b\"") == bar.hasPrefix("<g><title>flags: failed"), "\(bar)")
+    }
+  }
+
   @Test("the columns of a timeline are counted as a terminal shows them")
   func displayWidth() async throws {
     let ids = ["日本語", "e\u{301}t\u{e9}", "👩‍👩‍👧‍👦 x", "한국", "plain"]

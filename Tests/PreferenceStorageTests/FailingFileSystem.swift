@@ -175,7 +175,7 @@ extension FailingFileSystem {
   var sizeLimit: Int? { base.sizeLimit }
   var time: Int64 {
     if let file = timeless.withLock(\.self), let status = try? base.status(atPath: file) {
-      return status.snapshot.changed
+      return status.snapshot.changeTime
     }
     return base.time - clockOffset.load(ordering: .relaxed)
   }

@@ -100,7 +100,7 @@ import Testing
     table.load(PreferenceChange(key: "\u{e9}", text: JSONText("2")))
     table.measure()
     var bytes = Line.header
-    for change in table.changes { Line.append([change], to: &bytes) }
+    for change in table.allEntries { Line.append([change], to: &bytes) }
     #expect(table.liveBytes == bytes.count)
   }
 

@@ -167,7 +167,7 @@ extension SimulatedDisk {
   func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
     try state.withLock { state throws(SystemError) in
       if let inode = state.names[path] { return SimulatedDisk.status(of: inode, state.files[inode]) }
-      let snapshot = FileSnapshot(identity: FileIdentity(device: 1, inode: 0), size: 0, changed: 0)
+      let snapshot = FileSnapshot(identity: FileIdentity(device: 1, inode: 0), size: 0, changeTime: 0)
       if path == "/" || path == "/folder" {
         return FileStatus(
           snapshot: snapshot, kind: .folder, mode: 0o700, owner: FileOwner(user: 1, group: 1))
@@ -185,7 +185,7 @@ extension SimulatedDisk {
 
   private static func status(of inode: Int, _ file: File?) -> FileStatus {
     let snapshot = FileSnapshot(
-      identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file?.bytes.count ?? 0, changed: 0)
+      identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file?.bytes.count ?? 0, changeTime: 0)
     return FileStatus(snapshot: snapshot, kind: .file, mode: 0o600, owner: FileOwner(user: 1, group: 1))
   }
 

@@ -44,7 +44,7 @@ private final class Flag: Sendable {
     #expect(try run(file, "delete", "b").status == 1)
   }
 
-  @Test("says 64 for arguments that make no sense")
+  @Test("says 64 for invalid arguments")
   func usage() throws {
     for arguments in [[], ["--nonsense"], [file], [file, "turn"], [file, "get"], [file, "set", "a"]] {
       let result = try Tool.run(arguments)
@@ -53,6 +53,8 @@ private final class Flag: Sendable {
     }
     #expect(try run(file, "set", "a", "dark").status == 64)
     #expect(try run(file, "set", "", "1").status == 64)
+    #expect(try run(file).errors.contains("missing command"))
+    #expect(try run(file, "rename", "a").errors.contains("usage: prefs FILE rename KEY NEW-KEY"))
     #expect(try run("--help").output.contains("EXIT STATUS"))
     #expect(try run("--help").status == 0)
   }

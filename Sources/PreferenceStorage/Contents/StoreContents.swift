@@ -106,7 +106,7 @@ struct ValueTable: Sendable {
   /// Every key with its text, by first writing.
   ///
   /// O(n log n).
-  var changes: [PreferenceChange] {
+  var allEntries: [PreferenceChange] {
     entries.sorted { $0.value.order < $1.value.order }
       .map { PreferenceChange(key: $0.key, text: $0.value.text) }
   }

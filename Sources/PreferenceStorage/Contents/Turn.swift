@@ -44,9 +44,9 @@ final class Turn: Sendable {
     return true
   }
 
-  /// Whether a thread waits that is before this one.
+  /// Whether another thread has claimed the next turn.
   ///
-  /// A parent's thread is none of its child's.
+  /// A child process ignores its parent's claims.
   private func isClaimedByOther(than me: UInt) -> Bool {
     let found = claimant.load(ordering: .relaxed)
     if found == 0 || found == me { return false }

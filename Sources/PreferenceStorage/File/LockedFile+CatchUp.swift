@@ -1,7 +1,7 @@
-/// By what memory knows that a file is what it was.
+/// The change time by which an unchanged file is recognized.
 struct FileStamp {
-  /// When the file was last changed, as the system has it.
-  let changed: Int64
+  /// When the file was last changed, by the system's clock.
+  let changeTime: Int64
   /// Whether the time was read so long after the change that a later change would have another time, and all of the file
   /// was read since.
   ///
@@ -55,7 +55,7 @@ extension LockedFile {
   func noteStamp() {
     guard let descriptor else { return }
     do throws(SystemError) {
-      stamp = FileStamp(changed: try system.status(of: descriptor.number).snapshot.changed, isSettled: false)
+      stamp = FileStamp(changeTime: try system.status(of: descriptor.number).snapshot.changeTime, isSettled: false)
     } catch {
       stamp = nil
     }
@@ -64,7 +64,7 @@ extension LockedFile {
   /// Reads the file again if it may have been written in place, which its length doesn't show.
   func readAllIfChanged() throws(PreferenceError) {
     if isFresh { return }
-    if let stamp, stamp.isSettled, stamp.changed == changed { return }
+    if let stamp, stamp.isSettled, stamp.changeTime == changeTime { return }
     try readAll()
   }
 
@@ -78,7 +78,7 @@ extension LockedFile {
     do {
       let snapshot = try system.status(of: descriptor.number).snapshot
       newStamp = FileStamp(
-        changed: snapshot.changed, isSettled: age(of: snapshot.changed) > LockedFile.timeStep)
+        changeTime: snapshot.changeTime, isSettled: age(of: snapshot.changeTime) > LockedFile.timeStep)
       bytes = try descriptor.read(from: 0, to: snapshot.size)
     } catch {
       throw .reading(error, path: name)
@@ -139,7 +139,7 @@ extension LockedFile {
     if let known, stamp?.isSettled == true || age(of: known) <= quietTime { return nextLook }
     try begin(.reading, within: .zero)
     defer { finish() }
-    if known != nil || stamp?.changed != changed { try readAll() }
+    if known != nil || stamp?.changeTime != changeTime { try readAll() }
     return nextLook
   }
 
@@ -150,8 +150,10 @@ extension LockedFile {
     guard descriptor != nil, let end else { return nil }
     do throws(SystemError) {
       let now = try system.status(atPath: path).snapshot
-      let isKnown = now.identity == identity && now.size == end.size && (stamp == nil || stamp?.changed == now.changed)
-      return isKnown ? now.changed : nil
+      let isKnown =
+        now.identity == identity && now.size == end.size
+        && (stamp == nil || stamp?.changeTime == now.changeTime)
+      return isKnown ? now.changeTime : nil
     } catch {
       guard error.isMissing else { throw .reading(error, path: name) }
       return nil

@@ -38,7 +38,7 @@ extension LockedFile {
     makeCreationLast()
   }
 
-  /// Makes sure that a power cut doesn't leave a file of unknown origin.
+  /// Syncs the header and the folder, so that after a power cut the file is recognized as a preferences file.
   private func makeCreationLast() {
     guard let descriptor else { return }
     // Nothing was promised yet, so a failure is reported, and remembered for the next synchronization.
@@ -289,7 +289,7 @@ extension LockedFile {
     var bytes = Line.header
     var end = FileEnd()
     bytes.withUnsafeBufferPointer { end.append($0, lineStart: 0) }
-    for change in table.changes {
+    for change in table.allEntries {
       let start = bytes.count
       Line.append(CollectionOfOne(change), to: &bytes)
       bytes.withUnsafeBufferPointer { end.append(UnsafeBufferPointer(rebasing: $0[start...]), lineStart: 0) }

@@ -24,16 +24,16 @@ final class LockedFile: @unchecked Sendable {
 
   /// Where the file ends as memory knows it; nil if all of it has to be read.
   var end: FileEnd?
-  /// By what memory knows that the file is what it was.
+  /// The change time by which an unchanged file is recognized.
   var stamp: FileStamp?
 
-  /// When the file was last changed, as far as the system tells.
+  /// When the file was last changed; nil if the system doesn't say.
   ///
   /// Not looked at before each write: the kernel would give that write a time of its own, which costs as much as the write.
-  var changed: Int64? {
+  var changeTime: Int64? {
     do throws(SystemError) {
       return try descriptor.map { descriptor throws(SystemError) in
-        try system.status(of: descriptor.number).snapshot.changed
+        try system.status(of: descriptor.number).snapshot.changeTime
       }
     } catch { return nil }
   }

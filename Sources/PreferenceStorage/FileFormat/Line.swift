@@ -72,7 +72,7 @@ enum Line {
     return checksum
   }
 
-  /// Returns where the records begin that the line ends with, after something else that lacks its newline.
+  /// Returns the offsets of valid records at the end of a damaged line.
   ///
   /// A program that writes in place, or one that crashes, can leave a file without a newline at its end at the instant at
   /// which another program appends. The lines can be read nevertheless.
@@ -87,7 +87,7 @@ enum Line {
     return starts.reversed()
   }
 
-  /// Returns where a record with the right checksum begins that the line ends with, unless the line begins with it.
+  /// Returns the offset of the last valid record of a line, unless the line begins with it.
   ///
   /// A line can have many places at which a record may begin, each with a checksum of all that follows. The search ends
   /// when it has read eight times the line, so that a hostile line costs no more than its length.

@@ -4,7 +4,9 @@
   public import Foundation
 #endif
 
-/// A store in a file that loses nothing: not to a crash, not to another process, not to a full disk.
+/// A store in a file, which loses nothing to a crash of the program, to another process, or to a full disk.
+///
+/// Values survive the end of the process, and a power cut if the file is synchronized: see ``Durability``.
 ///
 /// The file is text, with a line for each change, and may be read and appended to by hand. Any number of stores,
 /// threads and processes may use it at once; within a process, stores on one path share their memory.
@@ -102,7 +104,7 @@ public final class FilePreferenceStore: PreferenceStore {
   /// Nil if nothing was.
   public var recovery: PreferenceRecovery? { file.recovery }
 
-  /// The value of the key, or nil if there is none.
+  /// Returns the value of the key, or nil if there is none.
   ///
   /// From memory: one lock, one dictionary look-up, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
@@ -150,12 +152,12 @@ public final class FilePreferenceStore: PreferenceStore {
     try file.transaction(terms, body)
   }
 
-  /// Every value as a JSON object, a line for each key, sorted by first writing.
+  /// Returns every value as a JSON object, with a line for each key, sorted by first writing.
   ///
   /// `import(from:)` reads it back.
-  public func json() -> String { JSONText.object(file.contents.table.changes) }
+  public func json() -> String { JSONText.object(file.contents.table.allEntries) }
 
-  /// The keys that change from now on, in this process or another.
+  /// Returns the keys that change from now on, in this process or another.
   ///
   /// While there is a listener to any file of the process, one thread waits for the system's notices. It follows the file
   /// when it is replaced, and when a folder on the way to it is moved away or made again. If the system has no notices to
@@ -173,7 +175,7 @@ public final class FilePreferenceStore: PreferenceStore {
     return file.contents.changes.signal(forKey: key)
   }
 
-  /// Errors that no caller could be thrown.
+  /// Errors that couldn't be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { file.contents.errors.stream() }
 
   /// Reads what others have written since, and all of the file if it may have been written in place.

@@ -26,7 +26,7 @@ public final class MemoryPreferenceStore: PreferenceStore {
     for (key, value) in values { try set(value, forKey: key) }
   }
 
-  /// The value of the key, or nil if there is none.
+  /// Returns the value of the key, or nil if there is none.
   ///
   /// One lock, one dictionary look-up, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
@@ -74,12 +74,12 @@ public final class MemoryPreferenceStore: PreferenceStore {
     return try result!.get()
   }
 
-  /// Every value as a JSON object, a line for each key, sorted by first writing.
+  /// Returns every value as a JSON object, with a line for each key, sorted by first writing.
   ///
   /// `import(from:)` reads it back.
-  public func json() -> String { JSONText.object(contents.table.changes) }
+  public func json() -> String { JSONText.object(contents.table.allEntries) }
 
-  /// The keys that change from now on.
+  /// Returns the keys that change from now on.
   public func changes() -> PreferenceChanges { PreferenceChanges(of: contents.changes) }
 
   /// Errors that no caller could be thrown.

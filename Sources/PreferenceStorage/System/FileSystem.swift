@@ -9,7 +9,7 @@ package protocol FileSystem: Sendable {
   /// What is at the path; a symbolic link isn't followed.
   func status(atPath path: FilePath) throws(SystemError) -> FileStatus
   func status(of file: Int32) throws(SystemError) -> FileStatus
-  /// Returns which file is at the path, and its size; the time of its last change may be left out.
+  /// Returns which file is at the path, and its size; its change time may be left out.
   ///
   /// Called before every write, so it has to be the cheapest call there is.
   func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot
@@ -89,19 +89,19 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-/// The identity of a file, its size in bytes, and the time of its last change.
+/// The identity of a file, its size in bytes, and its change time.
 package struct FileSnapshot: Sendable, Equatable {
   package var identity: FileIdentity
   package var size: Int
-  /// When the file, its mode, owner or names were last changed, in nanoseconds.
+  /// When the file, its mode, owner or names were last changed, in nanoseconds (`st_ctime`).
   ///
-  /// Unlike the time of the last writing, no program can set it.
-  package var changed: Int64
+  /// Unlike the time of the last write (`st_mtime`), no program can set it.
+  package var changeTime: Int64
 
-  package init(identity: FileIdentity, size: Int, changed: Int64) {
+  package init(identity: FileIdentity, size: Int, changeTime: Int64) {
     self.identity = identity
     self.size = size
-    self.changed = changed
+    self.changeTime = changeTime
   }
 }
 
@@ -134,60 +134,5 @@ package struct FileStatus: Sendable, Equatable {
     self.mode = mode
     self.owner = owner
     self.links = links
-  }
-}
-
-// MARK: Open files
-
-/// An open file, closed when the last owner lets go of it.
-///
-/// In a forked child it stands for a file that is closed already.
-final class Descriptor: Sendable {
-  let number: Int32
-  private let system: any FileSystem
-  private let forkCount: Int
-
-  init(_ number: Int32, of system: any FileSystem) {
-    self.number = number
-    self.system = system
-    forkCount = system.forkCount
-  }
-
-  deinit { if forkCount == system.forkCount { system.close(number) } }
-
-  /// Writes all the bytes at the end of the file.
-  ///
-  /// Throws when a part of them, or nothing, could be written.
-  func append(_ bytes: [UInt8]) throws(SystemError) {
-    var start = 0
-    while start < bytes.count {
-      let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-        try system.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: number)
-      }
-      guard count > 0 else { throw SystemError.tooLarge("write") }
-      start += count
-    }
-  }
-
-  /// The bytes from one offset to another, or to where the file ends.
-  func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
-    // The empty array is one that all threads share, and filling it would write its count.
-    guard start < end else { return [] }
-    var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: end - start) { buffer, count in
-      while count < buffer.count {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-        do throws(SystemError) {
-          let read = try system.read(number, into: rest, at: start + count)
-          if read == 0 { return }
-          count += read
-        } catch {
-          failure = error
-          return
-        }
-      }
-    }
-    if let failure { throw failure }
-    return bytes
   }
 }

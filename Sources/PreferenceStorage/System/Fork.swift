@@ -74,8 +74,7 @@ private final class DescriptorSet: @unchecked Sendable {
 
 /// An object of which a forked child makes its own.
 ///
-/// The parent's is left alone for ever: a thread that doesn't exist in the child may have been in the midst of a change
-/// of it.
+/// The parent's object is never used again: another thread may have been changing it when the process forked.
 struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private final class Entry: Sendable {
     let object: Object

@@ -46,7 +46,7 @@ extension FileStatus {
         identity: FileIdentity(
           device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
         size: Int(clamping: status.st_size),
-        changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)),
+        changeTime: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)),
       kind: kind, mode: UInt32(status.st_mode) & 0o7777, owner: FileOwner(user: status.st_uid, group: status.st_gid),
       links: Int(status.st_nlink))
   }
@@ -89,7 +89,7 @@ extension PosixFileSystem {
     private static let inodeAndSize: UInt32 = 0x300
 
     static func snapshot(atPath path: FilePath, _ statx: Call) throws(SystemError) -> FileSnapshot {
-      var snapshot = FileSnapshot(identity: FileIdentity(device: 0, inode: 0), size: 0, changed: 0)
+      var snapshot = FileSnapshot(identity: FileIdentity(device: 0, inode: 0), size: 0, changeTime: 0)
       while true {
         let number = fill(&snapshot, atPath: path, statx)
         if number == 0 { return snapshot }

@@ -2,8 +2,8 @@ internal import Support
 
 /// A property wrapper whose properties have names to be found.
 ///
-/// Conform a wrapper of your own to it, whatever its arguments are, so that its property's name reaches initializers, hooks,
-/// observers and errors, and so that the check of a whole program lists its properties:
+/// Conform your own wrapper to it, without constraints on its generic arguments. Its property's name then reaches initializers,
+/// hooks, observers and errors, and the check of a whole program lists its properties:
 ///
 /// ```swift
 /// extension Clamped: NamedProperty {
@@ -12,7 +12,9 @@ internal import Support
 /// }
 /// ```
 public protocol NamedProperty {
-  /// The type of the property; a wrapper that has it as its generic parameter `Value` says so by that.
+  /// The type of the property.
+  ///
+  /// A wrapper with a generic parameter named `Value` needs no declaration of it.
   associatedtype Value
 
   /// Which property this wrapper stores.
@@ -51,7 +53,7 @@ public struct PropertyNeed: Sendable {
   /// Whether a declaration may give a name or a key to ask with.
   package let takesNameOrKey: Bool
 
-  /// The property asks for its type.
+  /// Returns the need of a property that asks for its own type.
   ///
   /// - Parameters:
   ///   - necessity: What becomes of it if nothing serves it. If only its type is asked for, an Optional always does without.
@@ -64,7 +66,7 @@ public struct PropertyNeed: Sendable {
       necessity: necessity, asksForValue: true, services: services, takesNameOrKey: takesNameOrKey)
   }
 
-  /// The property asks for a service, whatever its own type is.
+  /// Returns the need of a property that asks for a service, whatever its own type is.
   ///
   /// - Parameters:
   ///   - service: The type that is asked for.

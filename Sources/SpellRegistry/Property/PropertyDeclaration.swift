@@ -128,8 +128,9 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   /// `Module/File.swift:line`.
   public var description: String { "\(fileID):\(line)" }
 
-  /// Whether both are the same place, by the address of the file's name: one place may so be taken for two, never two
-  /// for one.
+  /// Whether both are the same place, by the address of the file's name.
+  ///
+  /// Equal places may compare as different; different places never compare as equal.
   public static func == (left: SourcePlace, right: SourcePlace) -> Bool {
     left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
   }

@@ -142,29 +142,6 @@ import Testing
     #expect(report.warnings.first == "CrashInitializer (skipped): no ApiKey")
   }
 
-  @Test("a configuration has values of several layers and shows no secrets")
-  func configuration() throws {
-    let configuration = LayeredConfiguration(
-      stage: .production,
-      layers: [
-        .environment(prefix: "APP", variables: ["APP_CRASH_API_KEY": "from-outside"]),
-        .memory(["Crash": [.production: ["ApiKey": "live-key", "Limit": "7"]]]),
-      ])
-    let key = try configuration.requiredValue(for: "Crash", key: "ApiKey")
-    let limit = try configuration.value(
-      for: "Crash", key: "Limit", as: Int.self)
-    #expect(key == "from-outside")
-    #expect(limit == 7)
-
-    #expect(
-      configuration.explanation(for: "Crash", key: "ApiKey") == """
-        Crash.ApiKey = •••, stage production
-          environment: •••  (APP_CRASH_API_KEY)  ← used
-          memory: •••
-        """)
-    #expect(!"\(configuration)".contains("live-key"))
-  }
-
   @Test("steps declare their order, and a misspelled id is reported")
   func order() async throws {
     let (clock, isDemo) = (SteppingClock(), true)

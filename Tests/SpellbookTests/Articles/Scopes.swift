@@ -61,8 +61,8 @@ import Testing
       @Injected var writer: Writer
     }
     registerGraph()
-    let editor = Editor()
 
+    let editor = Editor()
     let document = ScopeCache("document")
     registry.register(Context.self, scope: .cached(in: document)) {
       Context()

@@ -105,7 +105,7 @@ enum TestingArticle {
     @Suite(.registry) struct ExitTests {
       @Test func stopsWithoutATracker() async {
         await #expect(processExitsWith: .failure) {
-          let registry = InitializerRegistry()
+          let registry = InitializerRegistry(context: .test)
           registry.register((any PreferenceStore).self, scope: .singleton) {
             MemoryPreferenceStore()
           }
