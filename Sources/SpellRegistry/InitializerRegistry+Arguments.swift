@@ -160,7 +160,7 @@ extension InitializerRegistry {
         }
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
-        value = try run(registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
+        value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
           try initializer(Resolver(point: point, registry: self), arguments)
         }
       }

@@ -1,5 +1,30 @@
 // Which registration wins for a request: by one look at each table if that tells, else by comparing all candidates.
 
+/// What is asked for: a type or, of that type, a declared key.
+@usableFromInline struct Service: Sendable {
+  @usableFromInline let type: any Any.Type
+  /// The key; nil for the type itself.
+  @usableFromInline let key: InjectionKeys?
+
+  @inlinable init(_ type: any Any.Type, key: InjectionKeys? = nil) {
+    self.type = type
+    self.key = key
+  }
+
+  /// What a registry finds it by: the key's address or the type's.
+  var identifier: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? ObjectIdentifier(type) }
+
+  /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
+  var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
+
+  /// What is between a type and the place of its key.
+  static let keyPreposition = " of the key declared at "
+}
+
+extension Service: Equatable {
+  @usableFromInline static func == (left: Service, right: Service) -> Bool { left.identifier == right.identifier }
+}
+
 /// The registration that wins for a request.
 @usableFromInline struct Match {
   enum Fit {
@@ -108,6 +133,8 @@ extension InitializerRegistry {
   }
 
   /// The registration of exactly a type that wins, for a registry further in that has nothing for it.
+  ///
+  /// Apart from the above: a loop over both would retain each registry (benchmark: "resolve singleton").
   private func inheritedWinner(
     for service: Service, named name: RequestedName, inContainer: Bool, context: InjectionContext,
     take: (RegistrationStorage) -> Bool
@@ -207,5 +234,56 @@ extension Resolver {
     _ type: Value.Type = Value.self, named name: PropertyName, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
     try registry.resolve(type, named: name, in: container)
+  }
+}
+
+// MARK: Resolved registrations
+
+/// A registration, and the registry that its initializer's dependencies come from.
+struct ResolvedRegistration: Identifiable {
+  struct ID: Hashable {
+    let storage: ObjectIdentifier
+    let registry: ObjectIdentifier
+  }
+
+  let storage: RegistrationStorage
+  let registry: InitializerRegistry
+
+  /// - Parameters:
+  ///   - storage: A registration of `owner`.
+  ///   - owner: The registry that it is in.
+  ///   - asked: The registry that is asked for the value; what `owner` keeps, it makes from its own.
+  init(_ storage: RegistrationStorage, of owner: InitializerRegistry, asked: InitializerRegistry) {
+    self.storage = storage
+    registry = storage.lifetime.isShared ? owner : asked
+  }
+
+  var id: ID { ID(storage: ObjectIdentifier(storage), registry: ObjectIdentifier(registry)) }
+  var typeName: String { storage.service.name }
+  var step: InjectionStep { InjectionStep(storage.service, registration: storage.place.description) }
+  var dependencies: [ResolvedRegistration] { storage.dependencies.compactMap { registry.provider(of: $0) } }
+}
+
+extension InitializerRegistry {
+  /// The registration that serves a dependency, which is asked for by type alone.
+  func provider(of type: any Any.Type) -> ResolvedRegistration? { provider(of: Service(type)) }
+
+  func provider(of service: Service) -> ResolvedRegistration? {
+    match(for: service, named: .none, inContainer: false, on: ThreadState.current) {
+      InjectionPoint(service, in: nil, .unnamed)
+    }.map { ResolvedRegistration($0.registration, of: $0.owner, asked: self) }
+  }
+
+  /// The registrations of this registry and its parents, without those that are overridden, in order.
+  var reachableRegistrations: [ResolvedRegistration] {
+    var keys: Set<RegistrationKey> = []
+    return lineage.flatMap { owner in owner.registrations.map { ResolvedRegistration($0, of: owner, asked: self) } }
+      .filter { keys.insert($0.storage.key).inserted }
+      .sorted { $0.storage.age < $1.storage.age }
+  }
+
+  /// The types of all registrations, with where they are, for other modules' diagnoses.
+  package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
+    reachableRegistrations.map { ($0.storage.type, $0.storage.place) }
   }
 }

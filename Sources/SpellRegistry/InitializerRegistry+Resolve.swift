@@ -164,13 +164,14 @@ extension InitializerRegistry {
     let registration = unsafeDowncast(match.registration, to: TypedRegistration<Value>.self)
     switch registration.lifetime {
     case .unique:
-      return try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
+      return try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
     case .graph:
       return try graphValue(of: registration, asker: asker, propertyGate: propertyGate, on: thread, at: point)
     case .singleton, .weak, .cached:
       return try registration.kept.value(of: Value.self, on: thread) { gate throws(InjectionError) in
-        try match.owner.run(
-          registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: true, on: thread, at: point)
+        try match.owner.newValue(
+          of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: true, on: thread,
+          at: point)
       }
     }
   }
@@ -181,7 +182,7 @@ extension InitializerRegistry {
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     if let value = thread.graph?.value(of: registration, for: self) { return value }
-    let value = try run(registration, asker: asker, gate: propertyGate, on: thread, at: point)
+    let value = try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
     // The outermost frame's end forgets them; without a frame this was the outermost request.
     if thread.isMaking {
       if thread.graph == nil { thread.graph = GraphValues() }
@@ -205,14 +206,15 @@ extension InitializerRegistry {
   }
 
   /// Runs a registration's initializer, with this registry as the current one.
-  private func run<Value>(
-    _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
+  private func newValue<Value>(
+    of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
     keepsValue: Bool = false, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     if let instance = registration.making.instance { return instance() }
     thread.trace?.noteInitializer()
-    return try run(
-      registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread, at: point
+    return try runInitializer(
+      of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread,
+      at: point
     ) {
       if let initializer = registration.making.independent { return try initializer() }
       let resolver = Resolver(point: point(), registry: self)
@@ -237,8 +239,8 @@ extension InitializerRegistry {
   }
 
   /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
-  @inline(__always) func run<Value>(
-    _ registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
+  @inline(__always) func runInitializer<Value>(
+    of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {

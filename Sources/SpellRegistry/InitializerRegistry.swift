@@ -32,12 +32,25 @@ public final class InitializerRegistry: Sendable {
   /// One object, as a look into the task's locals retains what it finds.
   fileprivate final class Override: Sendable {
     let registry: InitializerRegistry
-    let reference: RegistryReference
+    private let isMadeWeak: Bool
+    private let madeReference = Lock<RegistryReference?>(nil)
 
     init(registry: InitializerRegistry, isWeak: Bool) {
       self.registry = registry
-      reference = RegistryReference(to: registry, isWeak: isWeak)
+      isMadeWeak = isWeak
     }
+
+    /// Made when something refers to the registry: most initializers make nothing that does.
+    var reference: RegistryReference {
+      madeReference.withLock { made in
+        if let made { return made }
+        let reference = RegistryReference(to: registry, isWeak: isMadeWeak)
+        made = reference
+        return reference
+      }
+    }
+
+    var isWeak: Bool { madeReference.withLock { $0?.isWeak } ?? isMadeWeak }
   }
 
   @TaskLocal private static var taskOverride: Override?
@@ -177,7 +190,7 @@ extension InitializerRegistry {
   /// Whether this registry is current, in the way that an initializer of it needs.
   private func isCurrent(keepsValue: Bool) -> Bool {
     guard let override = Self.override else { return self === Self.shared }
-    return override.registry === self && (!keepsValue || override.reference.isWeak)
+    return override.registry === self && (!keepsValue || override.isWeak)
   }
 
   /// Runs an initializer with this registry as the current one.

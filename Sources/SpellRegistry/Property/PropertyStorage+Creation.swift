@@ -24,7 +24,7 @@ extension PropertyStorage {
     return header.pointee.gate.make(
       Value.self, of: header, in: container, asking: header.pointee.declaration.reference, epoch: header.pointee.epoch
     ) {
-      slot.place.initialize(to: expression())
+      slot.address.initialize(to: expression())
       header.pointee.hasValue = true
     }
   }
@@ -63,7 +63,8 @@ extension PropertyStorage {
       }
       if newest.slot.begin(from: state, on: thread.id) {
         do throws(InjectionError) {
-          return try makeValue(in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
+          return try makeAndStore(
+            in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
         } catch {
           newest.slot.settle(as: state, on: thread.id)
           throw error
@@ -101,7 +102,7 @@ extension PropertyStorage {
   }
 
   /// Makes the value for the newest storage, as the thread that began its gate, and settles the gate.
-  private func makeValue(
+  private func makeAndStore(
     in container: AnyObject?, for newest: PropertyStorage, from state: UInt, keptBy keep: ((Value) -> Void)?,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) -> Value {

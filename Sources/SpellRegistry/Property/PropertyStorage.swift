@@ -37,7 +37,7 @@ public import Synchronization
     _ declaration: consuming PropertyDeclaration<Value>, value: consuming Value, state: UInt, isAssigned: Bool
   ) {
     self.init(declaration)
-    slot.place.initialize(to: value)
+    slot.address.initialize(to: value)
     header.pointee.hasValue = true
     header.pointee.isAssigned = isAssigned
     header.pointee.gate.state.store(state, ordering: .releasing)
@@ -69,7 +69,6 @@ public import Synchronization
 
   /// Storage for the same property without a value, to be put in place of this.
   @inlinable public func replacedWithNothing() -> PropertyStorage { PropertyStorage(header.pointee.declaration) }
-
 }
 
 /// Where a property's value is: a header of the same shape for all types, then the value.
@@ -97,9 +96,9 @@ public import Synchronization
   /// The value, without a look whether there is one.
   ///
   /// - Precondition: ``isReady`` or ``isCurrent`` was true, and the storage or the object that holds it is alive.
-  @inlinable package var unsafeValue: Value { place.pointee }
+  @inlinable package var unsafeValue: Value { address.pointee }
 
-  @inlinable var place: UnsafeMutablePointer<Value> {
+  @inlinable var address: UnsafeMutablePointer<Value> {
     (UnsafeMutableRawPointer(header) + Self.offset).assumingMemoryBound(to: Value.self)
   }
 
@@ -136,8 +135,6 @@ public import Synchronization
     try header.pointee.gate.wait(for: type, on: thread)
   }
 
-  func replace() { header.pointee.gate.replace() }
-
   /// Brings a settled state up to date.
   func renew(_ state: UInt, as current: UInt) {
     _ = header.pointee.gate.state.compareExchange(
@@ -146,13 +143,13 @@ public import Synchronization
 
   /// Writes the first value, as the thread that began the gate.
   func write(_ value: Value) {
-    place.initialize(to: value)
+    address.initialize(to: value)
     header.pointee.hasValue = true
   }
 
   /// Ends the life of the header and the value.
   @inlinable func deinitialize() {
-    if header.pointee.hasValue { place.deinitialize(count: 1) }
+    if header.pointee.hasValue { address.deinitialize(count: 1) }
     if let newer = header.pointee.newer.load(ordering: .acquiring) { PropertyBuffer.Address(raw: newer).release() }
     header.deinitialize(count: 1)
   }
@@ -270,7 +267,7 @@ extension PropertyStorage {
       }
       return (true, replaced.map { PropertyBuffer.Address(raw: $0) })
     }
-    if isLinked { old.slot.replace() }
+    if isLinked { old.header.pointee.gate.replace() }
     // Released with no lock held: a deinitializer may do anything.
     dropped?.release()
     return isLinked
