@@ -1,4 +1,5 @@
 import Benchmark
+import Spellbook
 
 func compareMaking() {
   compareMakingAndDropping("@Lazy, Int", LazyInt.self, LazyVarInt.self)
