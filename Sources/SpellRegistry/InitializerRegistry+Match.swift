@@ -122,8 +122,8 @@ extension InitializerRegistry {
       switch table.find(service, named: name, inContainer: inContainer) {
       case .winner(let registration):
         if isOutranked(registration, in: context) { return nil }
-        if registration._withUnsafeGuaranteedRef(take) { return nil }
-        return Match(registration.takeUnretainedValue(), .exact, of: self)
+        if registration.use(take) { return nil }
+        return Match(registration.retained, .exact, of: self)
       case .several: return nil
       case .nothing:
         return parent?.inheritedWinner(
@@ -143,9 +143,9 @@ extension InitializerRegistry {
     case .winner(let registration):
       if isOutranked(registration, in: context) { return nil }
       // What makes an Optional comes after what makes its wrapped type in a registry further in.
-      if registration._withUnsafeGuaranteedRef(\.makesOptional) { return nil }
-      if registration._withUnsafeGuaranteedRef(take) { return nil }
-      return Match(registration.takeUnretainedValue(), .exact, of: self)
+      if registration.use(\.makesOptional) { return nil }
+      if registration.use(take) { return nil }
+      return Match(registration.retained, .exact, of: self)
     case .several: return nil
     case .nothing:
       return parent?.inheritedWinner(
@@ -155,8 +155,8 @@ extension InitializerRegistry {
 
   /// Whether a registration of this registry is a key's own and may come after another: one of a parent, or the key's own
   /// for the context that was asked in.
-  private func isOutranked(_ registration: Unmanaged<RegistrationStorage>, in context: InjectionContext) -> Bool {
-    registration._withUnsafeGuaranteedRef(\.isDefault) && (parent != nil || self.context != context)
+  private func isOutranked(_ registration: Borrowed<RegistrationStorage>, in context: InjectionContext) -> Bool {
+    registration.use(\.isDefault) && (parent != nil || self.context != context)
   }
 
   /// The most specific registration in this registry's own table.

@@ -245,7 +245,7 @@ extension InitializerRegistry {
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
     let frame = ResolutionFrame(
-      on: thread, type: Value.self, registration: .passUnretained(registration), asker: asker,
+      on: thread, type: Value.self, registration: Borrowed(registration), asker: asker,
       registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
     func step() -> InjectionStep { point().step(registration.service, registration: registration.place) }
     return try thread.making(frame, at: step) { () throws(InjectionError) in
@@ -276,7 +276,7 @@ extension InitializerRegistry {
 extension CurrentThread {
   /// Notes that the initializer that runs, if one does, has asked for a type.
   fileprivate func observeDependency(on service: @autoclosure () -> Service) {
-    innermostRegistration?._withUnsafeGuaranteedRef { $0.observeDependency(on: service()) }
+    innermostRegistration?.use { $0.observeDependency(on: service()) }
   }
 }
 

@@ -13,7 +13,7 @@ enum Finding {
   /// Nothing that could serve it.
   case nothing
   /// The registration that wins; the table holds it until the reader leaves.
-  case winner(Unmanaged<RegistrationStorage>)
+  case winner(Borrowed<RegistrationStorage>)
   /// More than one may win, and it takes the property's name or the container's class to tell which.
   case several
 }
@@ -28,17 +28,10 @@ enum Finding {
 /// its slot taken goes to the next one. A dictionary would hash by SipHash and count references at each look, which
 /// costs a singleton a quarter of its speed (benchmark: "resolve singleton").
 final class RegistrationTable: @unchecked Sendable {
-  private struct Slot {
-    /// The address of the type or the declared key; 0 for a free slot.
-    var service: UInt = 0
-    var group: Unmanaged<RegistrationGroup>?
-  }
-
   // Unchecked, as the readers' lock guards them; the check at run time would cost more than the look.
-  @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
-  /// One less than the number of slots, which is a power of two.
-  @exclusivity(unchecked) private var mask: Int
-  private var count = 0
+  @exclusivity(unchecked) private var slots = Slots(16)
+  /// Holds the groups that the slots refer to.
+  @exclusivity(unchecked) private var groups: [RegistrationGroup] = []
   /// Instances that serve any supertype.
   @exclusivity(unchecked) private var universal: RegistrationGroup?
   /// How many registrations are for one class of containers.
@@ -47,46 +40,24 @@ final class RegistrationTable: @unchecked Sendable {
   private let constrainedCount = Atomic(0)
   var hasClassConstraints: Bool { constrainedCount.load(ordering: .relaxed) != 0 }
 
-  init() {
-    mask = 15
-    slots = Self.slots(16)
-  }
+  deinit { slots.deallocate() }
 
-  deinit {
-    for index in 0...mask { slots[index].group?.release() }
-    slots.deallocate()
-  }
-
-  private static func slots(_ count: Int) -> UnsafeMutablePointer<Slot> {
-    let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
-    slots.initialize(repeating: Slot(), count: count)
-    return slots
-  }
-
-  @inline(__always) private func index(of service: UInt) -> Int {
-    var index = Int(truncatingIfNeeded: (UInt64(service) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    while slots[index].service != service && slots[index].service != 0 { index = (index + 1) & mask }
-    return index
-  }
-
-  private func group(of service: ObjectIdentifier) -> RegistrationGroup? {
-    slots[index(of: UInt(bitPattern: service))].group?.takeUnretainedValue()
-  }
+  private func group(of service: ObjectIdentifier) -> RegistrationGroup? { slots[service].group?.retained }
 
   // MARK: Reading, in `ThreadState.read`
 
   /// What wins for a service.
   func find(_ service: Service, named name: RequestedName, inContainer: Bool) -> Finding {
-    let slot = slots[index(of: UInt(bitPattern: service.identifier))]
+    let slot = slots[service.identifier]
     // An instance of any supertype serves types, never declared keys.
     if service.key != nil {
-      return slot.group?._withUnsafeGuaranteedRef {
+      return slot.group?.use {
         $0.sole.map { .winner($0) } ?? $0.find(name, inContainer: inContainer)
       }
         ?? .nothing
     }
     guard let group = slot.group else { return universal?.isEmpty == false ? .several : .nothing }
-    return group._withUnsafeGuaranteedRef { group in
+    return group.use { group in
       guard let universal else { return group.sole.map { .winner($0) } ?? group.find(name, inContainer: inContainer) }
       if let sole = group.sole, !universal.isLimited { return .winner(sole) }
       if universal.mayWin(for: name, inContainer: inContainer) { return .several }
@@ -119,8 +90,7 @@ final class RegistrationTable: @unchecked Sendable {
 
   /// Every registration, in the order of registration.
   var all: [RegistrationStorage] {
-    let groups = (0...mask).compactMap { slots[$0].group?.takeUnretainedValue() }
-    return (groups.flatMap(\.all) + (universal?.all ?? [])).sorted { $0.age < $1.age }
+    (groups.flatMap(\.all) + (universal?.all ?? [])).sorted { $0.age < $1.age }
   }
 
   // MARK: Changing, in `ThreadState.write`
@@ -162,7 +132,7 @@ final class RegistrationTable: @unchecked Sendable {
   /// Takes all registrations out and returns them.
   func removeAll() -> [RegistrationStorage] {
     let removed = all
-    for index in 0...mask { slots[index].group?.takeUnretainedValue().removeAll() }
+    for group in groups { group.removeAll() }
     universal?.removeAll()
     constrainedCount.store(0, ordering: .relaxed)
     return removed
@@ -174,25 +144,59 @@ final class RegistrationTable: @unchecked Sendable {
       universal = group
       return group
     }
-    let service = UInt(bitPattern: registration.key.service)
-    let index = index(of: service)
-    if let group = slots[index].group { return group.takeUnretainedValue() }
+    if let group = group(of: registration.key.service) { return group }
     let group = RegistrationGroup()
-    slots[index] = Slot(service: service, group: .passRetained(group))
-    count += 1
+    if groups.isEmpty { groups.reserveCapacity(6) }
+    groups.append(group)
+    slots[registration.key.service] = Slot(service: registration.key.service, group: Borrowed(group))
     // Half of the slots stay free, so that looks are short.
-    if count * 2 > mask { grow() }
+    if groups.count * 2 >= slots.count {
+      let old = slots
+      slots = Slots(old.count * 2)
+      for (service, slot) in old.taken { slots[service] = slot }
+      old.deallocate()
+    }
     return group
   }
+}
 
-  private func grow() {
-    let (old, oldMask) = (slots, mask)
-    mask = (mask + 1) * 2 - 1
-    slots = Self.slots(mask + 1)
-    for oldIndex in 0...oldMask where old[oldIndex].service != 0 {
-      slots[index(of: old[oldIndex].service)] = old[oldIndex]
-    }
-    old.deallocate()
+/// What a table has for one type or declared key.
+private struct Slot {
+  /// Nil for a free slot.
+  var service: ObjectIdentifier?
+  var group: Borrowed<RegistrationGroup>?
+}
+
+/// The slots of a table, without what an array checks and counts at each look.
+@safe private struct Slots {
+  private let slots: UnsafeMutablePointer<Slot>
+  /// A power of two.
+  let count: Int
+
+  init(_ count: Int) {
+    self.count = count
+    unsafe slots = .allocate(capacity: count)
+    unsafe slots.initialize(repeating: Slot(), count: count)
+  }
+
+  func deallocate() { unsafe slots.deallocate() }
+
+  var taken: [(service: ObjectIdentifier, slot: Slot)] {
+    unsafe UnsafeBufferPointer(start: slots, count: count).compactMap { slot in slot.service.map { ($0, slot) } }
+  }
+
+  /// The slot of a service, or the free one that it would get.
+  @inline(__always) subscript(service: ObjectIdentifier) -> Slot {
+    get { unsafe slots[index(of: service)] }
+    nonmutating set { unsafe slots[index(of: service)] = newValue }
+  }
+
+  @inline(__always) private func index(of service: ObjectIdentifier) -> Int {
+    let mask = count - 1
+    let hash = UInt64(UInt(bitPattern: service)) &* 0x9E37_79B9_7F4A_7C15
+    var index = Int(truncatingIfNeeded: hash >> 32) & mask
+    while let other = unsafe slots[index].service, other != service { index = (index + 1) & mask }
+    return index
   }
 }
 
@@ -204,14 +208,14 @@ private final class RegistrationGroup {
   @exclusivity(unchecked) private var others: OtherRegistrations?
 
   /// The plain one, if it wins every request.
-  var sole: Unmanaged<RegistrationStorage>? { isLimited ? nil : plain.map { .passUnretained($0) } }
+  var sole: Borrowed<RegistrationStorage>? { isLimited ? nil : plain.map { Borrowed($0) } }
   var isEmpty: Bool { plain == nil && others?.isEmpty ?? true }
   /// Whether one is for a name or a class of containers.
   var isLimited: Bool { others?.areLimited ?? false }
 
   func find(_ name: RequestedName, inContainer: Bool) -> Finding {
     if let others, let finding = others.find(name, inContainer: inContainer) { return finding }
-    return plain.map { .winner(.passUnretained($0)) } ?? .nothing
+    return plain.map { .winner(Borrowed($0)) } ?? .nothing
   }
 
   /// Whether one of these, as an instance of any supertype, may win over what makes exactly the type.
@@ -283,7 +287,7 @@ private final class OtherRegistrations {
     switch name {
     case .none: return nil
     case .known(let name):
-      if let winner = named[name]?.last { return .winner(.passUnretained(winner)) }
+      if let winner = named[name]?.last { return .winner(Borrowed(winner)) }
       return partlyNamed.isEmpty ? nil : .several
     case .ofProperty: return named.isEmpty && partlyNamed.isEmpty ? nil : .several
     }

@@ -134,7 +134,7 @@ struct ResolutionFrame {
   /// The registration whose initializer runs; nil for a property's own expression.
   ///
   /// The caller that pushed the frame holds it, so frames compare by address at no cost.
-  let registration: Unmanaged<RegistrationStorage>?
+  let registration: Borrowed<RegistrationStorage>?
   let asker: Asker
   /// The registry that is asked or, for a value that is kept, the one that keeps it; nil for a property's own expression.
   let registry: ObjectIdentifier?
@@ -144,7 +144,7 @@ struct ResolutionFrame {
   let propertyGate: GateID?
 
   init(
-    on thread: CurrentThread, type: any Any.Type, registration: Unmanaged<RegistrationStorage>?, asker: Asker,
+    on thread: CurrentThread, type: any Any.Type, registration: Borrowed<RegistrationStorage>?, asker: Asker,
     registry: ObjectIdentifier? = nil, gate: GateID?, propertyGate: GateID? = nil
   ) {
     outer = thread.state.pointee.innermost
@@ -176,7 +176,7 @@ struct ResolutionFrame {
   /// Whether anything is being made on the thread.
   var isMaking: Bool { state.pointee.innermost != nil }
   /// The registration whose initializer runs.
-  var innermostRegistration: Unmanaged<RegistrationStorage>? { state.pointee.innermost?.pointee.registration }
+  var innermostRegistration: Borrowed<RegistrationStorage>? { state.pointee.innermost?.pointee.registration }
   var graph: GraphValues? {
     get { state.pointee.graph }
     nonmutating set { state.pointee.graph = newValue }
@@ -236,7 +236,7 @@ struct ResolutionFrame {
       var outer = frame.outer
       while let open = outer {
         // By address first: nearly always that tells.
-        if open.pointee.registration?.toOpaque() == registration.toOpaque() && open.pointee.registry == frame.registry
+        if open.pointee.registration == registration && open.pointee.registry == frame.registry
           && open.pointee.asker == frame.asker
           && !frame.asker.hasArguments
         {

@@ -9,28 +9,28 @@ import SpellRegistry
 /// Refuses requests while the server is in maintenance, and those of a user who sends too many.
 ///
 /// It asks the settings at each request, so a change applies to the next one.
-public struct Gate<Context: RequestContext>: RouterMiddleware {
+public struct Gate: RouterMiddleware {
   private let settings = Injected<Settings>()
   private let limiter = Injected<RateLimiter>()
   private let counters = Injected<Counters>()
-  // Those of the request that runs.
-  private let user = Injected<User>(.everyRead)
-  private let logger = Injected<Logger>(.everyRead)
+  // The one that runs.
+  private let current = Injected<CurrentRequest>(.everyRead)
 
   /// Creates the gate of the current registry.
   public init() {}
 
   /// Lets a request pass, or throws an error with the status 503 or 429.
   public func handle(
-    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
   ) async throws -> Response {
     let settings = settings.value
     if settings.maintenance {
       throw HTTPError(.serviceUnavailable, headers: [.retryAfter: "60"], message: "The service is being maintained.")
     }
-    if let seconds = limiter.value.secondsToWait(user.value, limit: settings.rateLimit.rawValue) {
+    let current = current.value
+    if let seconds = limiter.value.secondsToWait(current.user, limit: settings.rateLimit.rawValue) {
       counters.value.limited.increment()
-      logger.value.notice("Refused a request: too many in this minute")
+      current.logger.notice("Refused a request: too many in this minute")
       throw HTTPError(
         .tooManyRequests, headers: [.retryAfter: "\(seconds)"], message: "Too many requests. Wait \(seconds) seconds.")
     }

@@ -16,8 +16,7 @@ public final class LinkController: Sendable {
   private let settings = Injected<Settings>()
   private let counters = Injected<Counters>()
   private let random = Injected(.randomNumberGenerator)
-  private let user = Injected<User>(.everyRead)
-  private let logger = Injected<Logger>(.everyRead)
+  private let current = Injected<CurrentRequest>(.everyRead)
 
   /// Creates the controller of the current registry.
   public init() {}
@@ -33,18 +32,18 @@ public final class LinkController: Sendable {
   }
 
   private func greet() -> String {
-    "\(settings.value.greeting.text), \(user.value.name). Links: \(links.value.count).\n"
+    "\(settings.value.greeting.text), \(current.value.user.name). Links: \(links.value.count).\n"
   }
 
-  private func list() -> [Link] { links.value.links(of: user.value) }
+  private func list() -> [Link] { links.value.links(of: current.value.user) }
 
   private func create(_ request: Request, _ context: some RequestContext) async throws -> EditedResponse<Link> {
     let wish = try await request.decode(as: NewLink.self, context: context)
     let code = wish.code ?? random.value { Link.randomCode(using: &$0) }
-    let link = Link(code: code, url: wish.url, owner: user.value.name)
+    let link = Link(code: code, url: wish.url, owner: current.value.user.name)
     try links.value.add(link)
     counters.value.created.increment()
-    logger.value.info("Created a link", metadata: ["code": "\(code)"])
+    context.logger.info("Created a link", metadata: ["code": "\(code)"])
     return EditedResponse(status: .created, headers: [.location: "/links/\(code)"], response: link)
   }
 
@@ -54,15 +53,15 @@ public final class LinkController: Sendable {
 
   private func remove(_ context: some RequestContext) throws -> HTTPResponse.Status {
     let code = try context.parameters.require("code")
-    try links.value.remove(code, by: user.value)
-    logger.value.info("Removed a link", metadata: ["code": "\(code)"])
+    try links.value.remove(code, by: current.value.user)
+    context.logger.info("Removed a link", metadata: ["code": "\(code)"])
     return .noContent
   }
 
   private func follow(_ context: some RequestContext) throws -> Response {
     let link = try links.value.follow(context.parameters.require("code"))
     counters.value.followed.increment()
-    logger.value.debug("Followed a link", metadata: ["code": "\(link.code)"])
+    context.logger.debug("Followed a link", metadata: ["code": "\(link.code)"])
     return .redirect(to: link.url, type: .found)
   }
 }

@@ -22,8 +22,7 @@ public enum LinkServer {
     registry.register(Counters.self, scope: .singleton, autowire: Counters.init)
     registry.register(Settings.self, scope: .singleton) { Settings() }
     registry.register(RateLimiter.self, scope: .singleton) { resolver in RateLimiter(now: try resolver.resolve(.now)) }
-    registry.register(instance: User.guest)
-    registry.register(instance: RequestNumber(description: "none"))
+    registry.register(instance: CurrentRequest(id: "none", user: .guest, logger: logger))
   }
 
   /// Returns the routes, for the services of the current registry.

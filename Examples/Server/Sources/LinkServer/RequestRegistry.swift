@@ -1,19 +1,23 @@
 import HTTPTypes
 public import Hummingbird
-import LinkCore
-import Logging
+public import LinkCore
+public import Logging
 public import SpellRegistry
 
-/// The number of a request, which is in the log and in the header `X-Request-ID` of the response.
-public struct RequestNumber: Hashable, Sendable, CustomStringConvertible {
-  /// The number as text.
-  public let description: String
+/// What the services know of the request that they work for.
+public struct CurrentRequest: Sendable {
+  /// The number, which is in the log and in the header `X-Request-ID` of the response.
+  public let id: String
+  /// Who has sent it.
+  public let user: User
+  /// The logger, whose lines carry the number and the user.
+  public let logger: Logger
 }
 
-/// Gives each request a registry, in which the user, the number and the logger are those of the request.
+/// Gives each request a registry, in which ``CurrentRequest`` is that request.
 ///
 /// The services below the middleware ask for them with `@Injected`, wherever they are, and nothing hands them on.
-public struct RequestRegistryMiddleware<Context: RequestContext>: RouterMiddleware {
+public struct RequestRegistryMiddleware: RouterMiddleware {
   private static var header: HTTPField.Name? { HTTPField.Name("X-Request-ID") }
 
   private let registry: InitializerRegistry
@@ -25,19 +29,16 @@ public struct RequestRegistryMiddleware<Context: RequestContext>: RouterMiddlewa
 
   /// Handles a request in a registry of its own.
   public func handle(
-    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
   ) async throws -> Response {
     let user = User(of: request)
-    let number = RequestNumber(description: context.id)
     var context = context
     context.logger[metadataKey: "user"] = "\(user.name)"
     let child = registry.child {
-      $0.register(instance: user)
-      $0.register(instance: number)
-      $0.register(instance: context.logger)
+      $0.register(instance: CurrentRequest(id: context.id, user: user, logger: context.logger))
     }
     var response = try await child.run { try await next(request, context) }
-    if let header = Self.header { response.headers[header] = number.description }
+    if let header = Self.header { response.headers[header] = context.id }
     return response
   }
 }

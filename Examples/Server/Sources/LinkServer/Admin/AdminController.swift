@@ -11,7 +11,7 @@ public final class AdminController: Sendable {
   private let settings = Injected<Settings>()
   private let store = Injected<any PreferenceStore>()
   private let counters = Injected<Counters>()
-  private let logger = Injected<Logger>(.everyRead)
+  private let current = Injected<CurrentRequest>(.everyRead)
 
   /// Creates the controller of the current registry.
   public init() {}
@@ -29,7 +29,7 @@ public final class AdminController: Sendable {
     if let key = form["reset"] {
       guard fields.contains(where: { $0.key == key }) else { throw HTTPError(.badRequest) }
       try store.value.removeValue(forKey: key)
-      logger.value.notice("Reset a setting", metadata: ["key": "\(key)"])
+      current.value.logger.notice("Reset a setting", metadata: ["key": "\(key)"])
       return .redirect(to: "/admin")
     }
     var refused: [String: String] = [:]
@@ -46,7 +46,7 @@ public final class AdminController: Sendable {
       }
     } catch is CancellationError {
       counters.value.refused.increment(by: refused.count)
-      logger.value.notice("Refused settings of the form", metadata: ["keys": "\(refused.keys.sorted())"])
+      current.value.logger.notice("Refused settings of the form", metadata: ["keys": "\(refused.keys.sorted())"])
       return try await AdminPage().response(entered: form, refused: refused)
     }
     return .redirect(to: "/admin")

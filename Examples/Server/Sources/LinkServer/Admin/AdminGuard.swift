@@ -3,7 +3,7 @@ import HTTPTypes
 public import Hummingbird
 
 /// Asks for the password of the admin page, and refuses forms of other sites.
-public struct AdminGuard<Context: RequestContext>: RouterMiddleware {
+public struct AdminGuard: RouterMiddleware {
   private let token: String
 
   /// Creates the guard of a password; the user is called "admin".
@@ -11,7 +11,7 @@ public struct AdminGuard<Context: RequestContext>: RouterMiddleware {
 
   /// Lets a request pass, or throws an error with the status 401 or 403.
   public func handle(
-    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
   ) async throws -> Response {
     guard isAuthorized(request) else {
       throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"admin\", charset=\"UTF-8\""])

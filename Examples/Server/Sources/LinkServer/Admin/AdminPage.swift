@@ -16,7 +16,7 @@ final class AdminPage {
   @Injected private var store: any PreferenceStore
   @Injected private var links: LinkStore
   @Injected private var launch: LaunchSequence?
-  @Injected private var number: RequestNumber
+  @Injected private var request: CurrentRequest
 
   /// Returns the page.
   ///
@@ -36,7 +36,7 @@ final class AdminPage {
       <style>\(markup: Self.style)</style>
       <main>
       <h1>Links</h1>
-      <p>Links: \(links.count). Visits to be saved: \(links.unsavedVisits). Request: <code>\(number)</code>.</p>
+      <p>Links: \(links.count). Visits to be saved: \(links.unsavedVisits). Request: <code>\(request.id)</code>.</p>
       <h2>Settings</h2>
       <form method="post" action="/admin">
       \(fields)
