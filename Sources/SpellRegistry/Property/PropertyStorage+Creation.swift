@@ -17,15 +17,14 @@ extension PropertyStorage {
   /// - Parameter container: The object that holds the property, if one does.
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
-    let header = header
-    guard let expression = header.pointee.declaration.expression, header.pointee.declaration.options == nil else {
+    guard let expression = slot.fields.declaration.expression, slot.fields.declaration.options == nil else {
       return false
     }
-    return header.pointee.gate.make(
-      Value.self, of: header, in: container, asking: header.pointee.declaration.reference, epoch: header.pointee.epoch
+    return slot.fields.gate.make(
+      Value.self, of: header, in: container, asking: slot.fields.declaration.reference, epoch: slot.fields.epoch
     ) {
       slot.address.initialize(to: expression())
-      header.pointee.hasValue = true
+      slot.fields.hasValue = true
     }
   }
 }
@@ -61,7 +60,7 @@ extension PropertyStorage {
       case CreationGate.replaced: continue
       default: break
       }
-      if newest.slot.begin(from: state, on: thread.id) {
+      if newest.slot.fields.gate.begin(from: state, on: thread.id) {
         do throws(InjectionError) {
           return try makeAndStore(
             in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
@@ -137,7 +136,7 @@ extension PropertyStorage {
       return value
     }
     // A value for which nothing is registered any more stays.
-    if newest.slot.hasValue {
+    if newest.slot.fields.hasValue {
       newest.slot.settle(as: epoch, on: thread.id)
       return newest.slot.unsafeValue
     }
@@ -149,7 +148,7 @@ extension PropertyStorage {
   /// The registry to ask; the declaration isn't copied for it.
   private var registry: InitializerRegistry {
     guard let reference = slot.reference else { return .shared }
-    return reference.registry ?? slot.declaration.registry
+    return reference.registry ?? slot.fields.declaration.registry
   }
 
   private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
@@ -227,7 +226,7 @@ extension PropertyStorage {
   private func store(
     _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
-    if newest.slot.hasValue {
+    if newest.slot.fields.hasValue {
       // If the value was reset meanwhile, this one goes to the readers that asked before.
       _ = link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
@@ -258,7 +257,7 @@ extension PropertyStorage {
       let state = try newest.settledState(in: container, on: thread)
       if state == CreationGate.replaced { continue }
       if ifVacant && state != CreationGate.vacant { return false }
-      if newest.slot.begin(from: state, on: thread.id) {
+      if newest.slot.fields.gate.begin(from: state, on: thread.id) {
         store(value, for: newest, in: slot.epoch, on: thread)
         return true
       }
@@ -308,7 +307,7 @@ extension PropertyStorage {
     let current = slot.epoch
     if current == state { return false }
     // Without its registry nothing makes another value.
-    if !slot.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
+    if !slot.fields.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
       var services = [service.identifier]
       if let optional = Value.self as? any OptionalValue.Type {
         services.append(ObjectIdentifier(optional.wrappedType))

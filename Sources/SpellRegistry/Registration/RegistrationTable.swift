@@ -29,11 +29,11 @@ enum Finding {
 /// costs a singleton a quarter of its speed (benchmark: "resolve singleton").
 final class RegistrationTable: @unchecked Sendable {
   // Unchecked, as the readers' lock guards them; the check at run time would cost more than the look.
-  @exclusivity(unchecked) private var slots = Slots(16)
+  @safe @exclusivity(unchecked) private var slots = Slots(16)
   /// Holds the groups that the slots refer to.
-  @exclusivity(unchecked) private var groups: [RegistrationGroup] = []
+  @safe @exclusivity(unchecked) private var groups: [RegistrationGroup] = []
   /// Instances that serve any supertype.
-  @exclusivity(unchecked) private var universal: RegistrationGroup?
+  @safe @exclusivity(unchecked) private var universal: RegistrationGroup?
   /// How many registrations are for one class of containers.
   ///
   /// Relaxed: a thread that knows of a registration has synchronized with it.
@@ -203,9 +203,9 @@ private struct Slot {
 /// The registrations of one type, or the instances that serve any type; guarded as its table is.
 private final class RegistrationGroup {
   /// One for any container and any name: nearly always the only registration of a type.
-  @exclusivity(unchecked) private var plain: RegistrationStorage?
+  @safe @exclusivity(unchecked) private var plain: RegistrationStorage?
   /// The others, if there are any.
-  @exclusivity(unchecked) private var others: OtherRegistrations?
+  @safe @exclusivity(unchecked) private var others: OtherRegistrations?
 
   /// The plain one, if it wins every request.
   var sole: Borrowed<RegistrationStorage>? { isLimited ? nil : plain.map { Borrowed($0) } }
@@ -277,7 +277,7 @@ private final class OtherRegistrations {
   private(set) var withArguments: [RegistrationKey: RegistrationStorage] = [:]
 
   /// Whether one is for a name or a class of containers.
-  @exclusivity(unchecked) private(set) var areLimited = false
+  @safe @exclusivity(unchecked) private(set) var areLimited = false
   var isEmpty: Bool { plain.isEmpty && !areLimited }
 
   /// What wins over the plain registration of the group, as far as one look tells; nil if nothing does.

@@ -171,43 +171,47 @@ struct ResolutionFrame {
 /// The calling thread's state, as the thread itself uses it.
 @safe struct CurrentThread {
   fileprivate let state: UnsafeMutablePointer<ThreadState>
+  private var fields: ThreadState {
+    @inline(__always) _read { yield unsafe state.pointee }
+    @inline(__always) nonmutating _modify { yield unsafe &state.pointee }
+  }
 
-  var id: ThreadState.ID { state.pointee.id }
+  var id: ThreadState.ID { fields.id }
   /// Whether anything is being made on the thread.
-  var isMaking: Bool { state.pointee.innermost != nil }
+  var isMaking: Bool { fields.innermost != nil }
   /// The registration whose initializer runs.
-  var innermostRegistration: Borrowed<RegistrationStorage>? { state.pointee.innermost?.pointee.registration }
+  var innermostRegistration: Borrowed<RegistrationStorage>? { fields.innermost?.pointee.registration }
   var graph: GraphValues? {
-    get { state.pointee.graph }
-    nonmutating set { state.pointee.graph = newValue }
+    get { fields.graph }
+    nonmutating set { fields.graph = newValue }
   }
   var runningHooks: [UInt] {
-    get { state.pointee.runningHooks }
-    nonmutating set { state.pointee.runningHooks = newValue }
+    get { fields.runningHooks }
+    nonmutating set { fields.runningHooks = newValue }
   }
 
   var completions: [() -> Void] {
-    get { state.pointee.completions }
-    nonmutating _modify { yield &state.pointee.completions }
+    get { fields.completions }
+    nonmutating _modify { yield &fields.completions }
   }
   var trace: ResolutionTrace.Recording? {
-    get { state.pointee.trace }
-    nonmutating set { state.pointee.trace = newValue }
+    get { fields.trace }
+    nonmutating set { fields.trace = newValue }
   }
-  var isTraced: Bool { state.pointee.trace != nil }
+  var isTraced: Bool { fields.trace != nil }
 
   /// Calls what waits for the end of the resolution, if this is the end.
   @inline(__always) func completeResolution() {
-    if !state.pointee.completions.isEmpty && !isMaking { complete() }
+    if !fields.completions.isEmpty && !isMaking { complete() }
   }
 
   @inline(never) private func complete() {
     // What is called may resolve, and so add to the list.
-    while !state.pointee.completions.isEmpty { state.pointee.completions.removeFirst()() }
+    while !fields.completions.isEmpty { fields.completions.removeFirst()() }
   }
 
   /// Runs `body` while no thread writes; see ``ThreadState``.
-  @inline(__always) func read<Result>(_ body: () -> Result) -> Result { state.pointee.read(body) }
+  @inline(__always) func read<Result>(_ body: () -> Result) -> Result { fields.read(body) }
 
   /// Copies the value whose address is published; with none, calls `make` while this thread doesn't read.
   ///
@@ -216,12 +220,12 @@ struct ResolutionFrame {
   @inline(__always) func copy<Value>(
     publishedAt address: borrowing Atomic<UInt>, orElse make: () throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
-    state.pointee.beginReading()
+    fields.beginReading()
     if let value = UnsafePointer<Value>(bitPattern: address.load(ordering: .acquiring)) {
-      defer { state.pointee.endReading() }
+      defer { fields.endReading() }
       return value.pointee
     }
-    state.pointee.endReading()
+    fields.endReading()
     return try make()
   }
 
@@ -245,18 +249,18 @@ struct ResolutionFrame {
         outer = open.pointee.outer
       }
     }
-    if isStackAddress(below: state.pointee.stackLimit) {
+    if isStackAddress(below: fields.stackLimit) {
       throw InjectionError(.stackExhausted, through: [step()])
     }
     return try withUnsafePointer(to: frame) { current throws(InjectionError) in
-      state.pointee.innermost = current
+      fields.innermost = current
       defer {
-        state.pointee.innermost = current.pointee.outer
-        if current.pointee.outer == nil && state.pointee.graph != nil { endGraph() }
+        fields.innermost = current.pointee.outer
+        if current.pointee.outer == nil && fields.graph != nil { endGraph() }
       }
       do throws(InjectionError) { return try make() } catch {
         // What was made on the way is kept though the whole failed.
-        state.pointee.innermost = current.pointee.outer
+        fields.innermost = current.pointee.outer
         completeResolution()
         throw error
       }
@@ -265,13 +269,13 @@ struct ResolutionFrame {
 
   /// Lets the shared values go when the outermost frame ends; their deinitializers may resolve.
   @inline(never) private func endGraph() {
-    let graph = state.pointee.graph.take()
+    let graph = fields.graph.take()
     withExtendedLifetime(graph) {}
   }
 
   /// What is being made, the outermost first.
   var frames: [ResolutionFrame] {
-    sequence(first: state.pointee.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee }.reversed()
+    sequence(first: fields.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee }.reversed()
   }
 }
 
