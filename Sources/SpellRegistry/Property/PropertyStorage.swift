@@ -79,10 +79,10 @@ public import Synchronization
 
   @inlinable init(header: UnsafeMutablePointer<PropertyHeader<Value>>) { unsafe self.header = header }
 
-  /// What the property has besides its value; the fast reads go by the pointer, as this costs them a nanosecond.
+  /// What the property has besides its value; by addressors, as of a pointer, so that an access is to one field, not to all.
   @inlinable var fields: PropertyHeader<Value> {
-    @inline(__always) _read { yield unsafe header.pointee }
-    @inline(__always) nonmutating _modify { yield unsafe &header.pointee }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(header) }
+    @inline(__always) nonmutating unsafeMutableAddress { unsafe header }
   }
 
   init(of buffer: PropertyBuffer.Erased) {
@@ -90,14 +90,13 @@ public import Synchronization
   }
 
   /// Whether the value can be read with no lock.
-  @inlinable package var isReady: Bool { unsafe header.pointee.gate.isReady }
+  @inlinable package var isReady: Bool { fields.gate.isReady }
 
   /// Whether the value can be read with no lock, and its type wasn't re-injected since it was made.
   ///
   /// The second load is relaxed: a thread that knows of a re-injection has synchronized with it.
   @inlinable package var isCurrent: Bool {
-    unsafe header.pointee.gate.state.load(ordering: .acquiring)
-      == header.pointee.epoch.pointee.load(ordering: .relaxed)
+    fields.gate.state.load(ordering: .acquiring) == fields.epoch.pointee.load(ordering: .relaxed)
   }
 
   /// The value, without a look whether there is one.
@@ -277,7 +276,7 @@ extension PropertyStorage {
 extension PropertySlot {
   /// The storage that was linked to this.
   @inlinable var newer: PropertySlot? {
-    guard let address = unsafe header.pointee.newer.load(ordering: .acquiring) else { return nil }
+    guard let address = fields.newer.load(ordering: .acquiring) else { return nil }
     return PropertySlot(header: PropertyBuffer.slot(at: address).assumingMemoryBound(to: PropertyHeader<Value>.self))
   }
 

@@ -171,9 +171,10 @@ struct ResolutionFrame {
 /// The calling thread's state, as the thread itself uses it.
 @safe struct CurrentThread {
   fileprivate let state: UnsafeMutablePointer<ThreadState>
+  /// By addressors, as of a pointer: an access is to one field, while other threads look at the atomic one.
   private var fields: ThreadState {
-    @inline(__always) _read { yield unsafe state.pointee }
-    @inline(__always) nonmutating _modify { yield unsafe &state.pointee }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(state) }
+    @inline(__always) nonmutating unsafeMutableAddress { unsafe state }
   }
 
   var id: ThreadState.ID { fields.id }
