@@ -60,7 +60,7 @@ extension Configurable {
   private func alternatives(for service: String, key: String) -> String {
     guard let stages = serviceStorage[service] else {
       let near = service.closestMatch(among: serviceStorage.keys)
-      return "There is no service \(service)\(near.map { "; did you mean \($0)" } ?? "")."
+      return "There is no service \(service).\(near.map { " Did you mean \($0)?" } ?? "")"
     }
     let having = stages.filter { $0.value[key] != nil }.keys.map(\.rawValue).sorted()
     if !having.isEmpty { return "It has one in: \(having.joined(separator: ", "))." }

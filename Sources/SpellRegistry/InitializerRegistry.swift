@@ -82,7 +82,7 @@ public final class InitializerRegistry: Sendable {
 
   /// What the values are for, which chooses among the initializers of declared keys.
   ///
-  /// The shared registry's is that of the process: `.test` under a test runner, `.preview` where Xcode shows previews,
+  /// The shared registry's is that of the process: `.test` under a test runner, `.preview` if Xcode shows previews,
   /// else `.live`.
   public let context: InjectionContext
   /// Who hears of problems that a test should hear of.
@@ -127,10 +127,12 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   ///
-  /// An object made in `body` keeps this registry alive, since it may ask it later. What the registry makes for its
-  /// singletons doesn't, and neither do objects made in a `body` that registers an object with `register(instance:)`: hold
-  /// the registry for as long as you use those. Register an object that has injected properties in the `run` that made it;
-  /// registered elsewhere, it and the registry keep each other.
+  /// An object made in `body` keeps this registry alive, since it may ask it later. Two kinds of objects don't: those that
+  /// the registry makes for its singletons, and those made in a `body` that calls `register(instance:)` with an object. Hold
+  /// the registry for as long as you use them.
+  ///
+  /// Register an object that has injected properties in the `run` that made it. Registered elsewhere, it and the registry
+  /// keep each other.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     try Self.withOverride(override(isWeak: false), body)
   }

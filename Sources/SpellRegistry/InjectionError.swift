@@ -236,7 +236,7 @@ extension InjectionStep {
 }
 
 extension InjectionError {
-  /// Stops the program: what a property that was read, and so cannot throw, does with an error.
+  /// Stops the program with this error, for a read that can't throw.
   ///
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
   public func stop(at place: SourcePlace) -> Never {

@@ -52,7 +52,7 @@ import Testing
       return error.description
     }
     #expect(try message("Network", "limit").hasSuffix("Did you mean Limit?"))
-    #expect(try message("Netwrok", "Limit").hasSuffix("There is no service Netwrok; did you mean Network."))
+    #expect(try message("Netwrok", "Limit").hasSuffix("There is no service Netwrok. Did you mean Network?"))
     #expect(try message("Network", "Host").hasSuffix("It has one in: production."))
     #expect(try message("Network", "Zebra", in: "beta").hasSuffix("Network has values in: production, test."))
     #expect(throws: ConfigurationError.self) {

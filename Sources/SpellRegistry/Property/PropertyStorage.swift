@@ -51,7 +51,7 @@ public import Synchronization
     PropertyIdentity(address: header, place: slot.fields.declaration.place)
   }
 
-  /// The property, as a request to the registry.
+  /// Returns the property as a request to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
     InjectionPoint(
       service, in: container, .wrapped(identity, alias: slot.fields.declaration.options?.alias))
@@ -60,14 +60,14 @@ public import Synchronization
   /// What the property asks the registry for.
   var service: Service { Service(Value.self, key: slot.fields.declaration.key) }
 
-  /// Storage for the same property with another value, to be put in place of this.
+  /// Returns storage for the same property with another value, to be put in place of this.
   @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {
     PropertyStorage(
       slot.fields.declaration, value: value, state: slot.fields.epoch.pointee.load(ordering: .acquiring),
       isAssigned: true)
   }
 
-  /// Storage for the same property without a value, to be put in place of this.
+  /// Returns storage for the same property without a value, to be put in place of this.
   @inlinable public func replacedWithNothing() -> PropertyStorage { PropertyStorage(slot.fields.declaration) }
 }
 
@@ -194,7 +194,7 @@ extension PropertyStorage {
     return withExtendedLifetime(newest) { newest.slot.isReady ? newest.slot.unsafeValue : nil }
   }
 
-  /// The value: the one that is there, else the one that the registry gives, else the one that `make` makes.
+  /// Returns the value: the one that is there, else the one that the registry gives, else the one that `make` makes.
   ///
   /// The value is made once, however many threads read, and kept; then the hooks are called. Stops the program if the
   /// registry has an initializer for the property that fails, or if the property needs its own value.

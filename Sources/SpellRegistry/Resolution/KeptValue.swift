@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The one value that a registration keeps for every asker: a singleton, or a weak, cached or expiring value.
 ///
-/// Of which type it is, the registration knows. Each value has a cell, which is written once; forgetting a value puts
+/// The registration knows its type. Each value has a cell, which is written once; forgetting a value puts
 /// another cell in its place. The callers that asked before share the cell that they found, so each cell's value is made once,
 /// even if the registration is withdrawn meanwhile. A value that neither goes nor expires by itself is published, and
 /// copied with no lock that threads share.
