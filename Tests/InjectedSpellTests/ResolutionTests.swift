@@ -295,6 +295,15 @@ private final class BookShelf: Shelf<String> {}
     #expect(error.description.contains("threw Refusal()"))
   }
 
+  @Test("a read for which only other names are registered shows the one that is nearest to the property's")
+  func nearestName() throws {
+    final class Holder { @Injected var walClock: Clock }
+    for index in 0..<20 { registry.register(Clock.self, named: .equal(to: "clock\(index)xyz")) { Clock() } }
+    registry.register(Clock.self, named: "wallClock") { Clock() }
+    let error = try #require(throws: InjectionError.self) { try Holder().$walClock.resolve() }
+    #expect(error.description.contains("The nearest name is that of Clock named \"wallClock\""))
+  }
+
   @Test("a read that needs itself throws the path")
   func byNeedingItselfThrowsThePath() throws {
     registry.register((any Tracker).self, in: Page.self) { FileTracker(try $0.$tracker.resolve().label) }
