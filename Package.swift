@@ -58,7 +58,7 @@ let modules: [Module] = [
     "PreferenceStorage": [
       "File", "PreferenceImport.swift", "Stores/FilePreferenceStore.swift", "System/Descriptor.swift",
       "System/FilePath.swift", "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift",
-      "System/PosixFileSystem.swift", "System/PosixFileSystem+Status.swift", "System/SystemError.swift",
+      "System/PosixFileSystem.swift", "System/SystemError.swift",
     ]
   ]
 #else

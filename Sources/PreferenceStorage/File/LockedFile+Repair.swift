@@ -18,16 +18,6 @@ extension LockedFile {
   /// Whether a repair is due: not for a file that may only be read, and not again and again if it fails.
   var needsRepair: Bool { isDamaged && !repairFailed && readOnly == nil }
 
-  /// Sees to it that a line can be appended: the file may be written, begins with a header and ends with a whole line.
-  func makeReady() throws(PreferenceError) {
-    if let readOnly { throw .writing(readOnly, path: name) }
-    if isDamaged, needsRepair { repair() }
-    if let end, end.tornBytes > 0 { cutTornBytes(of: end) }
-    if lostTable != nil { keepLostTable() }
-    if syncFailure != nil { try rewrite() }
-    if end?.length ?? 0 == 0 { try writeHeader() }
-  }
-
   /// Writes the first line of a file that has none, so that it is known for what it is, also to those who append by
   /// hand.
   func writeHeader() throws(PreferenceError) {
@@ -70,7 +60,7 @@ extension LockedFile {
   /// Cuts off the bytes of a write that broke off, once there is a copy of them.
   ///
   /// If there is no room for a copy they stay: a newline makes them a line of their own, which readers skip.
-  private func cutTornBytes(of old: FileEnd) {
+  func cutTornBytes(of old: FileEnd) {
     guard let descriptor else { return }
     var new = old
     new.tornBytes = 0
@@ -162,7 +152,7 @@ extension LockedFile {
   }
 
   /// Keeps what memory had in a file beside this one, and reports it.
-  private func keepLostTable() {
+  func keepLostTable() {
     guard let table = lostTable else { return }
     do throws(SystemError) {
       noteCopy(try makeCopy { copy throws(SystemError) in _ = try self.writeAll(table, to: copy) })
@@ -302,16 +292,6 @@ extension LockedFile {
     try checkLimit(end.length)
     try new.append(bytes)
     return end
-  }
-
-  /// Throws if a file of that length is beyond the process's limit, instead of letting the system end the process
-  /// with a signal.
-  ///
-  /// The limit is asked for again before a write is refused.
-  func checkLimit(_ length: Int) throws(SystemError) {
-    guard let limit = sizeLimit, length > limit else { return }
-    sizeLimit = system.sizeLimit
-    if let limit = sizeLimit, length > limit { throw SystemError.tooLarge("write") }
   }
 
   /// Removes what compactions have left whose process died.

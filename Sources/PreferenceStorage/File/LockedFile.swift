@@ -192,6 +192,26 @@ final class LockedFile: @unchecked Sendable {
     stamp = nil
   }
 
+  /// Makes the file ready for a line: it may be written, begins with a header and ends with a whole line.
+  func makeReady() throws(PreferenceError) {
+    if let readOnly { throw .writing(readOnly, path: name) }
+    if isDamaged, needsRepair { repair() }
+    if let end, end.tornBytes > 0 { cutTornBytes(of: end) }
+    if lostTable != nil { keepLostTable() }
+    if syncFailure != nil { try rewrite() }
+    if end?.length ?? 0 == 0 { try writeHeader() }
+  }
+
+  /// Throws if a file of that length is beyond the process's limit, instead of letting the system end the process
+  /// with a signal.
+  ///
+  /// The limit is asked for again before a write is refused.
+  func checkLimit(_ length: Int) throws(SystemError) {
+    guard let limit = sizeLimit, length > limit else { return }
+    sizeLimit = system.sizeLimit
+    if let limit = sizeLimit, length > limit { throw SystemError.tooLarge("write") }
+  }
+
   /// Cuts off what a write that failed has left.
   ///
   /// If that fails too, or a program that knows no lock has appended something, the next one finds it as bytes that broke
