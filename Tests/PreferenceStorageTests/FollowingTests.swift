@@ -76,9 +76,10 @@ import Testing
         }
         insist(try watchers() == 0)
         for store in stores { _ = try store.value(Int.self, forKey: "a") }
-        while try watchers() != 1 { usleep(1000) }
+        // The system shows a thread's name some time after it has begun, and a thread some time after it has ended.
+        while try watchers() != 1 { sched_yield() }
         stores.removeAll()
-        while try watchers() > 0 { usleep(1000) }
+        while try watchers() > 0 { sched_yield() }
       }
     }
   #endif

@@ -169,6 +169,7 @@ import Testing
       while !isDone.load(ordering: .relaxed) {
         try! other.transaction { _ in
           inside.signal()
+          // How long the transaction takes; nothing is waited for.
           usleep(5000)
         }
       }

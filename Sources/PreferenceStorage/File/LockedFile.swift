@@ -3,8 +3,8 @@
 /// What every write passes is here: take the lock, see whether the file is what memory knows, append, give the lock back.
 /// <doc:TheFile> has the states that the file can be found in, and what is done in each.
 ///
-/// `@unchecked Sendable`: everything that changes is touched by the owner of `turn` alone, which takes it acquiring and
-/// gives it back releasing. A forked child makes another one (``PerProcess``).
+/// `@unchecked Sendable`: the lock `turn` guards everything that changes; its atomic `owner` is exchanged acquiring, and
+/// given back releasing. A forked child makes another one (``PerProcess``).
 final class LockedFile: @unchecked Sendable {
   let turn: Turn
   let system: any FileSystem

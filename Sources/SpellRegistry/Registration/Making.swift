@@ -73,7 +73,8 @@ class SpecialInitializer: @unchecked Sendable {}
 
 /// The less frequent ways to make a value.
 ///
-/// `@unchecked Sendable`: its superclass can't be checked, and has nothing stored; its one property is a constant of a `Sendable` type.
+/// `@unchecked Sendable`: its superclass can't be checked, and has nothing stored; its one property is a constant of a
+/// `Sendable` type.
 final class TypedSpecialInitializer<Value>: SpecialInitializer, @unchecked Sendable {
   enum Form: Sendable {
     /// Takes arguments, and keeps a value for each of them if its scope says so.

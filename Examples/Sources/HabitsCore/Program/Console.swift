@@ -17,7 +17,7 @@ struct StandardConsole: Console {
   }
 
   func printError(_ line: String) {
-    // There is no place left to report a failure of this.
+    // If this fails too, the failure can't be reported.
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

@@ -98,7 +98,7 @@ final class EtcdClient: Sendable {
           unreachedCount = 0
           moveOn(from: endpoint)
           if !isRepeatable || NIODeadline.now() >= end { throw error }
-          // A leader is being elected, perhaps, which takes a second or so.
+          // The cluster may be electing a leader, which takes about a second. The client pauses between its tries.
           Thread.sleep(forTimeInterval: 0.05)
         default: throw error
         }
