@@ -116,13 +116,16 @@ public import SpellRegistry
   /// Reads when there is no current value.
   ///
   /// Never inlined, so that other reads don't pay for it.
-  @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch {
+  @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
+    do throws(InjectionError) {
+      if case .once = policy, try storage.slot.makeFromRegistration(in: container) { return storage.slot.unsafeValue }
+      return try resolve(in: container)
+    } catch {
       error.stop(at: storage.declaration.place)
     }
   }
 
-  fileprivate func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+  @usableFromInline func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     if case .once = policy { return try storage.resolve(in: container, followsReinjection: true) }
     return try resolveEachTime(in: container)
   }

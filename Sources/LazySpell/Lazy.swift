@@ -170,7 +170,7 @@ public import SpellRegistry
   ///
   /// Never inlined, so that later reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    if storage.makeFromExpression(in: container) { return storage.slot.unsafeValue }
+    if storage.slot.makeFromExpression(in: container) { return storage.slot.unsafeValue }
     return resolveOrStop(in: container)
   }
 

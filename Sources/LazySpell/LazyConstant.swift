@@ -47,7 +47,7 @@ public import SpellRegistry
   /// Never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
     if let newer = storage.slot.newerValue(inEpoch: false) { return newer }
-    if storage.makeFromExpression(in: nil) { return storage.slot.unsafeValue }
+    if storage.slot.makeFromExpression(in: nil) { return storage.slot.unsafeValue }
     return resolveOrStop()
   }
 

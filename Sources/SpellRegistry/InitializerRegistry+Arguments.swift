@@ -117,7 +117,7 @@ extension InitializerRegistry {
   public func resolve<Value, Arguments>(
     _ type: Value.Type = Value.self, arguments: Arguments, named name: String? = nil
   ) throws(InjectionError) -> Value {
-    let point = InjectionPoint(Service(Value.self), in: nil, name.map { .named($0) } ?? .unnamed)
+    let point = InjectionPoint(Service(Value.self), named: name, in: nil)
     if let value: Value = try made(with: arguments, at: point) { return value }
     if let optional = Value.self as? any OptionalInjection.Type {
       if let value: Value = try optional.made(with: arguments, by: self, at: point) { return value }
@@ -161,7 +161,9 @@ extension InitializerRegistry {
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
         value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
-          try initializer(Resolver(point: point, registry: self), arguments)
+          try finishedValue(of: registration, on: thread, at: { point }) {
+            try initializer(Resolver(point: point, registry: self), arguments)
+          }
         }
       }
       registration.hooks.callAll(value, at: point)

@@ -91,7 +91,7 @@ extension InitializerRegistry {
   private func resolveAsync<Value: Sendable>(
     _ service: Service, named name: String?
   ) async throws(InjectionError) -> Value {
-    func point() -> InjectionPoint { InjectionPoint(service, in: nil, name.map { .named($0) } ?? .unnamed) }
+    func point() -> InjectionPoint { InjectionPoint(service, named: name, in: nil) }
     let match = match(
       for: service, named: name.map { .known($0) } ?? .none, inContainer: false, on: ThreadState.current, at: point)
     guard let match, let registration = match.registration as? TypedRegistration<Value>,
@@ -275,7 +275,7 @@ private final class AsyncRun: Sendable {
     return AsyncRun(registration, named: name, askedBy: asker)
   }
 
-  var point: InjectionPoint { InjectionPoint(registration.service, in: nil, name.map { .named($0) } ?? .unnamed) }
+  var point: InjectionPoint { InjectionPoint(registration.service, named: name, in: nil) }
 
   /// Runs the initializer as the run that asks for whatever is asked for in it.
   func perform<Result>(_ body: () async throws -> Result) async throws -> Result {

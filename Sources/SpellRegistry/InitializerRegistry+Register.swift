@@ -67,22 +67,6 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer by its parameters' types: each is resolved, then it is called.
-  ///
-  /// ```swift
-  /// registry.register(Checkout.self, autowire: Checkout.init)  // init(network: Network, clock: Clock)
-  /// ```
-  ///
-  /// What it needs is known before it runs, so `validate()` and `graph()` can check and draw it.
-  @discardableResult
-  public func register<Value, each Dependency>(
-    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
-  ) -> Registration<Value> {
-    add(.autowiring(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
-  }
-
   /// Registers an instance that exists already, and holds it until the registration is withdrawn.
   ///
   /// `match` tells whether it serves properties of its type only, or of any superclass and protocol that it has.

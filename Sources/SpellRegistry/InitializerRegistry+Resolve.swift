@@ -40,37 +40,91 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, in container: AnyObject?
   ) throws(InjectionError) -> Value {
     var value: Value?
-    let match = readKept(service, named: name, inContainer: container != nil) {
-      value = $0.assumingMemoryBound(to: Value.self).pointee
+    let match = try supply(service, named: name.map { .known($0) } ?? .none, in: container) { address in
+      value = address.assumingMemoryBound(to: Value.self).pointee
+    } orMake: { registration, registry, container throws in
+      value = try registration.newValue(of: Value.self) {
+        Resolver(point: InjectionPoint(registration.service, named: name, in: container), registry: registry)
+      }
     }
     if let value { return value }
     return try resolve(service, named: name, in: container, from: match)
   }
 
-  /// Hands the address of the value that the winning registration keeps, if it is there and no hook wants to hear of it;
-  /// else returns that registration, if one look at each table finds it.
-  @usableFromInline func readKept(
-    _ service: Service, named name: String?, inContainer: Bool, _ read: (UnsafeRawPointer) -> Void
-  ) -> Match? {
+  /// Supplies a request with what takes one look: the value that the winning registration keeps or, if it makes each anew, what
+  /// its initializer makes.
+  ///
+  /// It knows nothing of the value's type: what does is in the two closures, which are compiled where the type is known.
+  ///
+  /// - Parameters:
+  ///   - copy: Copies the value from where it is kept.
+  ///   - make: Runs the registration's initializer, with the registry and the container of the request.
+  /// - Returns: The registration that was found, if neither was called.
+  @usableFromInline func supply(
+    _ service: Service, named name: RequestedName, in container: AnyObject?, copying copy: (UnsafeRawPointer) -> Void,
+    orMake make: RegistrationStorage.Initialize
+  ) throws(InjectionError) -> Match? {
     let thread = ThreadState.current
-    let isHeard = hooks.areUsed || thread.isTraced
-    var isRead = false
-    let match = winner(for: service, named: name.map { .known($0) } ?? .none, inContainer: inContainer, on: thread) {
-      isRead = !isHeard && !$0.hooks.areUsed && $0.kept.readPublished(read)
-      return isRead
+    switch look(for: service, named: name, inContainer: container != nil, on: thread, copying: copy) {
+    case .copied: return nil
+    case .other(let match): return match
+    case .initializer(let registration):
+      try run(make, of: registration, named: name, in: container, on: thread)
+      return nil
     }
-    if isRead { thread.observeDependency(on: service) }
-    return match
+  }
+
+  /// Apart, so that a value that is kept doesn't pay for it.
+  @inline(never) private func run(
+    _ make: RegistrationStorage.Initialize, of registration: RegistrationStorage, named name: RequestedName,
+    in container: AnyObject?, on thread: CurrentThread
+  ) throws(InjectionError) {
+    try runInitializer(
+      of: registration, asker: .init(container: container, name: name.text), on: thread,
+      at: { InjectionPoint(registration.service, named: name.text, in: container) }
+    ) {
+      try make(registration, self, container)
+    }
+    thread.completeResolution()
+  }
+
+  /// What one look has found.
+  enum Look {
+    /// A kept value, which was copied.
+    case copied
+    /// A registration whose initializer has only to be run.
+    case initializer(RegistrationStorage)
+    /// Another registration, or none as far as one look tells; or a hook wants to hear of the value.
+    case other(Match?)
+  }
+
+  /// Looks once in each table for the registration that wins, and copies the value that it keeps.
+  @inline(__always) func look(
+    for service: Service, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
+    copying copy: (UnsafeRawPointer) -> Void
+  ) -> Look {
+    if hooks.areUsed || thread.isTraced { return .other(nil) }
+    var (isCopied, makesAtOnce) = (false, false)
+    let match = winner(for: service, named: name, inContainer: inContainer, on: thread) {
+      if $0.hooks.areUsed { return false }
+      makesAtOnce = $0.makesAtOnce
+      isCopied = !makesAtOnce && $0.kept.readPublished(copy)
+      return isCopied
+    }
+    if isCopied || makesAtOnce { thread.observeDependency(on: service) }
+    if isCopied { return .copied }
+    if makesAtOnce, let registration = match?.registration { return .initializer(registration) }
+    return .other(match)
   }
 
   /// Resolves from a registration that was found, or looks for one.
   @usableFromInline func resolve<Value>(
     _ service: Service, named name: String? = nil, in container: AnyObject? = nil, from match: Match?
   ) throws(InjectionError) -> Value {
-    func point() -> InjectionPoint { InjectionPoint(service, in: container, name.map { .named($0) } ?? .unnamed) }
+    func point() -> InjectionPoint { InjectionPoint(service, named: name, in: container) }
     let thread = ThreadState.current
     let requested: RequestedName = name.map { .known($0) } ?? .none
-    let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
+    let asker = ResolutionFrame.Asker(container: container, name: name)
     if let match { return try deliver(match, to: asker, on: thread, at: point) }
     guard
       let match = self.match(
@@ -216,10 +270,12 @@ extension InitializerRegistry {
       of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread,
       at: point
     ) {
-      if let initializer = registration.making.independent { return try initializer() }
-      let resolver = Resolver(point: point(), registry: self)
-      if let initializer = registration.making.resolving { return try initializer(resolver) }
-      return try specialValue(of: registration, resolver)
+      try finishedValue(of: registration, on: thread, at: point) {
+        if registration.making.special == nil {
+          return try registration.newValue(of: Value.self) { Resolver(point: point(), registry: self) }
+        }
+        return try specialValue(of: registration, Resolver(point: point(), registry: self))
+      }
     }
   }
 
@@ -240,21 +296,16 @@ extension InitializerRegistry {
 
   /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
   @inline(__always) func runInitializer<Value>(
-    of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID? = nil,
+    of registration: RegistrationStorage, asker: ResolutionFrame.Asker, gate: GateID? = nil,
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
     let frame = ResolutionFrame(
-      on: thread, type: Value.self, registration: Borrowed(registration), asker: asker,
+      on: thread, type: registration.type, registration: Borrowed(registration), asker: asker,
       registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
     func step() -> InjectionStep { point().step(registration.service, registration: registration.place) }
     return try thread.making(frame, at: step) { () throws(InjectionError) in
       do {
-        if registration.hasWorkToDoAfterInitializer {
-          return try finishedValue(of: registration, on: thread, at: point) {
-            try runInitializer(keepsValue: keepsValue || asker.isKept, body)
-          }
-        }
         return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
       } catch {
         throw InjectionError.wrapping(error, thrownBy: step())
@@ -263,10 +314,11 @@ extension InitializerRegistry {
   }
 
   /// What a registration's decorators make of a new value, which is left for its completions.
-  @inline(never) private func finishedValue<Value>(
+  func finishedValue<Value>(
     of registration: TypedRegistration<Value>, on thread: CurrentThread, at point: () -> InjectionPoint,
     _ make: () throws -> Value
   ) throws -> Value {
+    if !registration.hasWorkToDoAfterInitializer { return try make() }
     let value = try registration.decorated(try make(), Resolver(point: point(), registry: self))
     registration.completeLater(value, on: thread, at: point())
     return value
@@ -276,7 +328,7 @@ extension InitializerRegistry {
 extension CurrentThread {
   /// Notes that the initializer that runs, if one does, has asked for a type.
   fileprivate func observeDependency(on service: @autoclosure () -> Service) {
-    innermostRegistration?.use { $0.observeDependency(on: service()) }
+    innermostRegistration?.use { $0.observed.insert(service()) }
   }
 }
 
@@ -307,6 +359,11 @@ public struct Resolver {
   /// The registry that answers: the one that was asked, except for a value that an outer registry keeps and shares,
   /// whose dependencies come from there.
   public let registry: InitializerRegistry
+
+  @usableFromInline init(point: InjectionPoint, registry: InitializerRegistry) {
+    self.point = point
+    self.registry = registry
+  }
 
   /// Returns a dependency, as ``InitializerRegistry/resolve(_:named:in:)`` does.
   @inlinable public func resolve<Value>(

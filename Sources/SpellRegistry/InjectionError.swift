@@ -247,7 +247,7 @@ extension InjectionError {
     let leading =
       code == .cycle
       ? frames.map { frame in
-        InjectionStep(frame.type, registration: frame.registration?.retained.place.description)
+        InjectionStep(frame.type, registration: frame.place?.description)
       } : []
     var message = InjectionError(code, through: leading + steps, underlying: underlying, notes: { notes }).description
     if !types.isEmpty {

@@ -26,6 +26,16 @@ public struct InjectionPoint {
     self.property = property
   }
 
+  /// The point of a direct request.
+  @usableFromInline init(_ service: Service, named name: String?, in container: AnyObject?) {
+    self.init(service, in: container, name.map { .named($0) } ?? .unnamed)
+  }
+
+  /// The point of a property that declares no name to ask with.
+  @usableFromInline init(_ service: Service, of identity: PropertyIdentity, in container: AnyObject?) {
+    self.init(service, in: container, .wrapped(identity, alias: nil))
+  }
+
   /// The point of a property that an enclosing instance holds.
   ///
   /// - Parameters:

@@ -59,6 +59,7 @@ enum ScopeLifetime: Sendable {
   case weak
   case cached(ScopeCache)
 
+  var isUnique: Bool { if case .unique = self { true } else { false } }
   var isWeak: Bool { if case .weak = self { true } else { false } }
 
   /// Whether the registration keeps one value for every asker.

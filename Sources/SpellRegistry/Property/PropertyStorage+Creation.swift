@@ -10,23 +10,46 @@
 // all types but for the expression itself. A `Value` is handed on as it is, never in an Optional or a tuple: the runtime
 // would have to look up that type each time, which costs more than all the rest (benchmark: "first read").
 
-extension PropertyStorage {
+extension PropertySlot {
   /// Makes the value by the property's own expression, if nothing else has a say in it: nothing is there yet, no
   /// registration is for a class of containers, and neither a hook nor the container wants to hear of it.
   ///
   /// - Parameter container: The object that holds the property, if one does.
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
-    guard let expression = slot.fields.declaration.expression, slot.fields.declaration.options == nil else {
-      return false
-    }
-    return slot.fields.gate.make(
-      Value.self, of: header, in: container, asking: slot.fields.declaration.reference, epoch: slot.fields.epoch
+    guard let expression = fields.declaration.expression, fields.declaration.options == nil else { return false }
+    let isMade = try? fields.gate.make(
+      Service(Value.self), of: identity, in: container, asking: fields.declaration.reference, epoch: fields.epoch
     ) {
-      slot.address.initialize(to: expression())
-      slot.fields.hasValue = true
+      address.initialize(to: expression())
+      fields.hasValue = true
+    }
+    return isMade ?? false
+  }
+
+  /// Makes the value that the registry gives by one look, if nothing else has a say in it: nothing is there yet, the
+  /// declaration has only a type or a key, and no hook wants to hear of it.
+  ///
+  /// - Parameter container: The object that holds the property, if one does.
+  /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
+  @inlinable package func makeFromRegistration(in container: AnyObject?) throws(InjectionError) -> Bool {
+    if fields.declaration.options != nil { return false }
+    return try fields.gate.inject(
+      Service(Value.self, key: fields.declaration.key), of: identity, in: container,
+      asking: fields.declaration.reference, epoch: fields.epoch
+    ) { kept in
+      address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
+      fields.hasValue = true
+    } orMake: { registration, registry, container throws in
+      let value = try registration.newValue(of: Value.self) {
+        Resolver(point: InjectionPoint(registration.service, of: identity, in: container), registry: registry)
+      }
+      address.initialize(to: value)
+      fields.hasValue = true
     }
   }
+
+  @inlinable var identity: PropertyIdentity { PropertyIdentity(address: header, place: fields.declaration.place) }
 }
 
 extension PropertyStorage {
@@ -153,7 +176,7 @@ extension PropertyStorage {
 
   private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
     ResolutionFrame.Asker(
-      container: container.map { ObjectIdentifier($0) }, property: identity.address,
+      container: container, property: identity.address,
       isKept: slot.reference?.isWeak ?? false)
   }
 

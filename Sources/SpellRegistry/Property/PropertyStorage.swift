@@ -47,9 +47,7 @@ public import Synchronization
   public var declaration: PropertyDeclaration<Value> { slot.fields.declaration }
 
   /// Which property this is the storage of.
-  public var identity: PropertyIdentity {
-    PropertyIdentity(address: header, place: slot.fields.declaration.place)
-  }
+  public var identity: PropertyIdentity { slot.identity }
 
   /// Returns the property as a request to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {

@@ -2,12 +2,12 @@
 ///
 /// One of the closures is there. Each has a field of its own: to copy an enum of them, the runtime would have to look up the
 /// enum's type for each value and each registration (benchmark: "a request's registry").
-struct Making<Value>: Sendable {
+@usableFromInline struct Making<Value>: Sendable {
   /// Gives an instance that was there before.
-  var instance: (@Sendable () -> Value)?
+  @usableFromInline var instance: (@Sendable () -> Value)?
   /// Needs nothing but itself.
-  var independent: (@Sendable () throws -> Value)?
-  var resolving: (@Sendable (Resolver) throws -> Value)?
+  @usableFromInline var independent: (@Sendable () throws -> Value)?
+  @usableFromInline var resolving: (@Sendable (Resolver) throws -> Value)?
   var special: SpecialInitializer?
   var dependencies: [any Any.Type] = []
 
@@ -133,6 +133,23 @@ extension Making where Value: Sendable {
 }
 
 extension RegistrationStorage {
+  /// Runs the initializer of a registration whose values are of a type that the caller knows, and puts its value in place,
+  /// for a registry and the object whose property asks.
+  @usableFromInline typealias Initialize = (RegistrationStorage, InitializerRegistry, AnyObject?) throws -> Void
+
+  /// Runs the initializer of a registration whose values have a type; it takes nothing or a resolver.
+  @inlinable func newValue<Value>(of: Value.Type, with resolver: () -> Resolver) throws -> Value {
+    // The table has it under `Value`, which is what every request is made with.
+    let registration = unsafeDowncast(self, to: TypedRegistration<Value>.self)
+    if let initializer = registration.making.independent { return try initializer() }
+    guard let initializer = registration.making.resolving else { misused() }
+    return try initializer(resolver())
+  }
+
+  @usableFromInline func misused() -> Never {
+    trap("A registration's initializer was asked for that it doesn't have; please report this.", at: place)
+  }
+
   /// What to do about a value that isn't there as its initializer is async.
   var adviceToAwait: String {
     if lifetime.isShared { return "Await it first: \(callThatAwaits)." }

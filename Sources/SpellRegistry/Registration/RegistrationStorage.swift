@@ -5,21 +5,22 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: a class that isn't final can't be checked. Every stored property is a constant of a `Sendable`
 /// type, here and in the one subclass, but for `former`, which the readers' lock of the table guards.
-class RegistrationStorage: @unchecked Sendable {
+@usableFromInline class RegistrationStorage: @unchecked Sendable {
   /// What the registration keeps for every asker, if its scope says so.
   let kept: KeptValue
   let hooks = Hooks()
   let key: RegistrationKey
   /// What it serves; it holds the declared key, whose address the key above has.
-  let service: Service
+  @usableFromInline let service: Service
   /// Whether it is a declared key's own, which comes after all that is registered.
   let isDefault: Bool
+  /// Whether it makes each value anew, by an initializer that takes nothing but a resolver.
+  private let isPlain: Bool
   let place: SourcePlace
   /// Counts up with each registration in the process: the larger, the newer.
   let age: UInt64
   /// The registration that this one stands in for and that comes back when this one is withdrawn.
   final var former: RegistrationStorage?
-  private let observed = Lock<[Service]>([])
   /// What follows the initializer; of any type, as the runtime would look up a type that depends on the value's for each
   /// registration.
   fileprivate let additions = Lock(Additions())
@@ -28,8 +29,10 @@ class RegistrationStorage: @unchecked Sendable {
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    key: consuming RegistrationKey, service: Service, isDefault: Bool, kept: consuming KeptValue, place: SourcePlace
+    key: consuming RegistrationKey, service: Service, isDefault: Bool, isPlain: Bool, kept: consuming KeptValue,
+    place: SourcePlace
   ) {
+    self.isPlain = isPlain
     self.key = key
     self.service = service
     self.isDefault = isDefault
@@ -48,8 +51,12 @@ class RegistrationStorage: @unchecked Sendable {
   /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
   final var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
 
-  /// What the initializer has asked for besides its dependencies.
-  final var observedDependencies: [Service] { observed.withLock(\.self) }
+  /// What the initializer has asked for so far.
+  final let observed = ObservedServices()
+  /// That, without its known dependencies.
+  final var observedDependencies: [Service] {
+    observed.all.filter { service in service.key != nil || !dependencies.contains { $0 == service.type } }
+  }
 
   /// Whether the value's type is an Optional; kept once known, since the runtime takes its time to say so.
   ///
@@ -77,18 +84,15 @@ class RegistrationStorage: @unchecked Sendable {
     hasAdditions.store(true, ordering: .relaxed)
   }
 
-  final func observeDependency(on service: Service) {
-    if service.key == nil && dependencies.contains(where: { $0 == service.type }) { return }
-    observed.withLock { observed in
-      if !observed.contains(service) { observed.append(service) }
-    }
-  }
-
   /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
   final func serves(_ service: Service) -> Bool {
     func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }
     return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
   }
+
+  /// Whether a request may run the initializer at once: it takes nothing but a resolver, keeps nothing, and
+  /// nothing follows it.
+  final var makesAtOnce: Bool { isPlain && !hasWorkToDoAfterInitializer }
 
   /// Lets go of what the registration keeps, for good.
   func retire() { kept.retire() }
@@ -109,8 +113,8 @@ class RegistrationStorage: @unchecked Sendable {
 /// One registration, with what makes its value.
 ///
 /// `@unchecked Sendable`: it adds one constant of a `Sendable` type.
-final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
-  let making: Making<Value>
+@usableFromInline final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
+  @usableFromInline let making: Making<Value>
 
   init(
     key: consuming RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
@@ -119,6 +123,7 @@ final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
     self.making = making
     super.init(
       key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
+      isPlain: scope.lifetime.isUnique && making.special == nil && making.instance == nil,
       kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place)
   }
 

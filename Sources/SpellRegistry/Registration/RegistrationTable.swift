@@ -1,11 +1,14 @@
 internal import Synchronization
 
 /// The name that a request has, as far as it is known.
-enum RequestedName {
+@usableFromInline enum RequestedName {
   case none
   case known(String)
   /// The property's own, which only reflection can tell; it is looked for if a registration could depend on it.
   case ofProperty
+
+  /// The name, if it is known.
+  var text: String? { if case .known(let name) = self { name } else { nil } }
 }
 
 /// What a look into a table has found for a type.

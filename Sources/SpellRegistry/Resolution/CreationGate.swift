@@ -104,12 +104,15 @@ struct GateID: Hashable, Sendable {
 // MARK: Making
 
 extension CreationGate {
-  /// Runs `make` as the thread that makes the value, if the value is vacant and nothing else has a say in it.
+  /// Runs a property's own expression as the thread that makes the value, if the value is vacant and nothing else has a say
+  /// in it; returns whether it did.
+  ///
+  /// - Throws: `.cycle` or `.stackExhausted`, before the expression runs.
   @usableFromInline func make(
-    _ type: any Any.Type, of property: UnsafeRawPointer, in container: AnyObject?, asking reference: RegistryReference?,
-    epoch: UnsafePointer<Atomic<UInt>>, _ make: () -> Void
-  ) -> Bool {
-    // Apart, since one of the two as a value would be retained.
+    _ service: Service, of property: PropertyIdentity, in container: AnyObject?, asking reference: RegistryReference?,
+    epoch: UnsafePointer<Atomic<UInt>>, by expression: () -> Void
+  ) throws(InjectionError) -> Bool {
+    // Each registry apart, since one of the two as a value would be retained.
     let isConcerned =
       if let reference {
         reference.isWeak || reference.registry?.isConcerned(with: container) ?? true
@@ -118,18 +121,72 @@ extension CreationGate {
       }
     if isConcerned { return false }
     let thread = ThreadState.current
+    return try make(in: epoch, on: thread) { () throws(InjectionError) in
+      let asker = ResolutionFrame.Asker(container: container, property: property.address)
+      let frame = ResolutionFrame(on: thread, type: service.type, registration: nil, asker: asker, gate: identity)
+      try thread.making(frame, at: { InjectionStep(service) }) { expression() }
+      return true
+    }
+  }
+
+  /// Lets the registry give a property's value to the thread that makes it, if the value is vacant and one look at the
+  /// registry suffices; returns whether it did.
+  ///
+  /// `copy` and `make` are those of ``InitializerRegistry/supply(_:named:in:copying:orMake:)``.
+  @usableFromInline func inject(
+    _ service: Service, of property: PropertyIdentity, in container: AnyObject?, asking reference: RegistryReference?,
+    epoch: UnsafePointer<Atomic<UInt>>, copying copy: (UnsafeRawPointer) -> Void,
+    orMake make: RegistrationStorage.Initialize
+  ) throws(InjectionError) -> Bool {
+    if let container, ObserverCache.observes(type(of: container)) { return false }
+    guard let reference else {
+      return try inject(
+        service, of: property, in: container, from: .shared, epoch: epoch, copying: copy, orMake: make)
+    }
+    guard !reference.isWeak, let registry = reference.registry else { return false }
+    return try inject(service, of: property, in: container, from: registry, epoch: epoch, copying: copy, orMake: make)
+  }
+
+  private func inject(
+    _ service: Service, of property: PropertyIdentity, in container: AnyObject?, from registry: InitializerRegistry,
+    epoch: UnsafePointer<Atomic<UInt>>, copying copy: (UnsafeRawPointer) -> Void,
+    orMake make: RegistrationStorage.Initialize
+  ) throws(InjectionError) -> Bool {
+    let thread = ThreadState.current
+    return try self.make(in: epoch, on: thread) { () throws(InjectionError) in
+      switch registry.look(for: service, named: .ofProperty, inContainer: container != nil, on: thread, copying: copy) {
+      case .copied: return true
+      case .other: return false
+      case .initializer(let registration):
+        try registry.runInitializer(
+          of: registration, asker: .init(container: container, property: property.address), gate: identity, on: thread,
+          at: { InjectionPoint(service, of: property, in: container) }
+        ) {
+          try make(registration, registry, container)
+        }
+        return true
+      }
+    }
+  }
+
+  /// Runs `body` as the thread that makes the value, if the value is vacant.
+  ///
+  /// - Parameter body: Makes the value, unless it takes more than that; returns whether it did.
+  @inline(__always) private func make(
+    in epoch: UnsafePointer<Atomic<UInt>>, on thread: CurrentThread, _ body: () throws(InjectionError) -> Bool
+  ) throws(InjectionError) -> Bool {
     guard begin(from: Self.vacant, on: thread.id) else { return false }
     // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
     let epoch = epoch.pointee.load(ordering: .acquiring)
-    let asker = ResolutionFrame.Asker(
-      container: container.map { ObjectIdentifier($0) }, property: PropertyIdentity.Address(property))
-    let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: asker, gate: identity)
-    do throws(InjectionError) { try thread.making(frame, at: { InjectionStep(type) }) { make() } } catch {
+    do throws(InjectionError) {
+      let isMade = try body()
+      settle(as: isMade ? epoch : Self.vacant, on: thread.id)
+      if isMade { thread.completeResolution() }
+      return isMade
+    } catch {
       settle(as: Self.vacant, on: thread.id)
-      return false
+      throw error
     }
-    settle(as: epoch, on: thread.id)
-    return true
   }
 }
 
@@ -166,7 +223,7 @@ private enum Waiters {
     let id = thread.id
     try monitor.withLock { waits throws(InjectionError) in
       guard let maker = maker() else { return }
-      let making = thread.frames.map { (gates: [$0.gate, $0.propertyGate], type: $0.type) }
+      let making = thread.frames.map { (gates: $0.gates, type: $0.type) }
       let wait = Wait(gate: gate, maker: maker, type: type, making: making)
       if let path = path(of: wait, backTo: id, in: waits) {
         throw InjectionError(.cycle, through: path.map { InjectionStep($0) })

@@ -127,7 +127,7 @@ extension ThreadState {
 ///
 /// Frames live on the stack of the thread, each linked to the one whose initializer asked, and only that thread follows the
 /// links: so noting what is being made costs next to nothing (benchmark: "resolve unique").
-struct ResolutionFrame {
+struct ResolutionFrame: ~Copyable {
   /// The frame whose initializer asked.
   fileprivate let outer: UnsafePointer<ResolutionFrame>?
   let type: any Any.Type
@@ -156,6 +156,18 @@ struct ResolutionFrame {
     self.propertyGate = propertyGate
   }
 
+  /// What may be known of a frame that stays where it is.
+  struct Facts {
+    let type: any Any.Type
+    /// Where other threads may wait for the value.
+    let gates: [GateID?]
+    let place: SourcePlace?
+  }
+
+  var facts: Facts {
+    Facts(type: type, gates: [gate, propertyGate], place: registration.map { $0.retained.place })
+  }
+
   /// Who asks: two requests for one registration that are alike in this need each other's result.
   struct Asker: Equatable {
     var container: ObjectIdentifier?
@@ -165,6 +177,18 @@ struct ResolutionFrame {
     var isKept = false
     /// Run-time arguments can't be compared, so a request with arguments is like no other.
     var hasArguments = false
+
+    init(
+      container: AnyObject? = nil, property: PropertyIdentity.Address? = nil, name: String? = nil, isKept: Bool = false,
+      hasArguments: Bool = false
+    ) {
+      // Not by `map`, which would retain it.
+      self.container = if let container { ObjectIdentifier(container) } else { nil }
+      self.property = property
+      self.name = name
+      self.isKept = isKept
+      self.hasArguments = hasArguments
+    }
   }
 }
 
@@ -235,7 +259,7 @@ struct ResolutionFrame {
   /// - Throws: `.cycle` if the same is being made further out on this thread, `.stackExhausted` if too little of the
   ///   stack is left, or what `make` throws.
   @inline(__always) func making<Value>(
-    _ frame: ResolutionFrame, at step: () -> InjectionStep, _ make: () throws(InjectionError) -> Value
+    _ frame: consuming ResolutionFrame, at step: () -> InjectionStep, _ make: () throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
     if let registration = frame.registration {
       var outer = frame.outer
@@ -253,7 +277,8 @@ struct ResolutionFrame {
     if isStackAddress(below: fields.stackLimit) {
       throw InjectionError(.stackExhausted, through: [step()])
     }
-    return try withUnsafePointer(to: frame) { current throws(InjectionError) in
+    return try withUnsafeMutablePointer(to: &frame) { frame throws(InjectionError) in
+      let current = UnsafePointer(frame)
       fields.innermost = current
       defer {
         fields.innermost = current.pointee.outer
@@ -275,8 +300,8 @@ struct ResolutionFrame {
   }
 
   /// What is being made, the outermost first.
-  var frames: [ResolutionFrame] {
-    sequence(first: fields.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee }.reversed()
+  var frames: [ResolutionFrame.Facts] {
+    sequence(first: fields.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee.facts }.reversed()
   }
 }
 
