@@ -119,44 +119,29 @@ extension InitializerRegistry {
     take: (RegistrationStorage) -> Bool = { _ in false }
   ) -> Match? {
     thread.read {
-      switch table.find(service, named: name, inContainer: inContainer) {
-      case .winner(let registration):
-        if isOutranked(registration, in: context) { return nil }
-        if registration.use(take) { return nil }
-        return Match(registration.retained, .exact, of: self)
-      case .several: return nil
-      case .nothing:
-        return parent?.inheritedWinner(
-          for: service, named: name, inContainer: inContainer, context: context, take: take)
+      // Not as an object, which each step would retain (benchmark: "resolve singleton").
+      var owner = Borrowed(self)
+      while true {
+        switch owner.use({ $0.table.find(service, named: name, inContainer: inContainer) }) {
+        case .several: return nil
+        case .nothing:
+          guard let parent = owner.use(\.borrowedParent) else { return nil }
+          owner = parent
+        case .winner(let registration):
+          if owner.use({ $0.isOutranked(registration, askedBy: self) }) || registration.use(take) { return nil }
+          return owner.use { Match(registration.retained, .exact, of: $0) }
+        }
       }
     }
   }
 
-  /// The registration of exactly a type that wins, for a registry further in that has nothing for it.
-  ///
-  /// Apart from the above: a loop over both would retain each registry (benchmark: "resolve singleton").
-  private func inheritedWinner(
-    for service: Service, named name: RequestedName, inContainer: Bool, context: InjectionContext,
-    take: (RegistrationStorage) -> Bool
-  ) -> Match? {
-    switch table.find(service, named: name, inContainer: inContainer) {
-    case .winner(let registration):
-      if isOutranked(registration, in: context) { return nil }
-      // What makes an Optional comes after what makes its wrapped type in a registry further in.
-      if registration.use(\.makesOptional) { return nil }
-      if registration.use(take) { return nil }
-      return Match(registration.retained, .exact, of: self)
-    case .several: return nil
-    case .nothing:
-      return parent?.inheritedWinner(
-        for: service, named: name, inContainer: inContainer, context: context, take: take)
-    }
-  }
+  private var borrowedParent: Borrowed<InitializerRegistry>? { parent.map { Borrowed($0) } }
 
-  /// Whether a registration of this registry is a key's own and may come after another: one of a parent, or the key's own
-  /// for the context that was asked in.
-  private func isOutranked(_ registration: Borrowed<RegistrationStorage>, in context: InjectionContext) -> Bool {
-    registration.use(\.isDefault) && (parent != nil || self.context != context)
+  /// Whether a registration of this registry may come after another: a key's own after one of a parent or the key's own for
+  /// the context that was asked in, and what makes an Optional after what makes its wrapped type in a registry further in.
+  private func isOutranked(_ registration: Borrowed<RegistrationStorage>, askedBy asked: InitializerRegistry) -> Bool {
+    if registration.use(\.isDefault) { return parent != nil || context != asked.context }
+    return self !== asked && registration.use(\.makesOptional)
   }
 
   /// The most specific registration in this registry's own table.

@@ -80,7 +80,7 @@ extension InitializerRegistry {
     in container: AnyObject?, on thread: CurrentThread
   ) throws(InjectionError) {
     try runInitializer(
-      of: registration, asker: .init(container: container, name: name.text), on: thread,
+      of: registration, asker: .init(container: container.map { ObjectIdentifier($0) }, name: name.text), on: thread,
       at: { InjectionPoint(registration.service, named: name.text, in: container) }
     ) {
       try make(registration, self, container)
@@ -124,7 +124,7 @@ extension InitializerRegistry {
     func point() -> InjectionPoint { InjectionPoint(service, named: name, in: container) }
     let thread = ThreadState.current
     let requested: RequestedName = name.map { .known($0) } ?? .none
-    let asker = ResolutionFrame.Asker(container: container, name: name)
+    let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
     if let match { return try deliver(match, to: asker, on: thread, at: point) }
     guard
       let match = self.match(

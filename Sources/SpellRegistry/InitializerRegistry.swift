@@ -33,7 +33,7 @@ public final class InitializerRegistry: Sendable {
   fileprivate final class Override: Sendable {
     let registry: InitializerRegistry
     private let isMadeWeak: Bool
-    private let madeReference = Lock<RegistryReference?>(nil)
+    private let madeReference = LateObject<RegistryReference>()
 
     init(registry: InitializerRegistry, isWeak: Bool) {
       self.registry = registry
@@ -42,15 +42,10 @@ public final class InitializerRegistry: Sendable {
 
     /// Made when something refers to the registry: most initializers make nothing that does.
     var reference: RegistryReference {
-      madeReference.withLock { made in
-        if let made { return made }
-        let reference = RegistryReference(to: registry, isWeak: isMadeWeak)
-        made = reference
-        return reference
-      }
+      madeReference.object { RegistryReference(to: registry, isWeak: isMadeWeak) }
     }
 
-    var isWeak: Bool { madeReference.withLock { $0?.isWeak } ?? isMadeWeak }
+    var isWeak: Bool { madeReference.object?.isWeak ?? isMadeWeak }
   }
 
   @TaskLocal private static var taskOverride: Override?
@@ -273,37 +268,36 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
 /// An object that a registry keeps must not keep the registry, or neither would ever go: what is made for a registry's
 /// singletons refers to it weakly. All other objects keep their registry alive.
 @usableFromInline final class RegistryReference: Sendable {
-  private struct State: Sendable {
-    var strong: InitializerRegistry?
-    var weak: WeakCell?
-  }
-  private let state: Lock<State>
-  private let isLoose: Atomic<Bool>
+  /// Retained, and guarded by the readers' lock, like what a table has.
+  private let strong: Atomic<Unmanaged<InitializerRegistry>?>
+  private let weak = LateObject<WeakCell>()
   /// The epochs that properties compare theirs with at each read; they outlive the registry with this.
   let epochs: ReinjectionEpochs
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
-    state = Lock(isWeak ? State(weak: WeakCell(WeakReference(registry))) : State(strong: registry))
-    isLoose = Atomic(isWeak)
+    strong = Atomic(isWeak ? nil : Unmanaged.passRetained(registry))
     epochs = registry.epochs
+    if isWeak { _ = weak.object { WeakCell(WeakReference(registry)) } }
   }
+
+  deinit { strong.load(ordering: .acquiring)?.release() }
 
   /// The registry, if it is still there.
   var registry: InitializerRegistry? {
-    state.withLock { $0.strong ?? $0.weak?.reference.object as? InitializerRegistry }
+    ThreadState.current.read { strong.load(ordering: .acquiring)?.takeUnretainedValue() }
+      ?? weak.object?.reference.object as? InitializerRegistry
   }
 
   /// Whether the registry may go before what was made refers to it.
   ///
   /// Relaxed: what was made before the registry was asked to keep it refers to it in either way.
-  var isWeak: Bool { isLoose.load(ordering: .relaxed) }
+  var isWeak: Bool { strong.load(ordering: .relaxed) == nil }
 
   /// Lets go of the registry, which the caller holds.
   fileprivate func weaken() {
-    isLoose.store(true, ordering: .relaxed)
-    state.withLock { state in
-      if let registry = state.strong { state = State(weak: WeakCell(WeakReference(registry))) }
-    }
+    guard let registry else { return }
+    _ = weak.object { WeakCell(WeakReference(registry)) }
+    ThreadState.write { strong.exchange(nil, ordering: .acquiringAndReleasing) }?.release()
   }
 
   /// The reference for what is made now; nil if the shared registry is current.

@@ -41,6 +41,38 @@ private final class BookShelf: Shelf<String> {}
     #expect(asked.value == 1)
   }
 
+  @Test("an initializer that throws runs once for one read, and again for the next")
+  func anInitializerThatThrowsRunsOnceForOneRead() throws {
+    struct Offline: Error {}
+    let runs = Counter()
+    registry.register(Clock.self) {
+      if runs.increment() == 1 { throw Offline() }
+      return Clock()
+    }
+    final class Page { @Injected var clock: Clock }
+    let page = Page()
+    #expect(throws: InjectionError.self) { try page.$clock.resolve() }
+    #expect(runs.value == 1 && !page.$clock.isResolved)
+    #expect(page.clock === page.clock)
+    #expect(runs.value == 2)
+  }
+
+  @Test("an initializer gets the property and the object that a first read is for, with and without a run")
+  func anInitializerGetsThePropertyAndTheObject() throws {
+    final class Page {
+      @Injected var name: String
+      @Injected(.everyRead) var everyRead: String
+    }
+    registry.register(String.self) {
+      "\($0.point.propertyName ?? "-") of \($0.point.containerType.map { "\($0)" } ?? "-")"
+    }
+    let child = registry.child { $0.register(Int.self) { 7 } }
+    for page in [Page(), child.run { Page() }] {
+      #expect(page.name == "name of Page")
+      #expect(page.everyRead == "everyRead of Page")
+    }
+  }
+
   @Test("an injected property resolved through its projection has the same value")
   func resolvedThroughItsProjectionHasTheSameValue() throws {
     registry.register((any Tracker).self, label("one"))

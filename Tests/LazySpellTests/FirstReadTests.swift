@@ -136,6 +136,17 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.tags == ["one"])
   }
 
+  @Test("the completions of what an expression resolves run when the value is there")
+  func completionsRunAfterAnExpression() {
+    final class Page {
+      @Lazy var number = { (try? InitializerRegistry.current.resolve(Int.self)) ?? 0 }()
+    }
+    let completed = Counter()
+    registry.register(Int.self) { 7 }.onCompletion { _, _ in completed.increment() }
+    #expect(Page().number == 7)
+    #expect(completed.value == 1)
+  }
+
   @Test("a registration wins over the empty initializer")
   func aRegistrationWinsOverTheEmptyInitializer() {
     registry.register(Basket.self) { Basket(items: 3) }

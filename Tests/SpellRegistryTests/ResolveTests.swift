@@ -22,6 +22,43 @@ import Testing
     #expect(try registry.resolve(Ticket.self).number == 3)
   }
 
+  @Test("a value of each kind of type comes whole, from each scope and with a hook")
+  func kindsOfTypes() throws {
+    struct Empty: Equatable {}
+    struct Large: Equatable {
+      var words = [1, 2, 3], name = "large", pair = (7, 8.5), isLast = true
+      static func == (left: Large, right: Large) -> Bool {
+        left.words == right.words && left.name == right.name && left.pair == right.pair && left.isLast == right.isLast
+      }
+    }
+    enum Choice: Equatable { case first, second(String) }
+    func check<Value: Sendable>(_ value: Value, _ isEqual: (Value, Value) -> Bool) throws {
+      for scope in [Scope<Value>.unique, .graph, .singleton] {
+        let registry = InitializerRegistry()
+        let registration = registry.register(Value.self, scope: scope) { value }
+        for _ in 1...2 { #expect(isEqual(try registry.resolve(Value.self), value)) }
+        registry.register([Value].self) { [try $0.resolve(), try $0.resolve()] }
+        #expect(try registry.resolve([Value].self).allSatisfy { isEqual($0, value) })
+        registration.onInjection { _, _ in }
+        #expect(isEqual(try registry.resolve(Value.self), value))
+      }
+    }
+    try check(true, ==)
+    try check(UInt8(200), ==)
+    try check(Int.min, ==)
+    try check("text that is too long to be small", ==)
+    try check(Empty(), ==)
+    try check(Large(), ==)
+    try check(Choice.second("two"), ==)
+    try check(Int?.some(0), ==)
+    try check(Int?.none, ==)
+    try check(Int??.some(nil), ==)
+    try check(Ticket(7)) { $0 === $1 }
+    try check(FileTracker("any") as any Tracker) { $0 === $1 }
+    try check({ 7 } as @Sendable () -> Int) { $0() == $1() }
+    try check(Int.self as any Any.Type) { $0 == $1 }
+  }
+
   @Test("a property whose initializer throws stores nothing and tries again")
   func failingProperty() throws {
     final class Page { @Spell var ticket: Ticket }

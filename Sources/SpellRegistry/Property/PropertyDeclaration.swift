@@ -40,6 +40,17 @@
     reference = .current
   }
 
+  @inlinable init(
+    place: SourcePlace, expression: (() -> Value)?, reference: RegistryReference?, key: InjectionKeys?,
+    options: Options?
+  ) {
+    self.place = place
+    self.expression = expression
+    self.reference = reference
+    self.key = key
+    self.options = options
+  }
+
   /// The registry that the property asks.
   ///
   /// - Precondition: The registry is still there; see ``InitializerRegistry/run(_:)``.

@@ -17,12 +17,10 @@ extension PropertySlot {
   /// - Parameter container: The object that holds the property, if one does.
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
-    guard let expression = fields.declaration.expression, fields.declaration.options == nil else { return false }
-    let isMade = try? fields.gate.make(
-      Service(Value.self), of: identity, in: container, asking: fields.declaration.reference, epoch: fields.epoch
-    ) {
+    guard let expression = fields.expression, fields.options == nil else { return false }
+    let isMade = try? record.make(Value.self, in: container) {
       address.initialize(to: expression())
-      fields.hasValue = true
+      record.hasValue = true
     }
     return isMade ?? false
   }
@@ -33,23 +31,18 @@ extension PropertySlot {
   /// - Parameter container: The object that holds the property, if one does.
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromRegistration(in container: AnyObject?) throws(InjectionError) -> Bool {
-    if fields.declaration.options != nil { return false }
-    return try fields.gate.inject(
-      Service(Value.self, key: fields.declaration.key), of: identity, in: container,
-      asking: fields.declaration.reference, epoch: fields.epoch
-    ) { kept in
+    if fields.options != nil { return false }
+    return try record.inject(Value.self, in: container) { kept in
       address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
-      fields.hasValue = true
+      record.hasValue = true
     } orMake: { registration, registry, container throws in
       let value = try registration.newValue(of: Value.self) {
-        Resolver(point: InjectionPoint(registration.service, of: identity, in: container), registry: registry)
+        Resolver(point: InjectionPoint(registration.service, of: record.identity, in: container), registry: registry)
       }
       address.initialize(to: value)
-      fields.hasValue = true
+      record.hasValue = true
     }
   }
-
-  @inlinable var identity: PropertyIdentity { PropertyIdentity(address: header, place: fields.declaration.place) }
 }
 
 extension PropertyStorage {
@@ -83,7 +76,7 @@ extension PropertyStorage {
       case CreationGate.replaced: continue
       default: break
       }
-      if newest.slot.fields.gate.begin(from: state, on: thread.id) {
+      if newest.slot.record.gate.begin(from: state, on: thread.id) {
         do throws(InjectionError) {
           return try makeAndStore(
             in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
@@ -159,7 +152,7 @@ extension PropertyStorage {
       return value
     }
     // A value for which nothing is registered any more stays.
-    if newest.slot.fields.hasValue {
+    if newest.slot.record.hasValue {
       newest.slot.settle(as: epoch, on: thread.id)
       return newest.slot.unsafeValue
     }
@@ -171,12 +164,12 @@ extension PropertyStorage {
   /// The registry to ask; the declaration isn't copied for it.
   private var registry: InitializerRegistry {
     guard let reference = slot.reference else { return .shared }
-    return reference.registry ?? slot.fields.declaration.registry
+    return reference.registry ?? slot.declaration.registry
   }
 
   private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
     ResolutionFrame.Asker(
-      container: container, property: identity.address,
+      container: container.map { ObjectIdentifier($0) }, property: identity.address,
       isKept: slot.reference?.isWeak ?? false)
   }
 
@@ -249,7 +242,7 @@ extension PropertyStorage {
   private func store(
     _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
-    if newest.slot.fields.hasValue {
+    if newest.slot.record.hasValue {
       // If the value was reset meanwhile, this one goes to the readers that asked before.
       _ = link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
@@ -280,7 +273,7 @@ extension PropertyStorage {
       let state = try newest.settledState(in: container, on: thread)
       if state == CreationGate.replaced { continue }
       if ifVacant && state != CreationGate.vacant { return false }
-      if newest.slot.fields.gate.begin(from: state, on: thread.id) {
+      if newest.slot.record.gate.begin(from: state, on: thread.id) {
         store(value, for: newest, in: slot.epoch, on: thread)
         return true
       }
@@ -330,7 +323,7 @@ extension PropertyStorage {
     let current = slot.epoch
     if current == state { return false }
     // Without its registry nothing makes another value.
-    if !slot.fields.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
+    if !slot.record.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
       var services = [service.identifier]
       if let optional = Value.self as? any OptionalValue.Type {
         services.append(ObjectIdentifier(optional.wrappedType))

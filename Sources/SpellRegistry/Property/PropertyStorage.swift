@@ -38,35 +38,35 @@ public import Synchronization
   ) {
     self.init(declaration)
     slot.address.initialize(to: value)
-    slot.fields.hasValue = true
-    slot.fields.isAssigned = isAssigned
-    slot.fields.gate.state.store(state, ordering: .releasing)
+    slot.record.hasValue = true
+    slot.record.isAssigned = isAssigned
+    slot.record.gate.state.store(state, ordering: .releasing)
   }
 
   /// What the property's declaration says.
-  public var declaration: PropertyDeclaration<Value> { slot.fields.declaration }
+  public var declaration: PropertyDeclaration<Value> { slot.declaration }
 
   /// Which property this is the storage of.
-  public var identity: PropertyIdentity { slot.identity }
+  public var identity: PropertyIdentity { slot.record.identity }
 
   /// Returns the property as a request to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
     InjectionPoint(
-      service, in: container, .wrapped(identity, alias: slot.fields.declaration.options?.alias))
+      service, in: container, .wrapped(identity, alias: slot.fields.options?.alias))
   }
 
   /// What the property asks the registry for.
-  var service: Service { Service(Value.self, key: slot.fields.declaration.key) }
+  var service: Service { Service(Value.self, key: slot.record.key) }
 
   /// Returns storage for the same property with another value, to be put in place of this.
   @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {
     PropertyStorage(
-      slot.fields.declaration, value: value, state: slot.fields.epoch.pointee.load(ordering: .acquiring),
+      slot.declaration, value: value, state: slot.record.epoch.pointee.load(ordering: .acquiring),
       isAssigned: true)
   }
 
   /// Returns storage for the same property without a value, to be put in place of this.
-  @inlinable public func replacedWithNothing() -> PropertyStorage { PropertyStorage(slot.fields.declaration) }
+  @inlinable public func replacedWithNothing() -> PropertyStorage { PropertyStorage(slot.declaration) }
 }
 
 /// Where a property's value is: a header of the same shape for all types, then the value.
@@ -83,18 +83,34 @@ public import Synchronization
     @inline(__always) nonmutating unsafeMutableAddress { unsafe header }
   }
 
+  /// What of that doesn't depend on the value's type.
+  @inlinable var record: PropertyRecord {
+    @inline(__always) unsafeAddress {
+      unsafe UnsafePointer(UnsafeRawPointer(header).assumingMemoryBound(to: PropertyRecord.self))
+    }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      unsafe UnsafeMutableRawPointer(header).assumingMemoryBound(to: PropertyRecord.self)
+    }
+  }
+
+  @inlinable var declaration: PropertyDeclaration<Value> {
+    PropertyDeclaration(
+      place: record.place, expression: fields.expression, reference: record.reference, key: record.key,
+      options: fields.options)
+  }
+
   init(of buffer: PropertyBuffer.Erased) {
     header = buffer.header.slot.assumingMemoryBound(to: PropertyHeader<Value>.self)
   }
 
   /// Whether the value can be read with no lock.
-  @inlinable package var isReady: Bool { fields.gate.isReady }
+  @inlinable package var isReady: Bool { record.gate.isReady }
 
   /// Whether the value can be read with no lock, and its type wasn't re-injected since it was made.
   ///
   /// The second load is relaxed: a thread that knows of a re-injection has synchronized with it.
   @inlinable package var isCurrent: Bool {
-    fields.gate.state.load(ordering: .acquiring) == fields.epoch.pointee.load(ordering: .relaxed)
+    record.gate.state.load(ordering: .acquiring) == record.epoch.pointee.load(ordering: .relaxed)
   }
 
   /// The value, without a look whether there is one.
@@ -119,35 +135,35 @@ public import Synchronization
 
   // What the slow path uses, so that it needs no pointer.
 
-  var current: UInt { fields.gate.current }
-  var gateIdentity: GateID { fields.gate.identity }
-  var epoch: UInt { fields.epoch.pointee.load(ordering: .acquiring) }
-  var reference: RegistryReference? { fields.declaration.reference }
-  var expression: (() -> Value)? { fields.declaration.expression }
-  var hook: ((AnyObject, Value) -> Void)? { fields.declaration.options?.hook }
+  var current: UInt { record.gate.current }
+  var gateIdentity: GateID { record.gate.identity }
+  var epoch: UInt { record.epoch.pointee.load(ordering: .acquiring) }
+  var reference: RegistryReference? { record.reference }
+  var expression: (() -> Value)? { fields.expression }
+  var hook: ((AnyObject, Value) -> Void)? { fields.options?.hook }
 
-  func settle(as settled: UInt, on thread: ThreadState.ID) { fields.gate.settle(as: settled, on: thread) }
+  func settle(as settled: UInt, on thread: ThreadState.ID) { record.gate.settle(as: settled, on: thread) }
 
   func wait(for type: any Any.Type, on thread: CurrentThread) throws(InjectionError) {
-    try fields.gate.wait(for: type, on: thread)
+    try record.gate.wait(for: type, on: thread)
   }
 
   /// Brings a settled state up to date.
   func renew(_ state: UInt, as current: UInt) {
-    _ = fields.gate.state.compareExchange(
+    _ = record.gate.state.compareExchange(
       expected: state, desired: current, ordering: .acquiringAndReleasing)
   }
 
   /// Writes the first value, as the thread that began the gate.
   func write(_ value: Value) {
     address.initialize(to: value)
-    fields.hasValue = true
+    record.hasValue = true
   }
 
   /// Ends the life of the header and the value.
   @inlinable func deinitialize() {
-    if fields.hasValue { address.deinitialize(count: 1) }
-    if let newer = fields.newer.load(ordering: .acquiring) { PropertyBuffer.Address(raw: newer).release() }
+    if record.hasValue { address.deinitialize(count: 1) }
+    if let newer = record.newer.load(ordering: .acquiring) { PropertyBuffer.Address(raw: newer).release() }
     header.deinitialize(count: 1)
   }
 }
@@ -156,24 +172,15 @@ public import Synchronization
 ///
 /// Use its stored properties one by one: a copy of the declaration looks at the type.
 @frozen @usableFromInline struct PropertyHeader<Value>: ~Copyable {
-  @usableFromInline let gate: CreationGate
-  /// The epoch of the latest re-injection, as a state that is ready; see ``InitializerRegistry/reinject(_:)``.
-  @usableFromInline let epoch: UnsafePointer<Atomic<UInt>>
-  /// The storage whose value took the place of this one's, retained; only with a gate that is replaced.
-  @usableFromInline let newer: Atomic<UnsafeMutableRawPointer?>
-  /// Whether there is a value, whether it can be read or was replaced.
-  @usableFromInline var hasValue: Bool
-  /// Whether the value was assigned, so that no re-injection takes its place.
-  @usableFromInline var isAssigned: Bool
-  @usableFromInline let declaration: PropertyDeclaration<Value>
+  /// First, so that it has the header's address.
+  @usableFromInline var record: PropertyRecord
+  @usableFromInline let expression: (() -> Value)?
+  @usableFromInline let options: PropertyDeclaration<Value>.Options?
 
   @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) {
-    gate = CreationGate()
-    epoch = RegistryReference.epoch(of: declaration.reference)
-    newer = Atomic(nil)
-    hasValue = false
-    isAssigned = false
-    self.declaration = declaration
+    record = PropertyRecord(at: declaration.place, key: declaration.key, asking: declaration.reference)
+    expression = declaration.expression
+    options = declaration.options
   }
 }
 
@@ -207,7 +214,7 @@ extension PropertyStorage {
 
   @usableFromInline func madeValue(in container: AnyObject?, _ make: () -> Value) -> Value {
     do throws(InjectionError) { return try makeValue(in: container) { _ in make() } } catch {
-      error.stop(at: slot.fields.declaration.place)
+      error.stop(at: slot.record.place)
     }
   }
 }
@@ -218,7 +225,7 @@ extension PropertyStorage {
   /// - Parameter wrapper: The wrapper's name.
   public func description(of wrapper: String) -> String {
     let text = value.map { "\($0)" } ?? "no value yet"
-    return "\(wrapper)<\(TypeName.of(Value.self))>(\(text), declared at \(slot.fields.declaration.place))"
+    return "\(wrapper)<\(TypeName.of(Value.self))>(\(text), declared at \(slot.record.place))"
   }
 }
 
@@ -232,7 +239,7 @@ extension PropertyStorage {
 extension PropertyStorage {
   /// The storage that has taken the place of all others; this one, if none has.
   var newest: PropertyStorage {
-    guard let second = slot.fields.newer.load(ordering: .acquiring) else { return self }
+    guard let second = slot.record.newer.load(ordering: .acquiring) else { return self }
     return PropertyStorage(newestOf(second))
   }
 
@@ -240,7 +247,7 @@ extension PropertyStorage {
   private func newestOf(_ second: UnsafeMutableRawPointer) -> PropertyBuffer.Erased {
     let link = PropertyBuffer.slot(at: second).assumingMemoryBound(to: PropertyHeader<Value>.self)
     return ThreadState.current.read {
-      PropertyBuffer.Address(raw: link.pointee.newer.load(ordering: .acquiring) ?? second).buffer
+      PropertyBuffer.Address(raw: link.pointee.record.newer.load(ordering: .acquiring) ?? second).buffer
     }
   }
 
@@ -256,15 +263,15 @@ extension PropertyStorage {
       guard newest.header == old.header else { return (false, nil) }
       let address = PropertyBuffer.Address(retaining: new.buffer)
       guard let second = slot.newer else {
-        slot.fields.newer.store(address.raw, ordering: .releasing)
+        slot.record.newer.store(address.raw, ordering: .releasing)
         return (true, nil)
       }
       let replaced = ThreadState.write {
-        second.fields.newer.exchange(address.raw, ordering: .acquiringAndReleasing)
+        second.record.newer.exchange(address.raw, ordering: .acquiringAndReleasing)
       }
       return (true, replaced.map { PropertyBuffer.Address(raw: $0) })
     }
-    if isLinked { old.slot.fields.gate.replace() }
+    if isLinked { old.slot.record.gate.replace() }
     // Released with no lock held: a deinitializer may do anything.
     dropped?.release()
     return isLinked
@@ -274,7 +281,7 @@ extension PropertyStorage {
 extension PropertySlot {
   /// The storage that was linked to this.
   @inlinable var newer: PropertySlot? {
-    guard let address = fields.newer.load(ordering: .acquiring) else { return nil }
+    guard let address = record.newer.load(ordering: .acquiring) else { return nil }
     return PropertySlot(header: PropertyBuffer.slot(at: address).assumingMemoryBound(to: PropertyHeader<Value>.self))
   }
 

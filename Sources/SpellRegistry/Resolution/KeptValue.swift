@@ -49,15 +49,6 @@ struct KeptValue: ~Copyable, Sendable {
     of type: Value.Type, on thread: CurrentThread,
     make: (GateID) throws(InjectionError) -> Value
   ) throws(InjectionError) -> Value {
-    try thread.copy(publishedAt: published) { () throws(InjectionError) in
-      try unpublishedValue(of: type, on: thread, make: make)
-    }
-  }
-
-  @inline(never) private func unpublishedValue<Value>(
-    of type: Value.Type, on thread: CurrentThread,
-    make: (GateID) throws(InjectionError) -> Value
-  ) throws(InjectionError) -> Value {
     while true {
       let cell: KeptCell<Value>
       switch look(for: type) {

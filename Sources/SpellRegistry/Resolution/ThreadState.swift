@@ -75,17 +75,11 @@ extension ThreadState {
   ///
   /// Benchmark: "singleton, the same Int from two threads".
   @inline(__always) fileprivate func read<Result>(_ body: () -> Result) -> Result {
-    beginReading()
-    defer { endReading() }
-    return body()
-  }
-
-  @inline(__always) fileprivate func beginReading() {
     isReading.store(true, ordering: .sequentiallyConsistent)
     if Self.isWriting.load(ordering: .sequentiallyConsistent) { awaitWriters() }
+    defer { isReading.store(false, ordering: .releasing) }
+    return body()
   }
-
-  @inline(__always) fileprivate func endReading() { isReading.store(false, ordering: .releasing) }
 
   @inline(never) private func awaitWriters() {
     repeat {
@@ -177,18 +171,6 @@ struct ResolutionFrame: ~Copyable {
     var isKept = false
     /// Run-time arguments can't be compared, so a request with arguments is like no other.
     var hasArguments = false
-
-    init(
-      container: AnyObject? = nil, property: PropertyIdentity.Address? = nil, name: String? = nil, isKept: Bool = false,
-      hasArguments: Bool = false
-    ) {
-      // Not by `map`, which would retain it.
-      self.container = if let container { ObjectIdentifier(container) } else { nil }
-      self.property = property
-      self.name = name
-      self.isKept = isKept
-      self.hasArguments = hasArguments
-    }
   }
 }
 
@@ -237,22 +219,6 @@ struct ResolutionFrame: ~Copyable {
 
   /// Runs `body` while no thread writes; see ``ThreadState``.
   @inline(__always) func read<Result>(_ body: () -> Result) -> Result { fields.read(body) }
-
-  /// Copies the value whose address is published; with none, calls `make` while this thread doesn't read.
-  ///
-  /// Not by way of an Optional, whose type the runtime would have to look up (benchmark: "make an object and read its
-  /// @Injected of a singleton").
-  @inline(__always) func copy<Value>(
-    publishedAt address: borrowing Atomic<UInt>, orElse make: () throws(InjectionError) -> Value
-  ) throws(InjectionError) -> Value {
-    fields.beginReading()
-    if let value = UnsafePointer<Value>(bitPattern: address.load(ordering: .acquiring)) {
-      defer { fields.endReading() }
-      return value.pointee
-    }
-    fields.endReading()
-    return try make()
-  }
 
   /// Runs what makes a value, with a frame of its own.
   ///
