@@ -1,8 +1,8 @@
 // From a request to a value, in the order in which it happens: find the registration that wins, take what its scope keeps
 // or run its initializer, call the hooks.
 //
-// A kept value is found and copied in one look, under the readers' lock and with nothing retained (`readKept`). All else
-// goes on with the registration that the same look found.
+// The shortest way is `supply`: one look finds a kept value and copies it, under the readers' lock and with nothing retained,
+// or finds an initializer that has only to be run. Whatever takes more goes on with the registration that the look found.
 
 // MARK: Asking
 

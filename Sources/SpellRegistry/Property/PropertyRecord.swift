@@ -8,9 +8,11 @@ public import Synchronization
   /// The storage whose value took the place of this one's, retained; only with a gate that is replaced.
   @usableFromInline let newer: Atomic<UnsafeMutableRawPointer?>
   /// Whether there is a value, whether it can be read or was replaced.
-  @usableFromInline var hasValue: Bool
+  ///
+  /// Relaxed, here and below: it is set by the thread that began the gate, and read after the gate by that thread or another.
+  @usableFromInline let hasValue = Atomic(false)
   /// Whether the value was assigned, so that no re-injection takes its place.
-  @usableFromInline var isAssigned: Bool
+  @usableFromInline let isAssigned = Atomic(false)
   @usableFromInline let place: SourcePlace
   /// The declared key to ask for instead of the type.
   @usableFromInline let key: InjectionKeys?
@@ -21,8 +23,6 @@ public import Synchronization
     gate = CreationGate()
     epoch = RegistryReference.epoch(of: reference)
     newer = Atomic(nil)
-    hasValue = false
-    isAssigned = false
     self.place = place
     self.key = key
     self.reference = reference
@@ -109,6 +109,7 @@ extension PropertyRecord {
     let epoch = epoch.pointee.load(ordering: .acquiring)
     do throws(InjectionError) {
       let isMade = try body()
+      if isMade { hasValue.store(true, ordering: .relaxed) }
       gate.settle(as: isMade ? epoch : CreationGate.vacant, on: thread.id)
       if isMade { thread.completeResolution() }
       return isMade

@@ -18,10 +18,7 @@ extension PropertySlot {
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
     guard let expression = fields.expression, fields.options == nil else { return false }
-    let isMade = try? record.make(Value.self, in: container) {
-      address.initialize(to: expression())
-      record.hasValue = true
-    }
+    let isMade = try? record.make(Value.self, in: container) { address.initialize(to: expression()) }
     return isMade ?? false
   }
 
@@ -34,13 +31,11 @@ extension PropertySlot {
     if fields.options != nil { return false }
     return try record.inject(Value.self, in: container) { kept in
       address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
-      record.hasValue = true
     } orMake: { registration, registry, container throws in
       let value = try registration.newValue(of: Value.self) {
         Resolver(point: InjectionPoint(registration.service, of: record.identity, in: container), registry: registry)
       }
       address.initialize(to: value)
-      record.hasValue = true
     }
   }
 }
@@ -152,7 +147,7 @@ extension PropertyStorage {
       return value
     }
     // A value for which nothing is registered any more stays.
-    if newest.slot.record.hasValue {
+    if newest.slot.hasValue {
       newest.slot.settle(as: epoch, on: thread.id)
       return newest.slot.unsafeValue
     }
@@ -242,7 +237,7 @@ extension PropertyStorage {
   private func store(
     _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
-    if newest.slot.record.hasValue {
+    if newest.slot.hasValue {
       // If the value was reset meanwhile, this one goes to the readers that asked before.
       _ = link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
@@ -323,7 +318,7 @@ extension PropertyStorage {
     let current = slot.epoch
     if current == state { return false }
     // Without its registry nothing makes another value.
-    if !slot.record.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
+    if !slot.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
       var services = [service.identifier]
       if let optional = Value.self as? any OptionalValue.Type {
         services.append(ObjectIdentifier(optional.wrappedType))

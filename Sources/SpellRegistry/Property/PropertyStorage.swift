@@ -38,8 +38,8 @@ public import Synchronization
   ) {
     self.init(declaration)
     slot.address.initialize(to: value)
-    slot.record.hasValue = true
-    slot.record.isAssigned = isAssigned
+    slot.record.hasValue.store(true, ordering: .relaxed)
+    slot.record.isAssigned.store(isAssigned, ordering: .relaxed)
     slot.record.gate.state.store(state, ordering: .releasing)
   }
 
@@ -77,19 +77,13 @@ public import Synchronization
 
   @inlinable init(header: UnsafeMutablePointer<PropertyHeader<Value>>) { unsafe self.header = header }
 
-  /// What the property has besides its value; by addressors, as of a pointer, so that an access is to one field, not to all.
-  @inlinable var fields: PropertyHeader<Value> {
-    @inline(__always) unsafeAddress { unsafe UnsafePointer(header) }
-    @inline(__always) nonmutating unsafeMutableAddress { unsafe header }
-  }
+  /// What the property has besides its value; by an addressor, as of a pointer, so that nothing is copied.
+  @inlinable var fields: PropertyHeader<Value> { @inline(__always) unsafeAddress { unsafe UnsafePointer(header) } }
 
   /// What of that doesn't depend on the value's type.
   @inlinable var record: PropertyRecord {
     @inline(__always) unsafeAddress {
       unsafe UnsafePointer(UnsafeRawPointer(header).assumingMemoryBound(to: PropertyRecord.self))
-    }
-    @inline(__always) nonmutating unsafeMutableAddress {
-      unsafe UnsafeMutableRawPointer(header).assumingMemoryBound(to: PropertyRecord.self)
     }
   }
 
@@ -135,6 +129,8 @@ public import Synchronization
 
   // What the slow path uses, so that it needs no pointer.
 
+  var hasValue: Bool { record.hasValue.load(ordering: .relaxed) }
+  var isAssigned: Bool { record.isAssigned.load(ordering: .relaxed) }
   var current: UInt { record.gate.current }
   var gateIdentity: GateID { record.gate.identity }
   var epoch: UInt { record.epoch.pointee.load(ordering: .acquiring) }
@@ -157,12 +153,12 @@ public import Synchronization
   /// Writes the first value, as the thread that began the gate.
   func write(_ value: Value) {
     address.initialize(to: value)
-    record.hasValue = true
+    record.hasValue.store(true, ordering: .relaxed)
   }
 
   /// Ends the life of the header and the value.
   @inlinable func deinitialize() {
-    if record.hasValue { address.deinitialize(count: 1) }
+    if record.hasValue.load(ordering: .relaxed) { address.deinitialize(count: 1) }
     if let newer = record.newer.load(ordering: .acquiring) { PropertyBuffer.Address(raw: newer).release() }
     header.deinitialize(count: 1)
   }

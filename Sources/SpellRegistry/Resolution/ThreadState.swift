@@ -150,18 +150,6 @@ struct ResolutionFrame: ~Copyable {
     self.propertyGate = propertyGate
   }
 
-  /// What may be known of a frame that stays where it is.
-  struct Facts {
-    let type: any Any.Type
-    /// Where other threads may wait for the value.
-    let gates: [GateID?]
-    let place: SourcePlace?
-  }
-
-  var facts: Facts {
-    Facts(type: type, gates: [gate, propertyGate], place: registration.map { $0.retained.place })
-  }
-
   /// Who asks: two requests for one registration that are alike in this need each other's result.
   struct Asker: Equatable {
     var container: ObjectIdentifier?
@@ -265,9 +253,13 @@ struct ResolutionFrame: ~Copyable {
     withExtendedLifetime(graph) {}
   }
 
-  /// What is being made, the outermost first.
-  var frames: [ResolutionFrame.Facts] {
-    sequence(first: fields.innermost) { $0?.pointee.outer }.compactMap { $0?.pointee.facts }.reversed()
+  /// What is being made, the outermost first: its type, where other threads may wait for it, and where it is registered.
+  var frames: [(type: any Any.Type, gates: [GateID?], place: SourcePlace?)] {
+    sequence(first: fields.innermost) { $0?.pointee.outer }.compactMap { frame in
+      guard let frame else { return nil }
+      let place = frame.pointee.registration.map { $0.retained.place }
+      return (frame.pointee.type, [frame.pointee.gate, frame.pointee.propertyGate], place)
+    }.reversed()
   }
 }
 

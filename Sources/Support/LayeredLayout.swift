@@ -1,0 +1,139 @@
+/// Where each box of a picture goes, if lines lead from one to another: each above those that its lines lead to.
+///
+/// A plain layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981): layers by longest path, order by
+/// neighbors' mean position.
+package struct LayeredLayout {
+  package struct Box {
+    package fileprivate(set) var x = 0
+    package fileprivate(set) var y = 0
+    package let width: Int
+    package let height = 32
+  }
+  private struct Line: Hashable {
+    let from: Int
+    let to: Int
+  }
+
+  /// The space between the boxes of a row.
+  private static let gap = 24
+
+  private var boxes: [Box] = []
+  private var bends: [Line: [Int]] = [:]
+  package private(set) var width = 40
+  package private(set) var height = 40
+
+  /// - Parameters:
+  ///   - widths: The width of each box.
+  ///   - lines: The boxes that are connected, by number; a line from a box to itself changes nothing.
+  package init(widths: [Int], lines: [(from: Int, to: Int)]) {
+    var needs = widths.map { _ in [Int]() }
+    for line in lines where line.from != line.to { needs[line.from].append(line.to) }
+    boxes = widths.map { Box(width: $0) }
+    var depths = Self.rows(of: Self.depths(needs), needs, boxes)
+    // A line over several layers has a place in each of those between, so that it goes beside their boxes.
+    var links = needs.map { _ in [Int]() }
+    for from in needs.indices {
+      for to in needs[from] where bends[Line(from: from, to: to)] == nil {
+        let between = (depths[from] + 1..<max(depths[from] + 1, depths[to])).map { depth in
+          depths.append(depth)
+          links.append([])
+          boxes.append(Box(width: 0))
+          return boxes.count - 1
+        }
+        bends[Line(from: from, to: to)] = between
+        for (stop, next) in zip([from] + between, between + [to]) { links[stop].append(next) }
+      }
+    }
+    let layers = Self.ordered(Self.layers(depths), links)
+    let widths = layers.map { layer in layer.dropLast().reduce(boxes[layer.last ?? 0].width) { $0 + step(after: $1) } }
+    width = (widths.max() ?? 0) + 40
+    for (depth, layer) in layers.enumerated() {
+      var x = (width - widths[depth]) / 2
+      for node in layer {
+        boxes[node].x = x
+        boxes[node].y = 20 + depth * 84
+        x += step(after: node)
+      }
+    }
+    height = max(1, layers.count) * 84 - 12
+  }
+
+  /// How far the next box of a row is from a box, or a bend, of which many may be beside one another.
+  private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
+
+  /// A box, or a bend, by number.
+  package func box(of node: Int) -> Box { boxes[node] }
+
+  /// The bends that a line goes through on its way, by number.
+  package func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
+
+  /// How far each node is below a node that no other needs; a cycle is cut when nothing else is left to take.
+  private static func depths(_ needs: [[Int]]) -> [Int] {
+    var open = needs.map { _ in 0 }
+    for node in needs.joined() { open[node] += 1 }
+    var depth = needs.map { _ in 0 }
+    var taken = needs.map { _ in false }
+    var ready = needs.indices.filter { open[$0] == 0 }[...]
+    var cut = 0
+    for _ in needs {
+      while ready.isEmpty {
+        if !taken[cut] { ready.append(cut) }
+        cut += 1
+      }
+      let node = ready.removeFirst()
+      taken[node] = true
+      for needed in needs[node] where !taken[needed] {
+        depth[needed] = max(depth[needed], depth[node] + 1)
+        open[needed] -= 1
+        if open[needed] == 0 { ready.append(needed) }
+      }
+    }
+    return depth
+  }
+
+  /// How wide a row may be, about as wide as a page, unless one box is wider.
+  private static let widestRow = 1000
+
+  /// The depths, with a layer that is too wide in several rows, and what has no line in rows of its own below all others.
+  private static func rows(of depths: [Int], _ needs: [[Int]], _ boxes: [Box]) -> [Int] {
+    let needed = Set(needs.joined())
+    let isAlone = needs.indices.map { needs[$0].isEmpty && !needed.contains($0) }
+    let lowest = (depths.max() ?? 0) + 1
+    let hasLines = isAlone.contains(false)
+    var rows = depths
+    var row = -1
+    for layer in layers(depths.indices.map { hasLines && isAlone[$0] ? lowest : depths[$0] }) where !layer.isEmpty {
+      var width = Int.max / 2
+      for node in layer {
+        width += boxes[node].width + gap
+        if width > widestRow {
+          row += 1
+          width = boxes[node].width
+        }
+        rows[node] = row
+      }
+    }
+    return rows
+  }
+
+  private static func layers(_ depths: [Int]) -> [[Int]] {
+    var layers: [[Int]] = Array(repeating: [], count: (depths.max() ?? -1) + 1)
+    for (node, depth) in depths.enumerated() { layers[depth].append(node) }
+    return layers
+  }
+
+  /// The layers, each sorted by the middle of the places of those that need its nodes, so that few lines cross.
+  private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
+    var neededBy = needs.map { _ in [Int]() }
+    for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }
+    var place = needs.map { _ in 0.0 }
+    return layers.map { layer in
+      let sorted = layer.map { node -> (node: Int, middle: Double) in
+        let places = neededBy[node].map { place[$0] }
+        return (node, places.isEmpty ? 0.5 : places.reduce(0, +) / Double(places.count))
+      }.sorted { ($0.middle, $0.node) < ($1.middle, $1.node) }.map(\.node)
+      for (index, node) in sorted.enumerated() { place[node] = (Double(index) + 0.5) / Double(sorted.count) }
+      return sorted
+    }
+  }
+}
