@@ -151,6 +151,28 @@ import Testing
     #expect(try registry.resolveAll(Ticket.self).count == 1)
   }
 
+  @Test("a registration that is withdrawn while others find it stays until they have used it")
+  func withdrawing() async {
+    let registry = registry
+    let over = Counter()
+    let wrong = await onThreads(2) { index -> Int in
+      if index == 0 {
+        while over.value == 0 {
+          registry.register(Ticket.self) { Ticket(7) }
+          registry.removeAll()
+        }
+        return 0
+      }
+      defer { over.increment() }
+      return (0..<100_000).count { _ in
+        do throws(InjectionError) { return try registry.resolve(Ticket.self).number != 7 } catch {
+          return error.code != .notRegistered
+        }
+      }
+    }
+    #expect(wrong == [0, 0])
+  }
+
   @Test("resets while others resolve leave a cache that works")
   func resetting() async throws {
     let registry = registry

@@ -19,12 +19,18 @@ internal import Synchronization
   var trace: ResolutionTrace.Recording?
   /// The address below which too little of the thread's stack is left to make anything.
   let stackLimit: UInt
-  /// Whether the thread is in ``read(_:)``.
+  /// Whether the thread is in ``CurrentThread/read(_:)``.
   let isReading = Atomic(false)
+  /// The address of what ends that; atomic, so that no compiler takes it for known.
+  private let endOfReading: Atomic<UnsafeRawPointer>
 
   private init() {
     id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
     stackLimit = lowestUsableStackAddress()
+    let end: EndReading = { state in
+      state.assumingMemoryBound(to: ThreadState.self).pointee.isReading.store(false, ordering: .releasing)
+    }
+    endOfReading = Atomic(unsafeBitCast(end, to: UnsafeRawPointer.self))
   }
 
   private static let last = Atomic<ID>(0)
@@ -71,14 +77,19 @@ internal import Synchronization
 // consistent), so at least one sees the other: the reader then waits for the writer, or the writer for the reader.
 // What runs in either must be short, run no code of others, and release nothing: a deinitializer could come back here.
 extension ThreadState {
-  /// Runs `body` while no thread writes.
-  ///
-  /// Benchmark: "singleton, the same Int from two threads".
-  @inline(__always) fileprivate func read<Result>(_ body: () -> Result) -> Result {
+  @inline(__always) fileprivate func beginReading() {
     isReading.store(true, ordering: .sequentiallyConsistent)
     if Self.isWriting.load(ordering: .sequentiallyConsistent) { awaitWriters() }
-    defer { isReading.store(false, ordering: .releasing) }
-    return body()
+  }
+
+  /// Ends reading, by a call that the compiler can't see into.
+  ///
+  /// It moves the retain of what was found past a store, since a store releases nothing; then another thread may free the
+  /// object first. Past a call that may release something, it moves none.
+  fileprivate typealias EndReading = @convention(c) (UnsafeMutableRawPointer) -> Void
+
+  fileprivate var endReading: EndReading {
+    @inline(__always) get { unsafeBitCast(endOfReading.load(ordering: .relaxed), to: EndReading.self) }
   }
 
   @inline(never) private func awaitWriters() {
@@ -206,7 +217,13 @@ struct ResolutionFrame: ~Copyable {
   }
 
   /// Runs `body` while no thread writes; see ``ThreadState``.
-  @inline(__always) func read<Result>(_ body: () -> Result) -> Result { fields.read(body) }
+  ///
+  /// Benchmark: "singleton, the same Int from two threads".
+  @inline(__always) func read<Result>(_ body: () -> Result) -> Result {
+    fields.beginReading()
+    defer { unsafe fields.endReading(state) }
+    return body()
+  }
 
   /// Runs what makes a value, with a frame of its own.
   ///
