@@ -164,7 +164,7 @@ import Testing
         return 0
       }
       defer { over.increment() }
-      return (0..<100_000).count { _ in
+      return (0..<300_000).count { _ in
         do throws(InjectionError) { return try registry.resolve(Ticket.self).number != 7 } catch {
           return error.code != .notRegistered
         }
