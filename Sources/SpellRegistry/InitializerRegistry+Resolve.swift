@@ -47,8 +47,9 @@ extension InitializerRegistry {
         Resolver(point: InjectionPoint(registration.service, named: name, in: container), registry: registry)
       }
     }
-    if let value { return value }
-    return try resolve(service, named: name, in: container, from: match)
+    guard let value else { return try resolve(service, named: name, in: container, from: match) }
+    if let match { announce(value, of: match, named: name, in: container) }
+    return value
   }
 
   /// Supplies a request with what takes one look: the value that the winning registration keeps or, if it makes each anew, what
@@ -59,7 +60,8 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - copy: Copies the value from where it is kept.
   ///   - make: Runs the registration's initializer, with the registry and the container of the request.
-  /// - Returns: The registration that was found, if neither was called.
+  /// - Returns: The registration that was found, if neither was called, or if a hook that was added meanwhile wants to hear
+  ///   of the value.
   @usableFromInline func supply(
     _ service: Service, named name: RequestedName, in container: AnyObject?, copying copy: (UnsafeRawPointer) -> Void,
     orMake make: RegistrationStorage.Initialize
@@ -68,9 +70,7 @@ extension InitializerRegistry {
     switch look(for: service, named: name, inContainer: container != nil, on: thread, copying: copy) {
     case .copied: return nil
     case .other(let match): return match
-    case .initializer(let registration):
-      try run(make, of: registration, named: name, in: container, on: thread)
-      return nil
+    case .initializer(let registration): return try run(make, of: registration, named: name, in: container, on: thread)
     }
   }
 
@@ -78,14 +78,36 @@ extension InitializerRegistry {
   @inline(never) private func run(
     _ make: RegistrationStorage.Initialize, of registration: RegistrationStorage, named name: RequestedName,
     in container: AnyObject?, on thread: CurrentThread
-  ) throws(InjectionError) {
+  ) throws(InjectionError) -> Match? {
     try runInitializer(
       of: registration, asker: .init(container: container.map { ObjectIdentifier($0) }, name: name.text), on: thread,
       at: { InjectionPoint(registration.service, named: name.text, in: container) }
     ) {
       try make(registration, self, container)
     }
+    if isHeard(registration) { return Match(registration, .exact, of: self) }
     thread.completeResolution()
+    return nil
+  }
+
+  /// Whether a hook wants to hear of a registration's value; without one, of the value of a property's own expression.
+  func isHeard(_ registration: RegistrationStorage?) -> Bool {
+    hooks.areUsed || registration?.hooks.areUsed ?? false
+  }
+
+  @usableFromInline func announce<Value>(_ value: Value, of match: Match, named name: String?, in container: AnyObject?)
+  {
+    let registration = match.registration
+    announce(value, of: registration, at: InjectionPoint(registration.service, named: name, in: container))
+  }
+
+  /// Ends a resolution: calls the hooks, and what waits for the end.
+  func announce<Value>(
+    _ value: Value, of registration: RegistrationStorage?, at point: @autoclosure () -> InjectionPoint
+  ) {
+    registration?.hooks.callAll(value, at: point())
+    hooks.callAll(value, at: point())
+    ThreadState.current.completeResolution()
   }
 
   /// What one look has found.
@@ -139,9 +161,7 @@ extension InitializerRegistry {
     at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     let value: Value = try value(of: match, asker: asker, on: thread, at: point)
-    match.registration.hooks.callAll(value, at: point())
-    hooks.callAll(value, at: point())
-    thread.completeResolution()
+    announce(value, of: match.registration, at: point())
     return value
   }
 

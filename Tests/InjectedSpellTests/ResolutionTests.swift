@@ -57,6 +57,25 @@ private final class BookShelf: Shelf<String> {}
     #expect(runs.value == 2)
   }
 
+  @Test("a hook that is added while a property's value is made hears of it")
+  func aHookThatIsAddedMeanwhileHears() {
+    final class Page { @Injected var clock: Clock }
+    let (registry, heard) = (InitializerRegistry(), Shared<[String]>([]))
+    registry.register(Int.self, scope: .singleton) {
+      registry.onInjection { value, point in
+        heard.update { $0.append("\(type(of: value)) for \(point.propertyName ?? "-")") }
+      }
+      return 7
+    }
+    registry.register(Clock.self) {
+      _ = try $0.resolve(Int.self)
+      return Clock()
+    }
+    let page = registry.run { Page() }
+    #expect(page.clock === page.clock)
+    #expect(heard.value == ["Int for -", "Clock for clock"])
+  }
+
   @Test("an initializer gets the property and the object that a first read is for, with and without a run")
   func anInitializerGetsThePropertyAndTheObject() throws {
     final class Page {

@@ -147,6 +147,26 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(completed.value == 1)
   }
 
+  @Test("a hook that is added by an expression hears of its value")
+  func aHookThatIsAddedByAnExpressionHears() {
+    final class Page {
+      let heard: Counter
+      @Lazy var number: Int
+      init(_ heard: Counter, _ registry: InitializerRegistry) {
+        self.heard = heard
+        _number = Lazy(
+          wrappedValue: {
+            registry.onInjection { _, point in if point.propertyName == "number" { heard.increment() } }
+            return 7
+          }())
+      }
+    }
+    let (registry, heard) = (InitializerRegistry(), Counter())
+    let page = registry.run { Page(heard, registry) }
+    #expect(page.number + page.number == 14)
+    #expect(heard.value == 1)
+  }
+
   @Test("a registration wins over the empty initializer")
   func aRegistrationWinsOverTheEmptyInitializer() {
     registry.register(Basket.self) { Basket(items: 3) }

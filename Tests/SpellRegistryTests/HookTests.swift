@@ -30,6 +30,23 @@ import Testing
       ])
   }
 
+  @Test("a hook that is added while a value is made hears of it, in every scope", arguments: 0..<3)
+  func addedMeanwhile(scope: Int) throws {
+    let scopes: [Scope<Ticket>] = [.unique, .graph, .singleton]
+    let (registry, heard) = (registry, Shared<[String]>([]))
+    let registration = Shared<Registration<Ticket>?>(nil)
+    let added = registry.register(Ticket.self, scope: scopes[scope]) {
+      registry.onInjection { value, _ in heard.update { $0.append("registry: \(type(of: value))") } }
+      registration.value?.onInjection { ticket, point in
+        heard.update { $0.append("registration: \(ticket.number) for \(point.propertyName ?? "-")") }
+      }
+      return Ticket(7)
+    }.onCompletion { _, _ in heard.update { $0.append("completion") } }
+    registration.update { $0 = added }
+    _ = try registry.resolve(Ticket.self, named: "name")
+    #expect(heard.value == ["registration: 7 for name", "registry: Ticket", "completion"])
+  }
+
   @Test("each call of resolve is heard, also for a value that was kept, and each value of resolveAll")
   func everyInjection() throws {
     let heard = Counter()

@@ -34,10 +34,18 @@ public import Synchronization
   }
 }
 
+/// What the shortest way of a first read has led to.
+@usableFromInline enum Supply {
+  case nothing
+  case value
+  /// A value of which hooks that were added meanwhile want to hear; without a registration, the property's own expression's.
+  case heardValue(RegistrationStorage?)
+}
+
 // MARK: The shortest ways of a first read
 //
-// Either does nothing, and returns false, if more than this has a say in the value. They know nothing of the value's type:
-// what does is in the closures, which are compiled where the type is known.
+// Either supplies nothing if more than this has a say in the value. They know nothing of the value's type: what does is in
+// the closures, which are compiled where the type is known.
 
 extension PropertyRecord {
   /// Runs the property's own expression as the thread that makes the value, if the value is vacant.
@@ -45,21 +53,22 @@ extension PropertyRecord {
   /// - Throws: `.cycle` or `.stackExhausted`, before the expression runs.
   @usableFromInline func make(
     _ type: any Any.Type, in container: AnyObject?, by expression: () -> Void
-  ) throws(InjectionError) -> Bool {
-    // Each registry apart, since one of the two as a value would be retained.
-    let isConcerned =
-      if let reference {
-        reference.isWeak || reference.registry?.isConcerned(with: container) ?? true
-      } else {
-        InitializerRegistry.shared.isConcerned(with: container)
-      }
-    if isConcerned { return false }
+  ) throws(InjectionError) -> Supply {
+    guard let reference else { return try make(type, in: container, for: .shared, by: expression) }
+    guard !reference.isWeak, let registry = reference.registry else { return .nothing }
+    return try make(type, in: container, for: registry, by: expression)
+  }
+
+  private func make(
+    _ type: any Any.Type, in container: AnyObject?, for registry: InitializerRegistry, by expression: () -> Void
+  ) throws(InjectionError) -> Supply {
+    if registry.isConcerned(with: container) { return .nothing }
     let thread = ThreadState.current
     return try make(on: thread) { () throws(InjectionError) in
       let frame = ResolutionFrame(
         on: thread, type: type, registration: nil, asker: asker(in: container), gate: gate.identity)
       try thread.making(frame, at: { InjectionStep(type) }) { expression() }
-      return true
+      return registry.isHeard(nil) ? .heardValue(nil) : .value
     }
   }
 
@@ -70,24 +79,25 @@ extension PropertyRecord {
   @usableFromInline func inject(
     _ valueType: any Any.Type, in container: AnyObject?, copying copy: (UnsafeRawPointer) -> Void,
     orMake make: RegistrationStorage.Initialize
-  ) throws(InjectionError) -> Bool {
-    if let container, ObserverCache.observes(type(of: container)) { return false }
+  ) throws(InjectionError) -> Supply {
+    if let container, ObserverCache.observes(type(of: container)) { return .nothing }
+    // Each registry apart, since one of the two as a value would be retained.
     guard let reference else {
       return try inject(Service(valueType, key: key), in: container, from: .shared, copying: copy, orMake: make)
     }
-    guard !reference.isWeak, let registry = reference.registry else { return false }
+    guard !reference.isWeak, let registry = reference.registry else { return .nothing }
     return try inject(Service(valueType, key: key), in: container, from: registry, copying: copy, orMake: make)
   }
 
   private func inject(
     _ service: Service, in container: AnyObject?, from registry: InitializerRegistry,
     copying copy: (UnsafeRawPointer) -> Void, orMake make: RegistrationStorage.Initialize
-  ) throws(InjectionError) -> Bool {
+  ) throws(InjectionError) -> Supply {
     let thread = ThreadState.current
     return try self.make(on: thread) { () throws(InjectionError) in
       switch registry.look(for: service, named: .ofProperty, inContainer: container != nil, on: thread, copying: copy) {
-      case .copied: return true
-      case .other: return false
+      case .copied: return .value
+      case .other: return .nothing
       case .initializer(let registration):
         try registry.runInitializer(
           of: registration, asker: asker(in: container), gate: gate.identity, on: thread,
@@ -95,24 +105,28 @@ extension PropertyRecord {
         ) {
           try make(registration, registry, container)
         }
-        return true
+        return registry.isHeard(registration) ? .heardValue(registration) : .value
       }
     }
   }
 
-  /// Runs `body` as the thread that makes the value, if the value is vacant; returns whether it made the value.
+  /// Runs `body`, which makes the value, as the thread that makes it, if the value is vacant.
   @inline(__always) private func make(
-    on thread: CurrentThread, _ body: () throws(InjectionError) -> Bool
-  ) throws(InjectionError) -> Bool {
-    guard gate.begin(from: CreationGate.vacant, on: thread.id) else { return false }
+    on thread: CurrentThread, _ body: () throws(InjectionError) -> Supply
+  ) throws(InjectionError) -> Supply {
+    guard gate.begin(from: CreationGate.vacant, on: thread.id) else { return .nothing }
     // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
     let epoch = epoch.pointee.load(ordering: .acquiring)
     do throws(InjectionError) {
-      let isMade = try body()
-      if isMade { hasValue.store(true, ordering: .relaxed) }
-      gate.settle(as: isMade ? epoch : CreationGate.vacant, on: thread.id)
-      if isMade { thread.completeResolution() }
-      return isMade
+      let supply = try body()
+      if case .nothing = supply {
+        gate.settle(as: CreationGate.vacant, on: thread.id)
+        return supply
+      }
+      hasValue.store(true, ordering: .relaxed)
+      gate.settle(as: epoch, on: thread.id)
+      if case .value = supply { thread.completeResolution() }
+      return supply
     } catch {
       gate.settle(as: CreationGate.vacant, on: thread.id)
       throw error
@@ -121,5 +135,14 @@ extension PropertyRecord {
 
   private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
     ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, property: identity.address)
+  }
+
+  /// Calls the hooks that were added while the value was made.
+  @usableFromInline func announce<Value>(
+    _ value: Value, of registration: RegistrationStorage?, in container: AnyObject?
+  ) {
+    let registry = reference.map { $0.registry } ?? .shared
+    registry?.announce(
+      value, of: registration, at: InjectionPoint(Service(Value.self, key: key), of: identity, in: container))
   }
 }

@@ -18,8 +18,10 @@ extension PropertySlot {
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
     guard let expression = fields.expression, fields.options == nil else { return false }
-    let isMade = try? record.make(Value.self, in: container) { address.initialize(to: expression()) }
-    return isMade ?? false
+    guard let supply = try? record.make(Value.self, in: container, by: { address.initialize(to: expression()) }) else {
+      return false
+    }
+    return end(supply, in: container)
   }
 
   /// Makes the value that the registry gives by one look, if nothing else has a say in it: nothing is there yet, the
@@ -29,13 +31,25 @@ extension PropertySlot {
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromRegistration(in container: AnyObject?) throws(InjectionError) -> Bool {
     if fields.options != nil { return false }
-    return try record.inject(Value.self, in: container) { kept in
+    let supply = try record.inject(Value.self, in: container) { kept in
       address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
     } orMake: { registration, registry, container throws in
       let value = try registration.newValue(of: Value.self) {
         Resolver(point: InjectionPoint(registration.service, of: record.identity, in: container), registry: registry)
       }
       address.initialize(to: value)
+    }
+    return end(supply, in: container)
+  }
+
+  /// Returns whether there is a value, after the hooks that were added meanwhile.
+  @inlinable func end(_ supply: Supply, in container: AnyObject?) -> Bool {
+    switch supply {
+    case .value: return true
+    case .nothing: return false
+    case .heardValue(let registration):
+      record.announce(unsafeValue, of: registration, in: container)
+      return true
     }
   }
 }
