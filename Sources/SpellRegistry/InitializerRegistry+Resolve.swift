@@ -79,15 +79,25 @@ extension InitializerRegistry {
     _ make: RegistrationStorage.Initialize, of registration: RegistrationStorage, named name: RequestedName,
     in container: AnyObject?, on thread: CurrentThread
   ) throws(InjectionError) -> Match? {
-    try runInitializer(
-      of: registration, asker: .init(container: container.map { ObjectIdentifier($0) }, name: name.text), on: thread,
-      at: { InjectionPoint(registration.service, named: name.text, in: container) }
-    ) {
-      try make(registration, self, container)
-    }
+    try makeAtOnce(
+      make, of: registration, asker: .init(container: container.map { ObjectIdentifier($0) }, name: name.text),
+      gate: nil,
+      in: container, on: thread, at: { InjectionPoint(registration.service, named: name.text, in: container) })
     if isHeard(registration) { return Match(registration, .exact, of: self) }
     thread.completeResolution()
     return nil
+  }
+
+  /// Takes a registration's instance or runs its initializer.
+  @inline(__always) func makeAtOnce(
+    _ make: RegistrationStorage.Initialize, of registration: RegistrationStorage, asker: ResolutionFrame.Asker,
+    gate: GateID?, in container: AnyObject?, on thread: CurrentThread, at point: () -> InjectionPoint
+  ) throws(InjectionError) {
+    // An instance is there, so it needs no frame.
+    if registration.isInstance, (try? make(registration, self, container)) != nil { return }
+    try runInitializer(of: registration, asker: asker, gate: gate, on: thread, at: point) {
+      try make(registration, self, container)
+    }
   }
 
   /// Whether a hook wants to hear of a registration's value; without one, of the value of a property's own expression.

@@ -107,8 +107,8 @@ enum ObserverCache {
 /// Hooks that are called in the order in which they were added.
 struct Hooks: ~Copyable, Sendable {
   typealias Hook = @Sendable (Any, InjectionPoint) -> Void
-  private let hooks = Lock<[Hook]>([])
   private let isUsed = Atomic(false)
+  private let hooks = Lock<[Hook]>([])
 
   /// Whether there is any; saves the lock if there is none.
   ///

@@ -99,12 +99,9 @@ extension PropertyRecord {
       case .copied: return .value
       case .other: return .nothing
       case .initializer(let registration):
-        try registry.runInitializer(
-          of: registration, asker: asker(in: container), gate: gate.identity, on: thread,
-          at: { InjectionPoint(service, of: identity, in: container) }
-        ) {
-          try make(registration, registry, container)
-        }
+        try registry.makeAtOnce(
+          make, of: registration, asker: asker(in: container), gate: gate.identity, in: container, on: thread,
+          at: { InjectionPoint(service, of: identity, in: container) })
         return registry.isHeard(registration) ? .heardValue(registration) : .value
       }
     }

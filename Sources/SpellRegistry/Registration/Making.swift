@@ -137,11 +137,12 @@ extension RegistrationStorage {
   /// for a registry and the object whose property asks.
   @usableFromInline typealias Initialize = (RegistrationStorage, InitializerRegistry, AnyObject?) throws -> Void
 
-  /// Runs the initializer of a registration whose values have a type; it takes nothing or a resolver.
+  /// The instance of a registration whose values have a type, or what its initializer makes, which takes nothing or a resolver.
   @inlinable func newValue<Value>(of: Value.Type, with resolver: () -> Resolver) throws -> Value {
     // The table has it under `Value`, which is what every request is made with.
     let registration = unsafeDowncast(self, to: TypedRegistration<Value>.self)
     if let initializer = registration.making.independent { return try initializer() }
+    if let instance = registration.making.instance { return instance() }
     guard let initializer = registration.making.resolving else { misused() }
     return try initializer(resolver())
   }

@@ -6,16 +6,22 @@ internal import Synchronization
 /// `@unchecked Sendable`: a class that isn't final can't be checked. Every stored property is a constant of a `Sendable`
 /// type, here and in the one subclass, but for `former`, which the readers' lock of the table guards.
 @usableFromInline class RegistrationStorage: @unchecked Sendable {
-  /// What the registration keeps for every asker, if its scope says so.
-  let kept: KeptValue
-  let hooks = Hooks()
-  let key: RegistrationKey
-  /// What it serves; it holds the declared key, whose address the key above has.
-  @usableFromInline let service: Service
+  // First what each request looks at: together, it is in few of the processor's cache lines (benchmark: "resolve any type
+  // among 10,000 registrations").
+
   /// Whether it is a declared key's own, which comes after all that is registered.
   let isDefault: Bool
-  /// Whether it makes each value anew, by an initializer that takes nothing but a resolver.
+  /// Whether it gives an instance that was there before.
+  let isInstance: Bool
+  /// Whether it keeps no value, and makes each by an initializer that takes nothing but a resolver.
   private let isPlain: Bool
+  private let hasAdditions = Atomic(false)
+  /// What it serves; it holds the declared key, whose address the key below has.
+  @usableFromInline let service: Service
+  let hooks = Hooks()
+  /// What the registration keeps for every asker, if its scope says so.
+  let kept: KeptValue
+  let key: RegistrationKey
   let place: SourcePlace
   /// Counts up with each registration in the process: the larger, the newer.
   let age: UInt64
@@ -24,14 +30,14 @@ internal import Synchronization
   /// What follows the initializer; of any type, as the runtime would look up a type that depends on the value's for each
   /// registration.
   fileprivate let additions = Lock(Additions())
-  private let hasAdditions = Atomic(false)
 
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    key: consuming RegistrationKey, service: Service, isDefault: Bool, isPlain: Bool, kept: consuming KeptValue,
-    place: SourcePlace
+    key: consuming RegistrationKey, service: Service, isDefault: Bool, isInstance: Bool, isPlain: Bool,
+    kept: consuming KeptValue, place: SourcePlace
   ) {
+    self.isInstance = isInstance
     self.isPlain = isPlain
     self.key = key
     self.service = service
@@ -90,8 +96,7 @@ internal import Synchronization
     return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
   }
 
-  /// Whether a request may run the initializer at once: it takes nothing but a resolver, keeps nothing, and
-  /// nothing follows it.
+  /// Whether a request may take the instance, or run the initializer, at once: nothing follows it.
   final var makesAtOnce: Bool { isPlain && !hasWorkToDoAfterInitializer }
 
   /// Lets go of what the registration keeps, for good.
@@ -102,9 +107,6 @@ internal import Synchronization
 
   /// What an autowired initializer takes, known before it runs.
   var dependencies: [any Any.Type] { [] }
-
-  /// Whether it gives an instance that was there before.
-  var isInstance: Bool { false }
 
   /// The instance as one of its supertypes; nil for a registration that makes its values.
   func instance<Supertype>(as: Supertype.Type) -> Supertype? { nil }
@@ -123,7 +125,7 @@ internal import Synchronization
     self.making = making
     super.init(
       key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
-      isPlain: scope.lifetime.isUnique && making.special == nil && making.instance == nil,
+      isInstance: making.instance != nil, isPlain: scope.lifetime.isUnique && making.special == nil,
       kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place)
   }
 
@@ -185,8 +187,6 @@ internal import Synchronization
   }
 
   override var dependencies: [any Any.Type] { making.dependencies }
-
-  override var isInstance: Bool { making.instance != nil }
 
   override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
     making.instance.flatMap { $0() as? Supertype }

@@ -18,9 +18,9 @@ struct KeptValue: ~Copyable, Sendable {
     var isRetired = false
   }
 
-  private let state = Lock(State())
   /// The address of the value; guarded by the readers' lock.
   private let published = Atomic<UInt>(0)
+  private let state = Lock(State())
   let lifetime: ScopeLifetime
   /// The age at which a value is too old.
   let expiry: Duration?
