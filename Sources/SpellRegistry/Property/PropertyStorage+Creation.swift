@@ -6,53 +6,9 @@
 //   4. The wrapper's fallback.
 //   5. Nil, for an Optional type, which isn't kept; else an error.
 //
-// `makeFromExpression` is the shortcut for the most common first read; `makeValue` is the whole. Both are compiled once for
-// all types but for the expression itself. A `Value` is handed on as it is, never in an Optional or a tuple: the runtime
-// would have to look up that type each time, which costs more than all the rest (benchmark: "first read").
-
-extension PropertySlot {
-  /// Makes the value by the property's own expression, if nothing else has a say in it: nothing is there yet, no
-  /// registration is for a class of containers, and neither a hook nor the container wants to hear of it.
-  ///
-  /// - Parameter container: The object that holds the property, if one does.
-  /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
-  @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
-    guard let expression = fields.expression, fields.options == nil else { return false }
-    guard let supply = try? record.make(Value.self, in: container, by: { address.initialize(to: expression()) }) else {
-      return false
-    }
-    return end(supply, in: container)
-  }
-
-  /// Makes the value that the registry gives by one look, if nothing else has a say in it: nothing is there yet, the
-  /// declaration has only a type or a key, and no hook wants to hear of it.
-  ///
-  /// - Parameter container: The object that holds the property, if one does.
-  /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
-  @inlinable package func makeFromRegistration(in container: AnyObject?) throws(InjectionError) -> Bool {
-    if fields.options != nil { return false }
-    let supply = try record.inject(Value.self, in: container) { kept in
-      address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
-    } orMake: { registration, registry, container throws in
-      let value = try registration.newValue(of: Value.self) {
-        Resolver(point: InjectionPoint(registration.service, of: record.identity, in: container), registry: registry)
-      }
-      address.initialize(to: value)
-    }
-    return end(supply, in: container)
-  }
-
-  /// Returns whether there is a value, after the hooks that were added meanwhile.
-  @inlinable func end(_ supply: Supply, in container: AnyObject?) -> Bool {
-    switch supply {
-    case .value: return true
-    case .nothing: return false
-    case .heardValue(let registration):
-      record.announce(unsafeValue, of: registration, in: container)
-      return true
-    }
-  }
-}
+// The most common first reads take a shorter way, which is in `FirstRead.swift`; this is the whole, compiled once for all
+// types. A `Value` is handed on as it is, never in an Optional or a tuple: the runtime would have to look up that type each
+// time.
 
 extension PropertyStorage {
   /// Makes a value if the registry and the property's expression give none; nil if it can't.
