@@ -26,7 +26,7 @@
         var child: pid_t = 0
         do {
           try store.transaction { changes in
-            child = fork()
+            child = forkWhileOthersSleep()
             try changes.set(1, forKey: "n")
             if child == 0 { return }
             insist(ended(child) == 0)
@@ -63,7 +63,7 @@
           done.signal()
         }
         inside.wait()
-        let child = fork()
+        let child = forkWhileOthersSleep()
         if child == 0 {
           guard (try? store.value(Int.self, forKey: "n")) == 0 else { _exit(1) }
           do { try store.set(2, forKey: "m") } catch { _exit(2) }
@@ -83,9 +83,8 @@
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, lines = lines.path as String] in
         let foreign = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         try FilePreferenceStore(url: URL(filePath: path)).transaction { _ in
-          let child = fork()
+          let child = forkWhileOthersSleep()
           if child == 0 {
-            alarm(300)
             // The test's own pipes, at whose end it waits for this process.
             for descriptor in foreign { close(descriptor) }
             while true { pause() }
@@ -108,7 +107,7 @@
         let store = try FilePreferenceStore(url: URL(filePath: path))
         try store.set(0, forKey: "n")
         var changes: PreferenceChanges? = store.changes()
-        let child = fork()
+        let child = forkWhileOthersSleep()
         if child == 0 {
           if !isInherited { _ = store.changes() }
           changes = nil
@@ -128,7 +127,7 @@
         let store = try FilePreferenceStore(url: URL(filePath: path))
         try store.set(0, forKey: "n")
         let changes = store.changes()
-        let child = fork()
+        let child = forkWhileOthersSleep()
         if child == 0 {
           _ = store.changes()
           try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(2, forKey: "n")

@@ -83,7 +83,7 @@ import Testing
         alarm(300)
         let store = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .milliseconds(100))
         try store.set(1, forKey: "a")
-        let child = fork()
+        let child = forkWhileOthersSleep()
         insist(child >= 0)
         if child == 0 {
           try store.transaction { _ in _ = kill(getpid(), SIGSTOP) }

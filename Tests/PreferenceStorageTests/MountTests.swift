@@ -27,7 +27,7 @@
       await #expect(processExitsWith: .success) {
         [file = file.path as String, inside = inside.path as String] in
         // A process with threads can't have a user namespace of its own, and a child has one thread.
-        let child = fork()
+        let child = forkWhileOthersSleep()
         if child == 0 {
           insist(MountNamespace.enter(mounting: file, at: inside))
           let store = try FilePreferenceStore(path: FilePath(inside), system: PosixFileSystem(), compactingAbove: 200)

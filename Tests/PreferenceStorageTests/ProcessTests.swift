@@ -85,7 +85,7 @@ import Testing
       await #expect(processExitsWith: .success) { [path = file.path as String] in
         let store = try FilePreferenceStore(url: URL(filePath: path))
         try store.set(0, forKey: "count")
-        let child = Glibc.fork()
+        let child = forkWhileOthersSleep()
         insist(child >= 0)
         for _ in 0..<500 {
           try store.transaction { changes in
