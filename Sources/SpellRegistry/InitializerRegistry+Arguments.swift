@@ -87,7 +87,7 @@ extension InitializerRegistry {
       repeat list.append(AnyHashable(each arguments.rest))
       return AnyHashable(list)
     }
-    let making = Making<Value>.withArguments(identity: identity) { (resolver, arguments: Arguments) in
+    let making = Making.withArguments(identity: identity) { (resolver, arguments: Arguments) in
       try initializer(resolver, arguments.first, arguments.second, repeat each arguments.rest)
     }
     return add(
@@ -149,20 +149,21 @@ extension InitializerRegistry {
         owner.table.taking(
           ObjectIdentifier(Arguments.self), for: ObjectIdentifier(Value.self), named: point.propertyName)
       }
-      guard let registration = found as? TypedRegistration<Value>,
-        case .withArguments(let initializer, let variants) = registration.making.form
+      guard let registration = found, case .withArguments(let initializer, let variants) = registration.making.kind
       else { continue }
       let value: Value
       if let variants {
         let arguments = KeptArguments(value: arguments)
         let variant = variants.variant(for: arguments.value) {
-          registration.variant(clock: owner.clock) { try initializer($0, arguments.value) }
+          registration.variant(for: Value.self, clock: owner.clock) { try initializer($0, $1(), arguments.value) }
         }
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
         value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
           try finishedValue(of: registration, on: thread, at: { point }) {
-            try initializer(Resolver(point: point, registry: self), arguments)
+            try initializedValue(of: Value.self) {
+              try initializer($0, Resolver(point: point, registry: self), arguments)
+            }
           }
         }
       }
@@ -194,14 +195,14 @@ extension Resolver {
   }
 }
 
-extension TypedRegistration {
+extension RegistrationStorage {
   /// A registration that keeps the value for one set of arguments as this one's scope says.
-  fileprivate func variant(
-    clock: ElapsedClock, _ initializer: @escaping @Sendable (Resolver) throws -> Value
-  ) -> TypedRegistration {
-    let variant = TypedRegistration(
-      key: key, declaredKey: nil, scope: Scope(lifetime, expiry: kept.expiry), clock: clock, place: place,
-      .resolving(initializer))
+  fileprivate func variant<Value>(
+    for: Value.Type, clock: ElapsedClock, _ initializer: @escaping Making.Initializer
+  ) -> RegistrationStorage {
+    let variant = RegistrationStorage(
+      key: key, declaredKey: nil, scope: Scope<Value>(lifetime, expiry: kept.expiry), clock: clock, place: place,
+      Making(initializer: initializer))
     variant.followAdditions(of: self)
     return variant
   }
@@ -220,19 +221,19 @@ private struct ArgumentList<First, Second, each Rest> {
 // MARK: Kept values
 
 /// The values that a registration keeps for each set of arguments, as a registration for each.
-final class ArgumentVariants<Value>: Sendable {
+final class ArgumentVariants: Sendable {
   /// Arguments, as a key of the table.
   ///
   /// `@unchecked Sendable`: the forms of `register` that keep values demand `Sendable` arguments.
   private struct Key: Hashable, @unchecked Sendable { let arguments: AnyHashable }
 
   private let identity: @Sendable (Any) -> AnyHashable
-  private let variants = Lock<[Key: TypedRegistration<Value>]>([:])
+  private let variants = Lock<[Key: RegistrationStorage]>([:])
 
   init(identity: @escaping @Sendable (Any) -> AnyHashable) { self.identity = identity }
 
   /// The registration for one set of arguments, made when they are first asked with.
-  func variant(for arguments: Any, _ make: () -> TypedRegistration<Value>) -> TypedRegistration<Value> {
+  func variant(for arguments: Any, _ make: () -> RegistrationStorage) -> RegistrationStorage {
     let key = Key(arguments: identity(arguments))
     if let variant = variants.withLock({ $0[key] }) { return variant }
     let made = make()

@@ -94,9 +94,7 @@ extension InitializerRegistry {
     func point() -> InjectionPoint { InjectionPoint(service, named: name, in: nil) }
     let match = match(
       for: service, named: name.map { .known($0) } ?? .none, inContainer: false, on: ThreadState.current, at: point)
-    guard let match, let registration = match.registration as? TypedRegistration<Value>,
-      case .async(let initializer as AsyncValue<Value>) = registration.making.form
-    else {
+    guard let match, case .async(let initializer as AsyncValue<Value>) = match.registration.making.kind else {
       if let match, match.fit == .wrapped {
         do { try await match.registration.makeReady(named: name, for: match.owner) } catch {
           throw InjectionError.wrapping(
@@ -108,6 +106,7 @@ extension InitializerRegistry {
         return try await resolveOnMainActor(service, named: name)
       }
     }
+    let registration = match.registration
     let value: Value
     do {
       value =
@@ -131,10 +130,8 @@ extension InitializerRegistry {
 
 // MARK: Values
 
-/// An async initializer, as code sees it that can't await.
-protocol AsyncInitializer<Value>: AnyObject, Sendable {
-  associatedtype Value
-
+/// An async initializer, as code sees it that doesn't know the value's type.
+protocol AsyncInitializer: AnyObject, Sendable {
   /// Awaits the value that the registration keeps.
   func makeReady(keptBy: RegistrationStorage, named: String?, for: InitializerRegistry) async throws
 }
@@ -163,7 +160,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
   ) async throws -> Value {
     let run = try AsyncRun.begin(registration, named: name)
     let value = try await run.awaited { try await perform(run, for: registry, keepsValue: false) }
-    (registration as? TypedRegistration<Value>)?.complete(value, at: run.point)
+    registration.complete(value, at: run.point)
     return value
   }
 
@@ -188,7 +185,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
         defer { end(run) }
         let value = try await perform(run, for: registry, keepsValue: true)
         registration.kept.keep(value, since: resetCount)
-        (registration as? TypedRegistration<Value>)?.complete(value, at: run.point)
+        registration.complete(value, at: run.point)
         return value
       }
       state.running = Running(resetCount: resetCount, run: run, task: task)
@@ -221,11 +218,8 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
       try await registry.runInitializer(keepsValue: keepsValue) {
         let resolver = Resolver(point: run.point, registry: registry)
         let value = try await initializer(resolver)
-        guard let registration = run.registration as? TypedRegistration<Value>, registration.hasWorkToDoAfterInitializer
-        else {
-          return value
-        }
-        return try registration.decorated(value, resolver)
+        if !run.registration.hasWorkToDoAfterInitializer { return value }
+        return try run.registration.decorated(value, resolver)
       }
     }
   }

@@ -27,9 +27,9 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     autowire initializer: @escaping @Sendable (First) throws -> Value
   ) -> Registration<Value> {
-    add([First.self], named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line)) {
-      try initializer($0.resolve())
-    }
+    register(
+      .resolving(dependencies: [First.self]) { try initializer($0.resolve()) }, named: name, scope: scope,
+      at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers an initializer by the types of its two parameters, as the first form does.
@@ -39,9 +39,10 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     autowire initializer: @escaping @Sendable (First, Second) throws -> Value
   ) -> Registration<Value> {
-    add([First.self, Second.self], named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line)) {
-      try initializer($0.resolve(), $0.resolve())
-    }
+    register(
+      .resolving(dependencies: [First.self, Second.self]) { try initializer($0.resolve(), $0.resolve()) }, named: name,
+      scope: scope,
+      at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers an initializer by the types of its three parameters, as the first form does.
@@ -51,9 +52,11 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     autowire initializer: @escaping @Sendable (First, Second, Third) throws -> Value
   ) -> Registration<Value> {
-    add([First.self, Second.self, Third.self], named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line)) {
-      try initializer($0.resolve(), $0.resolve(), $0.resolve())
-    }
+    register(
+      .resolving(dependencies: [First.self, Second.self, Third.self]) {
+        try initializer($0.resolve(), $0.resolve(), $0.resolve())
+      }, named: name, scope: scope,
+      at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers an initializer by the types of its four parameters, as the first form does.
@@ -63,18 +66,10 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     autowire initializer: @escaping @Sendable (First, Second, Third, Fourth) throws -> Value
   ) -> Registration<Value> {
-    add(
-      [First.self, Second.self, Third.self, Fourth.self], named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line)
-    ) {
-      try initializer($0.resolve(), $0.resolve(), $0.resolve(), $0.resolve())
-    }
-  }
-
-  @usableFromInline func add<Value>(
-    _ dependencies: [any Any.Type], named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace,
-    _ initializer: @escaping @Sendable (Resolver) throws -> Value
-  ) -> Registration<Value> {
-    add(Making(resolving: initializer, dependencies: dependencies), named: name, scope: scope, at: place)
+    register(
+      .resolving(dependencies: [First.self, Second.self, Third.self, Fourth.self]) {
+        try initializer($0.resolve(), $0.resolve(), $0.resolve(), $0.resolve())
+      }, named: name, scope: scope,
+      at: SourcePlace(fileID: fileID, line: line))
   }
 }

@@ -17,12 +17,12 @@ extension InitializerRegistry {
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   /// - Returns: The registration, to add hooks to or to withdraw.
-  @discardableResult
+  @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: @escaping @Sendable () throws -> Value
   ) -> Registration<Value> {
-    add(.independent(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
+    register(.independent(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers a closure that creates a value with the help of others.
@@ -30,13 +30,13 @@ extension InitializerRegistry {
   /// ```swift
   /// registry.register(Network.self) { Network(clock: try $0.resolve()) }
   /// ```
-  @discardableResult
+  @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) -> Registration<Value> {
-    add(.resolving(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
+    register(.resolving(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers a closure that creates a value for the properties of one class, from the instance that asks.
@@ -70,12 +70,12 @@ extension InitializerRegistry {
   /// Registers an instance that exists already, and holds it until the registration is withdrawn.
   ///
   /// `match` tells whether it serves properties of its type only, or of any superclass and protocol that it has.
-  @discardableResult
+  @inlinable @discardableResult
   public func register<Value: Sendable>(
     instance: Value, as match: InstanceMatch = .itsType, named name: PropertyName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    add(held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match)
+    register(held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match)
   }
 
   /// Registers an instance that exists already, for the properties of a type that it has.
@@ -121,15 +121,23 @@ extension InitializerRegistry {
     line: UInt = #line
   ) -> (registration: Registration<Value>, replaced: (any Sendable)?) {
     let new = registration(
-      held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match)
+      held(instance), named: name, scope: Scope<Value>.unique, at: SourcePlace(fileID: fileID, line: line), match: match
+    )
     let replaced = ThreadState.write { table.insert(new) }
     return (Registration(storage: new, registry: self), replaced)
   }
 
   /// An instance to register, which this registry holds from now on.
-  func held<Value: Sendable>(_ instance: Value) -> Making<Value> {
+  @inlinable func held<Value: Sendable>(_ instance: Value) -> Making {
     if type(of: instance) is any AnyObject.Type { loosenCurrentReference() }
     return .instance(instance)
+  }
+
+  @usableFromInline func register<Value>(
+    _ making: consuming Making, named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace,
+    match: InstanceMatch = .itsType
+  ) -> Registration<Value> {
+    add(making, named: name, scope: scope, at: place, match: match)
   }
 
   /// Where every form of `register` ends.
@@ -138,7 +146,7 @@ extension InitializerRegistry {
   ///   - key: The declared key that the values are for; nil for their type.
   ///   - scope: How long a value is kept; nil for the key's own scope.
   func add<Value>(
-    _ making: consuming Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
+    _ making: consuming Making, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
     named name: PropertyName? = nil, scope: Scope<Value>?, at place: SourcePlace, match: InstanceMatch = .itsType,
     arguments: (any Any.Type)? = nil, standsIn: Bool = false
   ) -> Registration<Value> {
@@ -150,15 +158,15 @@ extension InitializerRegistry {
   }
 
   private func registration<Value>(
-    _ making: consuming Making<Value>, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
+    _ making: consuming Making, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
     named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace, match: InstanceMatch = .itsType,
     arguments: (any Any.Type)? = nil
-  ) -> TypedRegistration<Value> {
+  ) -> RegistrationStorage {
     scope.check(at: place)
     let registrationKey = RegistrationKey(
       service: Service(Value.self, key: key).identifier, container: container, name: name,
       servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
-    return TypedRegistration(
+    return RegistrationStorage(
       key: registrationKey, declaredKey: key, scope: scope, clock: clock, place: place, making)
   }
 }
@@ -237,28 +245,26 @@ extension InitializerRegistry {
   }
 }
 
-/// A call of a main-actor initializer from a function that is synchronous, and checks where it is.
+/// Throws an error that gives the advice, unless the caller is on the main actor.
+func requireMainActor(orElse advice: @autoclosure () -> String) throws {
+  if !isOnMainActor() { throw InjectionError(.wrongIsolation, through: [], advice: advice()) }
+}
+
+/// A call of a main-actor initializer from a function that is synchronous.
 ///
-/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor or it throws.
+/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor.
 struct MainActorCall<Value>: @unchecked Sendable {
-  let initializer: @MainActor (Resolver) throws -> Value
-  let resolver: Resolver
-  /// What to do instead, if it is called elsewhere.
-  let advice: String
+  private let initializer: @MainActor (Resolver) throws -> Value
+  private let resolver: Resolver
 
   /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
   private struct Made: @unchecked Sendable { let value: Value }
 
-  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver, advice: String) {
+  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver) {
     self.initializer = initializer
     self.resolver = resolver
-    self.advice = advice
   }
 
-  func run() throws -> Value {
-    guard isOnMainActor() else {
-      throw InjectionError(.wrongIsolation, through: [], advice: advice)
-    }
-    return try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value
-  }
+  /// - Precondition: The caller is on the main actor.
+  func run() throws -> Value { try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value }
 }

@@ -128,8 +128,7 @@ extension InitializerRegistry {
     if match.fit != .exact {
       return try convertedValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
     }
-    // The table has it under `Value`, which is what every request is made with.
-    let registration = unsafeDowncast(match.registration, to: TypedRegistration<Value>.self)
+    let registration = match.registration
     switch registration.lifetime {
     case .unique:
       return try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
@@ -146,11 +145,11 @@ extension InitializerRegistry {
 
   // Apart from the above, which would otherwise look up the type of an Optional each time.
   @inline(never) private func graphValue<Value>(
-    of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, propertyGate: GateID?,
+    of registration: RegistrationStorage, asker: ResolutionFrame.Asker, propertyGate: GateID?,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if let value = thread.graph?.value(of: registration, for: self) { return value }
-    let value = try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
+    if let value = thread.graph?.value(of: registration, for: self, as: Value.self) { return value }
+    let value: Value = try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
     // The outermost frame's end forgets them; without a frame this was the outermost request.
     if thread.isMaking {
       if thread.graph == nil { thread.graph = GraphValues() }
@@ -175,52 +174,38 @@ extension InitializerRegistry {
 
   /// Runs a registration's initializer, with this registry as the current one.
   private func newValue<Value>(
-    of registration: TypedRegistration<Value>, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
+    of registration: RegistrationStorage, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
     keepsValue: Bool = false, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if let instance = registration.making.instance { return instance() }
+    func resolver() -> Resolver { Resolver(point: point(), registry: self) }
+    if registration.isInstance, let instance = try? registration.newValue(of: Value.self, with: resolver) {
+      return instance
+    }
     thread.trace?.noteInitializer()
     return try runInitializer(
       of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread,
       at: point
     ) {
       try finishedValue(of: registration, on: thread, at: point) {
-        if registration.making.special == nil {
-          return try registration.newValue(of: Value.self) { Resolver(point: point(), registry: self) }
-        }
-        return try specialValue(of: registration, Resolver(point: point(), registry: self))
+        try registration.newValue(of: Value.self, with: resolver)
       }
-    }
-  }
-
-  @inline(never) private func specialValue<Value>(
-    of registration: TypedRegistration<Value>, _ resolver: Resolver
-  ) throws -> Value {
-    switch registration.making.form {
-    case .onMainActor(let initializer):
-      let advice = "Ask for it on the main actor, or await it: \(registration.callThatAwaits)."
-      return try MainActorCall(initializer, resolver, advice: advice).run()
-    case .async:
-      // What is ready is kept by the scope, and was found there.
-      throw InjectionError(.notReady, through: [], advice: registration.adviceToAwait)
-    case .withArguments, nil:
-      trap("An initializer with arguments was asked for without; please report this.")
     }
   }
 
   /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
   @inline(__always) func runInitializer<Value>(
-    of registration: RegistrationStorage, asker: ResolutionFrame.Asker, gate: GateID? = nil,
+    of registration: RegistrationStorage, asker: consuming ResolutionFrame.Asker, gate: GateID? = nil,
     propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
     at point: () -> InjectionPoint, _ body: () throws -> Value
   ) throws(InjectionError) -> Value {
+    let keepsValue = keepsValue || asker.isKept
     let frame = ResolutionFrame(
       on: thread, type: registration.type, registration: Borrowed(registration), asker: asker,
       registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
     func step() -> InjectionStep { point().step(registration.service, registration: registration.place) }
     return try thread.making(frame, at: step) { () throws(InjectionError) in
       do {
-        return try runInitializer(keepsValue: keepsValue || asker.isKept, body)
+        return try runInitializer(keepsValue: keepsValue, body)
       } catch {
         throw InjectionError.wrapping(error, thrownBy: step())
       }
@@ -229,7 +214,7 @@ extension InitializerRegistry {
 
   /// What a registration's decorators make of a new value, which is left for its completions.
   func finishedValue<Value>(
-    of registration: TypedRegistration<Value>, on thread: CurrentThread, at point: () -> InjectionPoint,
+    of registration: RegistrationStorage, on thread: CurrentThread, at point: () -> InjectionPoint,
     _ make: () throws -> Value
   ) throws -> Value {
     if !registration.hasWorkToDoAfterInitializer { return try make() }

@@ -9,64 +9,64 @@ extension InitializerRegistry {
   @inline(__always) @inlinable func resolve<Value>(
     _ service: Service, named name: String?, in container: AnyObject?
   ) throws(InjectionError) -> Value {
-    var value: Value?
-    let match = try supply(service, named: name.map { .known($0) } ?? .none, in: container) { address in
-      value = address.assumingMemoryBound(to: Value.self).pointee
-    } orMake: { registration, registry, container throws in
-      value = try registration.newValue(of: Value.self) {
-        Resolver(point: InjectionPoint(registration.service, named: name, in: container), registry: registry)
+    try initializedValue(of: Value.self) { memory throws(InjectionError) in
+      let supply = try supply(memory, of: service, named: name.map { .known($0) } ?? .none, in: container) { kept in
+        memory.initializeMemory(as: Value.self, to: kept.assumingMemoryBound(to: Value.self).pointee)
+      }
+      switch supply {
+      case .value: break
+      case .heardValue(let registration):
+        announce(memory.assumingMemoryBound(to: Value.self).pointee, of: registration, named: name, in: container)
+      case .nothing(let match):
+        let value: Value = try resolve(service, named: name, in: container, from: match)
+        memory.initializeMemory(as: Value.self, to: value)
       }
     }
-    guard let value else { return try resolve(service, named: name, in: container, from: match) }
-    if let match { announce(value, of: match, named: name, in: container) }
-    return value
   }
 
-  /// Supplies a request with what takes one look: the value that the winning registration keeps or, if it makes each anew, what
-  /// its initializer makes.
+  /// Puts a value in memory by one look: the one that the winning registration keeps or, if it makes each anew, what its
+  /// initializer makes.
   ///
-  /// It knows nothing of the value's type: what does is in the two closures, which are compiled where the type is known.
-  ///
-  /// - Parameters:
-  ///   - copy: Copies the value from where it is kept.
-  ///   - make: Runs the registration's initializer, with the registry and the container of the request.
-  /// - Returns: The registration that was found, if neither was called, or if a hook that was added meanwhile wants to hear
-  ///   of the value.
+  /// - Parameter copy: Copies a value to the memory from where it is kept.
   @usableFromInline func supply(
-    _ service: Service, named name: RequestedName, in container: AnyObject?, copying copy: (UnsafeRawPointer) -> Void,
-    orMake make: RegistrationStorage.Initialize
-  ) throws(InjectionError) -> Match? {
+    _ memory: UnsafeMutableRawPointer, of service: Service, named name: RequestedName, in container: AnyObject?,
+    copying copy: (UnsafeRawPointer) -> Void
+  ) throws(InjectionError) -> Supply {
     let thread = ThreadState.current
     switch look(for: service, named: name, inContainer: container != nil, on: thread, copying: copy) {
-    case .copied: return nil
-    case .other(let match): return match
-    case .initializer(let registration): return try run(make, of: registration, named: name, in: container, on: thread)
+    case .copied: return .value
+    case .other(let match): return .nothing(match)
+    case .initializer(let registration):
+      return try supply(memory, by: registration, named: name, in: container, on: thread)
     }
   }
 
   /// Apart, so that a value that is kept doesn't pay for it.
-  @inline(never) private func run(
-    _ make: RegistrationStorage.Initialize, of registration: RegistrationStorage, named name: RequestedName,
+  @inline(never) private func supply(
+    _ memory: UnsafeMutableRawPointer, by registration: RegistrationStorage, named name: RequestedName,
     in container: AnyObject?, on thread: CurrentThread
-  ) throws(InjectionError) -> Match? {
-    try makeAtOnce(
-      make, of: registration, asker: .init(container: container.map { ObjectIdentifier($0) }, name: name.text),
-      gate: nil,
-      in: container, on: thread, at: { InjectionPoint(registration.service, named: name.text, in: container) })
-    if isHeard(registration) { return Match(registration, .exact, of: self) }
+  ) throws(InjectionError) -> Supply {
+    try initialize(
+      memory, by: registration, asker: .init(container: container.map { ObjectIdentifier($0) }, name: name.text),
+      gate: nil, on: thread, at: { InjectionPoint(registration.service, named: name.text, in: container) })
+    if isHeard(registration) { return .heardValue(registration) }
     thread.completeResolution()
-    return nil
+    return .value
   }
 
-  /// Takes a registration's instance or runs its initializer.
-  @inline(__always) func makeAtOnce(
-    _ make: RegistrationStorage.Initialize, of registration: RegistrationStorage, asker: ResolutionFrame.Asker,
-    gate: GateID?, in container: AnyObject?, on thread: CurrentThread, at point: () -> InjectionPoint
+  /// Puts a registration's instance in memory, or what its initializer makes.
+  @inline(__always) func initialize(
+    _ memory: UnsafeMutableRawPointer, by registration: RegistrationStorage, asker: consuming ResolutionFrame.Asker,
+    gate: GateID?, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) {
-    // An instance is there, so it needs no frame.
-    if registration.isInstance, (try? make(registration, self, container)) != nil { return }
+    // An instance is there, so it needs no frame, and asks for nothing.
+    if registration.isInstance,
+      (try? registration.making.initializer(memory, { registration.misused(for: registration.type) })) != nil
+    {
+      return
+    }
     try runInitializer(of: registration, asker: asker, gate: gate, on: thread, at: point) {
-      try make(registration, self, container)
+      try registration.making.initializer(memory) { Resolver(point: point(), registry: self) }
     }
   }
 
@@ -75,10 +75,10 @@ extension InitializerRegistry {
     hooks.areUsed || registration?.hooks.areUsed ?? false
   }
 
-  @usableFromInline func announce<Value>(_ value: Value, of match: Match, named name: String?, in container: AnyObject?)
-  {
-    let registration = match.registration
-    announce(value, of: registration, at: InjectionPoint(registration.service, named: name, in: container))
+  @usableFromInline func announce<Value>(
+    _ value: Value, of registration: RegistrationStorage?, named name: String?, in container: AnyObject?
+  ) {
+    announce(value, of: registration, at: InjectionPoint(Service(Value.self), named: name, in: container))
   }
 
   /// Ends a resolution: calls the hooks, and what waits for the end.
@@ -118,4 +118,13 @@ extension InitializerRegistry {
     if makesAtOnce, let registration = match?.registration { return .initializer(registration) }
     return .other(match)
   }
+}
+
+/// What the shortest way of a request or of a first read has led to.
+@usableFromInline enum Supply {
+  case value
+  /// A value of which hooks that were added meanwhile want to hear; without a registration, the property's own expression's.
+  case heardValue(RegistrationStorage?)
+  /// Nothing, as it takes more; with the registration that was found, if one was.
+  case nothing(Match?)
 }

@@ -209,7 +209,7 @@ extension InitializerRegistry {
 
   /// Lets what was made in the running ``run(_:)`` no longer keep this registry, which now keeps an object that may have
   /// been made there.
-  func loosenCurrentReference() {
+  @usableFromInline func loosenCurrentReference() {
     guard let override = Self.override, override.registry.lineage.contains(where: { $0 === self }) else { return }
     override.reference.weaken()
   }

@@ -52,13 +52,13 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// How long a value is kept, and who shares it.
   public let scope: Scope<Value>
   /// The initializer that is there in every context, and those for one context.
-  private let live: Making<Value>
-  private let testing: Making<Value>?
-  private let previewing: Making<Value>?
+  private let live: Making
+  private let testing: Making?
+  private let previewing: Making?
 
   init(
-    _ scope: Scope<Value>, at place: SourcePlace, live: Making<Value>, test: Making<Value>? = nil,
-    preview: Making<Value>? = nil
+    _ scope: Scope<Value>, at place: SourcePlace, live: Making, test: Making? = nil,
+    preview: Making? = nil
   ) {
     scope.check(at: place)
     self.scope = scope
@@ -126,13 +126,13 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
       case .test: testing ?? live
       case .preview: previewing ?? live
       }
-    return TypedRegistration(
+    return RegistrationStorage(
       key: key, declaredKey: self, isDefault: true, scope: scope, clock: clock, place: place,
       making)
   }
 
   /// The same declaration with an initializer for one context: another key, which takes this one's place.
-  private func adding(test: Making<Value>? = nil, preview: Making<Value>? = nil) -> InjectionKey {
+  private func adding(test: Making? = nil, preview: Making? = nil) -> InjectionKey {
     InjectionKey(scope, at: place, live: live, test: test ?? testing, preview: preview ?? previewing)
   }
 

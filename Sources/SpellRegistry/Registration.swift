@@ -6,7 +6,7 @@
 /// registration.unregister()
 /// ```
 public struct Registration<Value>: Sendable {
-  let storage: TypedRegistration<Value>
+  let storage: RegistrationStorage
   let registry: InitializerRegistry
 
   /// Calls `hook` after each injection of a value that this registration gave: a property's first read, or a call of

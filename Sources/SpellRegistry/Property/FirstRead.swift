@@ -27,13 +27,8 @@ extension PropertySlot {
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromRegistration(in container: AnyObject?) throws(InjectionError) -> Bool {
     if fields.options != nil { return false }
-    let supply = try record.inject(Value.self, in: container) { kept in
+    let supply = try record.inject(address, Value.self, in: container) { kept in
       address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
-    } orMake: { registration, registry, container throws in
-      let value = try registration.newValue(of: Value.self) {
-        Resolver(point: InjectionPoint(registration.service, of: record.identity, in: container), registry: registry)
-      }
-      address.initialize(to: value)
     }
     return end(supply, in: container)
   }
@@ -50,14 +45,6 @@ extension PropertySlot {
   }
 }
 
-/// What the shortest way of a first read has led to.
-@usableFromInline enum Supply {
-  case nothing
-  case value
-  /// A value of which hooks that were added meanwhile want to hear; without a registration, the property's own expression's.
-  case heardValue(RegistrationStorage?)
-}
-
 extension PropertyRecord {
   /// Runs the property's own expression as the thread that makes the value, if the value is vacant.
   ///
@@ -66,14 +53,14 @@ extension PropertyRecord {
     _ type: any Any.Type, in container: AnyObject?, by expression: () -> Void
   ) throws(InjectionError) -> Supply {
     guard let reference else { return try make(type, in: container, for: .shared, by: expression) }
-    guard !reference.isWeak, let registry = reference.registry else { return .nothing }
+    guard !reference.isWeak, let registry = reference.registry else { return .nothing(nil) }
     return try make(type, in: container, for: registry, by: expression)
   }
 
   private func make(
     _ type: any Any.Type, in container: AnyObject?, for registry: InitializerRegistry, by expression: () -> Void
   ) throws(InjectionError) -> Supply {
-    if registry.isConcerned(with: container) { return .nothing }
+    if registry.isConcerned(with: container) { return .nothing(nil) }
     let thread = ThreadState.current
     return try make(on: thread) { () throws(InjectionError) in
       let frame = ResolutionFrame(
@@ -86,32 +73,34 @@ extension PropertyRecord {
   /// Lets the registry give the value to the thread that makes it, if the value is vacant and one look at the registry
   /// suffices.
   ///
-  /// `copy` and `make` are those of ``InitializerRegistry/supply(_:named:in:copying:orMake:)``.
+  /// - Parameters:
+  ///   - memory: Where the value goes.
+  ///   - copy: Copies a value to the memory from where it is kept.
   @usableFromInline func inject(
-    _ valueType: any Any.Type, in container: AnyObject?, copying copy: (UnsafeRawPointer) -> Void,
-    orMake make: RegistrationStorage.Initialize
+    _ memory: UnsafeMutableRawPointer, _ valueType: any Any.Type, in container: AnyObject?,
+    copying copy: (UnsafeRawPointer) -> Void
   ) throws(InjectionError) -> Supply {
-    if let container, ObserverCache.observes(type(of: container)) { return .nothing }
+    if let container, ObserverCache.observes(type(of: container)) { return .nothing(nil) }
     // Each registry apart, since one of the two as a value would be retained.
     guard let reference else {
-      return try inject(Service(valueType, key: key), in: container, from: .shared, copying: copy, orMake: make)
+      return try inject(memory, Service(valueType, key: key), in: container, from: .shared, copying: copy)
     }
-    guard !reference.isWeak, let registry = reference.registry else { return .nothing }
-    return try inject(Service(valueType, key: key), in: container, from: registry, copying: copy, orMake: make)
+    guard !reference.isWeak, let registry = reference.registry else { return .nothing(nil) }
+    return try inject(memory, Service(valueType, key: key), in: container, from: registry, copying: copy)
   }
 
   private func inject(
-    _ service: Service, in container: AnyObject?, from registry: InitializerRegistry,
-    copying copy: (UnsafeRawPointer) -> Void, orMake make: RegistrationStorage.Initialize
+    _ memory: UnsafeMutableRawPointer, _ service: Service, in container: AnyObject?,
+    from registry: InitializerRegistry, copying copy: (UnsafeRawPointer) -> Void
   ) throws(InjectionError) -> Supply {
     let thread = ThreadState.current
-    return try self.make(on: thread) { () throws(InjectionError) in
+    return try make(on: thread) { () throws(InjectionError) in
       switch registry.look(for: service, named: .ofProperty, inContainer: container != nil, on: thread, copying: copy) {
       case .copied: return .value
-      case .other: return .nothing
+      case .other: return .nothing(nil)
       case .initializer(let registration):
-        try registry.makeAtOnce(
-          make, of: registration, asker: asker(in: container), gate: gate.identity, in: container, on: thread,
+        try registry.initialize(
+          memory, by: registration, asker: asker(in: container), gate: gate.identity, on: thread,
           at: { InjectionPoint(service, of: identity, in: container) })
         return registry.isHeard(registration) ? .heardValue(registration) : .value
       }
@@ -122,7 +111,7 @@ extension PropertyRecord {
   @inline(__always) private func make(
     on thread: CurrentThread, _ body: () throws(InjectionError) -> Supply
   ) throws(InjectionError) -> Supply {
-    guard gate.begin(from: CreationGate.vacant, on: thread.id) else { return .nothing }
+    guard gate.begin(from: CreationGate.vacant, on: thread.id) else { return .nothing(nil) }
     // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
     let epoch = epoch.pointee.load(ordering: .acquiring)
     do throws(InjectionError) {

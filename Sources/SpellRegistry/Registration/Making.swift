@@ -1,55 +1,93 @@
 /// What makes the values of a registration, and what is known of its dependencies before it runs.
 ///
-/// One of the closures is there. Each has a field of its own: to copy an enum of them, the runtime would have to look up the
-/// enum's type for each value and each registration (benchmark: "a request's registry").
-@usableFromInline struct Making<Value>: Sendable {
-  /// Gives an instance that was there before.
-  @usableFromInline var instance: (@Sendable () -> Value)?
-  /// Needs nothing but itself.
-  @usableFromInline var independent: (@Sendable () throws -> Value)?
-  @usableFromInline var resolving: (@Sendable (Resolver) throws -> Value)?
-  var special: SpecialInitializer?
-  var dependencies: [any Any.Type] = []
+/// Only the closures know the values' type: the runtime would have to look up a type that depends on it for each registration
+/// (benchmark: "register 10,000 again").
+@usableFromInline struct Making: Sendable {
+  /// Puts a new value in memory for one, and asks for the resolver if it takes it.
+  @usableFromInline typealias Initializer = @Sendable (UnsafeMutableRawPointer, () -> Resolver) throws -> Void
 
-  /// The special form, if it has one.
-  var form: TypedSpecialInitializer<Value>.Form? { (special as? TypedSpecialInitializer<Value>)?.form }
-
-  static func independent(_ initializer: @escaping @Sendable () throws -> Value) -> Self {
-    Self(independent: initializer)
+  enum Kind: Sendable {
+    /// Gives an instance that was there before.
+    case instance
+    case initializer
+    case onMainActor
+    /// Takes arguments, and keeps a value for each of them if its scope says so.
+    case withArguments(@Sendable (UnsafeMutableRawPointer, Resolver, Any) throws -> Void, kept: ArgumentVariants?)
+    case async(any AsyncInitializer)
   }
 
-  static func resolving(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> Self {
-    Self(resolving: initializer)
+  /// One that is async or takes arguments is in `kind`.
+  let initializer: Initializer
+  let kind: Kind
+  let dependencies: [any Any.Type]
+
+  /// Whether the initializer runs on any thread, and takes nothing but a resolver.
+  var isPlain: Bool {
+    switch kind {
+    case .instance, .initializer: true
+    case .onMainActor, .withArguments, .async: false
+    }
+  }
+  /// Whether it gives an instance that was there before.
+  var isInstance: Bool { if case .instance = kind { true } else { false } }
+
+  private init(
+    _ kind: Kind, dependencies: [any Any.Type] = [],
+    _ initializer: @escaping Initializer = { _, _ in
+      trap("An initializer that is async or takes arguments was run without; please report this.")
+    }
+  ) {
+    self.kind = kind
+    self.dependencies = dependencies
+    self.initializer = initializer
   }
 
-  private static func special(
-    _ form: TypedSpecialInitializer<Value>.Form, dependencies: [any Any.Type] = []
+  @usableFromInline init(
+    isInstance: Bool = false, dependencies: [any Any.Type] = [], initializer: @escaping Initializer
+  ) {
+    self.init(isInstance ? .instance : .initializer, dependencies: dependencies, initializer)
+  }
+
+  /// A closure that needs nothing but itself.
+  @inlinable static func independent<Value>(_ initializer: @escaping @Sendable () throws -> Value) -> Self {
+    Self { memory, _ in memory.initializeMemory(as: Value.self, to: try initializer()) }
+  }
+
+  @inlinable static func resolving<Value>(
+    dependencies: [any Any.Type] = [], _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) -> Self {
-    Self(special: TypedSpecialInitializer(form), dependencies: dependencies)
+    Self(dependencies: dependencies) { $0.initializeMemory(as: Value.self, to: try initializer($1())) }
+  }
+
+  @inlinable static func instance<Value: Sendable>(_ instance: Value) -> Self {
+    Self(isInstance: true) { memory, _ in memory.initializeMemory(as: Value.self, to: instance) }
   }
 
   /// A closure that takes the object whose property asks.
-  static func inContainer<Container: AnyObject>(
+  static func inContainer<Value, Container: AnyObject>(
     _ initializer: @escaping @Sendable (Container, Resolver) throws -> Value
   ) -> Self {
-    Self(resolving: { resolver in try initializer(resolver.container(), resolver) })
+    .resolving { resolver in try initializer(resolver.container(), resolver) }
   }
 
-  static func autowiring<each Dependency>(
+  static func autowiring<Value, each Dependency>(
     _ initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) -> Self {
-    var dependencies: [any Any.Type] = []
-    repeat dependencies.append((each Dependency).self)
-    return Self(
-      resolving: { resolver in
-        try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
-      }, dependencies: dependencies)
+    .resolving(dependencies: types(repeat (each Dependency).self)) { resolver in
+      try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
+    }
+  }
+
+  private static func types<each Dependency>(_ type: repeat (each Dependency).Type) -> [any Any.Type] {
+    var types: [any Any.Type] = []
+    repeat types.append(each type)
+    return types
   }
 
   /// A closure that takes arguments.
   ///
   /// - Parameter identity: What two requests have in common that get the same value of the scope.
-  static func withArguments<Arguments>(
+  static func withArguments<Value, Arguments>(
     identity: (@Sendable (Arguments) -> AnyHashable)? = nil,
     _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
   ) -> Self {
@@ -59,96 +97,96 @@
       }
       return arguments
     }
-    return .special(
-      .withArguments(
-        { resolver, arguments in try initializer(resolver, typed(arguments)) },
-        kept: identity.map { identity in ArgumentVariants { identity(typed($0)) } }))
-  }
-}
-
-/// The less frequent ways to make a value, of any type: an Optional of a generic class would have to be looked up too.
-///
-/// `@unchecked Sendable`: a class that isn't final can't be checked. It has nothing stored.
-class SpecialInitializer: @unchecked Sendable {}
-
-/// The less frequent ways to make a value.
-///
-/// `@unchecked Sendable`: its superclass can't be checked, and has nothing stored; its one property is a constant of a
-/// `Sendable` type.
-final class TypedSpecialInitializer<Value>: SpecialInitializer, @unchecked Sendable {
-  enum Form: Sendable {
-    /// Takes arguments, and keeps a value for each of them if its scope says so.
-    case withArguments(@Sendable (Resolver, Any) throws -> Value, kept: ArgumentVariants<Value>?)
-    case onMainActor(@MainActor (Resolver) throws -> Value)
-    case async(any AsyncInitializer<Value>)
-  }
-  let form: Form
-
-  init(_ form: Form) { self.form = form }
-}
-
-extension Making where Value: Sendable {
-  static func instance(_ instance: Value) -> Self { Self(instance: { instance }) }
-
-  static func async(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Self {
-    .special(.async(AsyncValue(initializer)))
+    let kind = Kind.withArguments(
+      { $0.initializeMemory(as: Value.self, to: try initializer($1, typed($2))) },
+      kept: identity.map { identity in ArgumentVariants { identity(typed($0)) } })
+    return Self(kind)
   }
 
-  static func onMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> Self {
-    .special(.onMainActor { _ in try initializer() })
+  static func async<Value: Sendable>(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Self {
+    Self(.async(AsyncValue(initializer)))
   }
 
-  static func onMainActor(_ initializer: @escaping @MainActor (Resolver) throws -> Value) -> Self {
-    .special(.onMainActor(initializer))
+  // MARK: The main actor
+
+  static func onMainActor<Value: Sendable>(_ initializer: @escaping @MainActor () throws -> Value) -> Self {
+    .onMainActor { (_: Resolver) in try initializer() }
   }
 
-  static func inContainerOnMainActor<Container: AnyObject & Sendable>(
+  static func onMainActor<Value: Sendable>(
+    dependencies: [any Any.Type] = [], _ initializer: @escaping @MainActor (Resolver) throws -> Value
+  ) -> Self {
+    Self(.onMainActor, dependencies: dependencies) {
+      $0.initializeMemory(as: Value.self, to: try MainActorCall(initializer, $1()).run())
+    }
+  }
+
+  static func inContainerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
     _ initializer: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Self {
-    .special(.onMainActor { resolver in try initializer(resolver.container(), resolver) })
+    .onMainActor { resolver in try initializer(resolver.container(), resolver) }
   }
 
-  static func autowiringOnMainActor<each Dependency>(
+  static func autowiringOnMainActor<Value: Sendable, each Dependency>(
     _ initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
   ) -> Self {
-    var dependencies: [any Any.Type] = []
-    repeat dependencies.append((each Dependency).self)
-    return .special(
-      .onMainActor { resolver in
-        try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
-      }, dependencies: dependencies)
+    .onMainActor(dependencies: types(repeat (each Dependency).self)) { resolver in
+      try initializer(repeat try resolver.registry.resolve(Service((each Dependency).self), from: nil))
+    }
   }
 
-  static func withArgumentsOnMainActor<Arguments: Sendable>(
+  static func withArgumentsOnMainActor<Value: Sendable, Arguments: Sendable>(
     _ initializer: @escaping @MainActor (Resolver, Arguments) throws -> Value
   ) -> Self {
     .withArguments { resolver, arguments in
       let call = "registry.resolve(\(TypeName.source(of: Value.self)), arguments: …)"
-      return try MainActorCall(
-        { resolver in try initializer(resolver, arguments) }, resolver,
-        advice: "Ask for it on the main actor: try await MainActor.run { try \(call) }."
-      ).run()
+      try requireMainActor(orElse: "Ask for it on the main actor: try await MainActor.run { try \(call) }.")
+      return try MainActorCall({ resolver in try initializer(resolver, arguments) }, resolver).run()
     }
   }
 }
 
-extension RegistrationStorage {
-  /// Runs the initializer of a registration whose values are of a type that the caller knows, and puts its value in place,
-  /// for a registry and the object whose property asks.
-  @usableFromInline typealias Initialize = (RegistrationStorage, InitializerRegistry, AnyObject?) throws -> Void
+/// The value that `initialize` puts in memory for one.
+@inline(__always) @inlinable func initializedValue<Value, Failure>(
+  of type: Value.Type, by initialize: (UnsafeMutableRawPointer) throws(Failure) -> Void
+) throws(Failure) -> Value {
+  try withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(Failure) in
+    guard let memory = buffer.baseAddress else { preconditionFailure("The stack gave no memory for a \(type).") }
+    try initialize(memory)
+    return memory.move()
+  }
+}
 
-  /// The instance of a registration whose values have a type, or what its initializer makes, which takes nothing or a resolver.
-  @inlinable func newValue<Value>(of: Value.Type, with resolver: () -> Resolver) throws -> Value {
-    // The table has it under `Value`, which is what every request is made with.
-    let registration = unsafeDowncast(self, to: TypedRegistration<Value>.self)
-    if let initializer = registration.making.independent { return try initializer() }
-    if let instance = registration.making.instance { return instance() }
-    guard let initializer = registration.making.resolving else { misused() }
-    return try initializer(resolver())
+extension RegistrationStorage {
+  /// The instance, or what the initializer makes.
+  ///
+  /// - Precondition: `type` is the registration's.
+  func newValue<Value>(of type: Value.Type, with resolver: () -> Resolver) throws -> Value {
+    if type != self.type { misused(for: type) }
+    return try initializedValue(of: type) { memory throws in try initialize(memory, with: resolver) }
   }
 
-  @usableFromInline func misused() -> Never {
-    trap("A registration's initializer was asked for that it doesn't have; please report this.", at: place)
+  /// Puts the instance, or what the initializer makes, in memory for a value of the registration's type.
+  func initialize(_ memory: UnsafeMutableRawPointer, with resolver: () -> Resolver) throws {
+    switch making.kind {
+    case .instance, .initializer, .withArguments: break
+    case .onMainActor:
+      try requireMainActor(orElse: "Ask for it on the main actor, or await it: \(callThatAwaits).")
+    case .async:
+      // What is ready is kept by the scope, and was found there.
+      throw InjectionError(.notReady, through: [], advice: adviceToAwait)
+    }
+    try making.initializer(memory, resolver)
+  }
+
+  /// The instance as one of its supertypes; nil for a registration that makes its values.
+  func instance<Supertype>(as: Supertype.Type) -> Supertype? {
+    func instance<Value>(of type: Value.Type) -> Any? { try? newValue(of: type) { misused(for: type) } }
+    return isInstance ? instance(of: service.type) as? Supertype : nil
+  }
+
+  func misused(for type: any Any.Type) -> Never {
+    trap("A registration of \(self.type) was asked to make a \(type) without arguments; please report this.", at: place)
   }
 
   /// What to do about a value that isn't there as its initializer is async.

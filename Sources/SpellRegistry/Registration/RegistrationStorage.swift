@@ -1,23 +1,22 @@
 internal import Support
 internal import Synchronization
 
-/// All of a registration but what makes its value, which alone depends on the value's type.
+/// One registration, of values of any type.
 ///
-/// `@unchecked Sendable`: a class that isn't final can't be checked. Every stored property is a constant of a `Sendable`
-/// type, here and in the one subclass, but for `former`, which the readers' lock of the table guards.
-@usableFromInline class RegistrationStorage: @unchecked Sendable {
+/// `@unchecked Sendable`: every stored property is a constant of a `Sendable` type but for `former`, which the readers' lock of
+/// the table guards.
+@usableFromInline final class RegistrationStorage: @unchecked Sendable {
   // First what each request looks at: together, it is in few of the processor's cache lines (benchmark: "resolve any type
   // among 10,000 registrations").
 
   /// Whether it is a declared key's own, which comes after all that is registered.
   let isDefault: Bool
-  /// Whether it gives an instance that was there before.
-  let isInstance: Bool
   /// Whether it keeps no value, and makes each by an initializer that takes nothing but a resolver.
   private let isPlain: Bool
   private let hasAdditions = Atomic(false)
   /// What it serves; it holds the declared key, whose address the key below has.
-  @usableFromInline let service: Service
+  let service: Service
+  let making: Making
   let hooks = Hooks()
   /// What the registration keeps for every asker, if its scope says so.
   let kept: KeptValue
@@ -26,24 +25,23 @@ internal import Synchronization
   /// Counts up with each registration in the process: the larger, the newer.
   let age: UInt64
   /// The registration that this one stands in for and that comes back when this one is withdrawn.
-  final var former: RegistrationStorage?
-  /// What follows the initializer; of any type, as the runtime would look up a type that depends on the value's for each
-  /// registration.
-  fileprivate let additions = Lock(Additions())
+  var former: RegistrationStorage?
+  /// What follows the initializer.
+  private let additions = Lock(Additions())
 
   private static let lastAge = Atomic<UInt64>(0)
 
-  init(
-    key: consuming RegistrationKey, service: Service, isDefault: Bool, isInstance: Bool, isPlain: Bool,
-    kept: consuming KeptValue, place: SourcePlace
+  init<Value>(
+    key: consuming RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
+    clock: @autoclosure () -> ElapsedClock, place: SourcePlace, _ making: consuming Making
   ) {
-    self.isInstance = isInstance
-    self.isPlain = isPlain
+    isPlain = scope.lifetime.isUnique && making.isPlain
+    self.making = making
     self.key = key
-    self.service = service
+    service = Service(Value.self, key: declaredKey)
     self.isDefault = isDefault
     self.place = place
-    self.kept = kept
+    kept = KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock())
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     if case .cached(let cache) = lifetime { cache.add(self) }
   }
@@ -52,22 +50,22 @@ internal import Synchronization
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
-  final var type: any Any.Type { service.type }
-  final var lifetime: ScopeLifetime { kept.lifetime }
+  var type: any Any.Type { service.type }
+  var lifetime: ScopeLifetime { kept.lifetime }
   /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
-  final var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
+  var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
 
   /// What the initializer has asked for so far.
-  final let observed = ObservedServices()
+  let observed = ObservedServices()
   /// That, without its known dependencies.
-  final var observedDependencies: [Service] {
+  var observedDependencies: [Service] {
     observed.all.filter { service in service.key != nil || !dependencies.contains { $0 == service.type } }
   }
 
   /// Whether the value's type is an Optional; kept once known, since the runtime takes its time to say so.
   ///
   /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
-  final var makesOptional: Bool {
+  var makesOptional: Bool {
     if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
     let isOptional = type is any OptionalValue.Type
     if !isOptional { isKnownToMakeNoOptional.store(true, ordering: .relaxed) }
@@ -75,7 +73,7 @@ internal import Synchronization
   }
   private let isKnownToMakeNoOptional = Atomic(false)
 
-  fileprivate struct Additions: Sendable {
+  private struct Additions: Sendable {
     var decorators: [@Sendable (Any, Resolver) throws -> Any] = []
     var completions: [@Sendable (Any, InjectionPoint) -> Void] = []
   }
@@ -83,113 +81,91 @@ internal import Synchronization
   /// Whether anything follows the initializer; if not, a new value is handed on as it is.
   ///
   /// Relaxed: a thread that has synchronized with the one that added something sees it.
-  final var hasWorkToDoAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
+  var hasWorkToDoAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
 
-  fileprivate final func add(_ addition: (inout Additions) -> Void) {
+  private func add(_ addition: (inout Additions) -> Void) {
     additions.withLock { addition(&$0) }
     hasAdditions.store(true, ordering: .relaxed)
   }
 
   /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
-  final func serves(_ service: Service) -> Bool {
+  func serves(_ service: Service) -> Bool {
     func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }
     return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
   }
 
   /// Whether a request may take the instance, or run the initializer, at once: nothing follows it.
-  final var makesAtOnce: Bool { isPlain && !hasWorkToDoAfterInitializer }
+  var makesAtOnce: Bool { isPlain && !hasWorkToDoAfterInitializer }
 
-  /// Lets go of what the registration keeps, for good.
-  func retire() { kept.retire() }
-
-  /// Awaits the value, if an async initializer makes it and the scope keeps it.
-  func makeReady(named name: String?, for registry: InitializerRegistry) async throws {}
-
+  /// Whether it gives an instance that was there before.
+  var isInstance: Bool { making.isInstance }
   /// What an autowired initializer takes, known before it runs.
-  var dependencies: [any Any.Type] { [] }
+  var dependencies: [any Any.Type] { making.dependencies }
 
-  /// The instance as one of its supertypes; nil for a registration that makes its values.
-  func instance<Supertype>(as: Supertype.Type) -> Supertype? { nil }
-}
-
-/// One registration, with what makes its value.
-///
-/// `@unchecked Sendable`: it adds one constant of a `Sendable` type.
-@usableFromInline final class TypedRegistration<Value>: RegistrationStorage, @unchecked Sendable {
-  @usableFromInline let making: Making<Value>
-
-  init(
-    key: consuming RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
-    clock: ElapsedClock, place: SourcePlace, _ making: consuming Making<Value>
-  ) {
-    self.making = making
-    super.init(
-      key: key, service: Service(Value.self, key: declaredKey), isDefault: isDefault,
-      isInstance: making.instance != nil, isPlain: scope.lifetime.isUnique && making.special == nil,
-      kept: KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock), place: place)
+  /// The values that it keeps for arguments, if it takes any.
+  private var variants: ArgumentVariants? {
+    if case .withArguments(_, let variants) = making.kind { variants } else { nil }
   }
 
+  /// Lets go of what the registration keeps, for good.
+  func retire() {
+    kept.retire()
+    variants?.retire()
+  }
+
+  /// Awaits the value, if an async initializer makes it and the scope keeps it.
+  func makeReady(named name: String?, for registry: InitializerRegistry) async throws {
+    guard lifetime.isShared, case .async(let initializer) = making.kind else { return }
+    try await initializer.makeReady(keptBy: self, named: name, for: registry)
+  }
+}
+
+// MARK: Decorators and completions
+
+extension RegistrationStorage {
   /// A value that the initializer has made, after all decorators.
-  func decorated(_ value: Value, _ resolver: Resolver) throws -> Value {
+  func decorated<Value>(_ value: Value, _ resolver: Resolver) throws -> Value {
     try additions.withLock(\.decorators).reduce(value) { try Self.typed($1($0, resolver)) }
   }
 
   /// Leaves a new value for the completions, which run when the thread's resolution has ended.
-  func completeLater(_ value: Value, on thread: CurrentThread, at point: InjectionPoint) {
+  func completeLater<Value>(_ value: Value, on thread: CurrentThread, at point: InjectionPoint) {
     let completions = additions.withLock(\.completions)
     if !completions.isEmpty { thread.completions.append { for complete in completions { complete(value, point) } } }
   }
 
   /// Calls the completions for a new value that was awaited.
-  func complete(_ value: Value, at point: InjectionPoint) {
+  func complete(_ value: Any, at point: InjectionPoint) {
     if hasWorkToDoAfterInitializer { for complete in additions.withLock(\.completions) { complete(value, point) } }
   }
 
-  func addCompletion(_ completion: @escaping @Sendable (Value, InjectionPoint) -> Void) {
+  func addCompletion<Value>(_ completion: @escaping @Sendable (Value, InjectionPoint) -> Void) {
     add { $0.completions.append { value, point in completion(Self.typed(value), point) } }
   }
 
   /// Adds a decorator, and forgets what is kept so that it's made again.
-  func decorate(_ decorator: @escaping @Sendable (Value, Resolver) throws -> Value) {
+  func decorate<Value>(_ decorator: @escaping @Sendable (Value, Resolver) throws -> Value) {
     if isInstance {
       trap("An instance can't be decorated: it was made before. Decorate it, then register the result.", at: place)
     }
     add { $0.decorators.append { value, resolver in try decorator(Self.typed(value), resolver) } }
     kept.reset()
-    if case .withArguments(_, let variants?) = making.form { variants.retire() }
+    variants?.retire()
   }
 
   /// Lets what was added to another registration follow this one's initializer.
   ///
   /// Refers to it weakly, since it keeps this one.
-  func followAdditions(of other: TypedRegistration) {
+  func followAdditions(of other: RegistrationStorage) {
     add { additions in
-      additions.decorators.append { [weak other] value, resolver in
-        try other?.decorated(Self.typed(value), resolver) ?? value
-      }
-      additions.completions.append { [weak other] value, point in other?.complete(Self.typed(value), at: point) }
+      additions.decorators.append { [weak other] value, resolver in try other?.decorated(value, resolver) ?? value }
+      additions.completions.append { [weak other] value, point in other?.complete(value, at: point) }
     }
   }
 
-  private static func typed(_ value: Any) -> Value {
+  private static func typed<Value>(_ value: Any) -> Value {
     guard let value = value as? Value else { trap("A decorated \(Value.self) has another type; please report this.") }
     return value
-  }
-
-  override func retire() {
-    super.retire()
-    if case .withArguments(_, let variants?) = making.form { variants.retire() }
-  }
-
-  override func makeReady(named name: String?, for registry: InitializerRegistry) async throws {
-    guard lifetime.isShared, case .async(let initializer) = making.form else { return }
-    try await initializer.makeReady(keptBy: self, named: name, for: registry)
-  }
-
-  override var dependencies: [any Any.Type] { making.dependencies }
-
-  override func instance<Supertype>(as: Supertype.Type) -> Supertype? {
-    making.instance.flatMap { $0() as? Supertype }
   }
 }
 

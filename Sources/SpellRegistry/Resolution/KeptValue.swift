@@ -27,10 +27,10 @@ struct KeptValue: ~Copyable, Sendable {
   /// What values grow old by; nil if they don't.
   private let clock: ElapsedClock?
 
-  init(lifetime: ScopeLifetime, expiry: Duration?, clock: ElapsedClock) {
+  init(lifetime: ScopeLifetime, expiry: Duration?, clock: @autoclosure () -> ElapsedClock) {
     self.lifetime = lifetime
     self.expiry = expiry
-    self.clock = expiry == nil ? nil : clock
+    self.clock = expiry == nil ? nil : clock()
   }
 
   /// Hands the address of the value over, if it is published; returns whether it was.

@@ -291,13 +291,15 @@ final class GraphValues {
     let registry: ObjectIdentifier
   }
 
-  func value<Value>(of registration: TypedRegistration<Value>, for registry: InitializerRegistry) -> Value? {
+  func value<Value>(
+    of registration: RegistrationStorage, for registry: InitializerRegistry, as type: Value.Type
+  ) -> Value? {
     // The dictionary's own nil would pass for a value of an Optional type.
     guard let kept = values[key(registration, registry)] else { return nil }
     return kept.value as? Value
   }
 
-  func keep<Value>(_ value: Value, of registration: TypedRegistration<Value>, for registry: InitializerRegistry) {
+  func keep<Value>(_ value: Value, of registration: RegistrationStorage, for registry: InitializerRegistry) {
     values[key(registration, registry)] = (registration, value)
   }
 
