@@ -3,7 +3,8 @@
 // "resolve a unique"). Whatever takes more goes on in `InitializerRegistry+Resolve.swift` with the registration that the
 // look found.
 //
-// Only the first function knows the value's type, and is compiled where the type is known; the others are compiled once.
+// Only the first function knows the value's type, and is compiled where the type is known. The others are compiled once: they
+// pass on the memory that the value goes to, which the initializer, a closure, knows the type of.
 
 extension InitializerRegistry {
   @inline(__always) @inlinable func resolve<Value>(
@@ -16,7 +17,8 @@ extension InitializerRegistry {
       switch supply {
       case .value: break
       case .heardValue(let registration):
-        announce(memory.assumingMemoryBound(to: Value.self).pointee, of: registration, named: name, in: container)
+        let value = memory.assumingMemoryBound(to: Value.self).pointee
+        announce(value, of: registration, service: service, named: name, in: container)
       case .nothing(let match):
         let value: Value = try resolve(service, named: name, in: container, from: match)
         memory.initializeMemory(as: Value.self, to: value)
@@ -76,9 +78,10 @@ extension InitializerRegistry {
   }
 
   @usableFromInline func announce<Value>(
-    _ value: Value, of registration: RegistrationStorage?, named name: String?, in container: AnyObject?
+    _ value: Value, of registration: RegistrationStorage?, service: Service, named name: String?,
+    in container: AnyObject?
   ) {
-    announce(value, of: registration, at: InjectionPoint(Service(Value.self), named: name, in: container))
+    announce(value, of: registration, at: InjectionPoint(service, named: name, in: container))
   }
 
   /// Ends a resolution: calls the hooks, and what waits for the end.

@@ -20,6 +20,7 @@ nonisolated extension InjectionKeys {
   static let weather = InjectionKey<any Weather>(scope: .singleton) { Sunshine() }
   static let session = InjectionKey.onMainActor(scope: .singleton) { Session(user: "Ada") }
     .testOnMainActor { Session(user: "tester") }
+    .previewOnMainActor { Session(user: "previewer") }
 }
 
 final class Screen {
@@ -79,6 +80,12 @@ struct MainActorAppTests {
       .onInjectionOnMainActor { session, _ in heard.append(session.user) }
     #expect(Row().session.user == "own")
     #expect(heard == ["own"])
+  }
+
+  @Test("has other values in a preview")
+  func preview() throws {
+    #expect(try InitializerRegistry(context: .preview).resolve(.session).user == "previewer")
+    #expect(try InitializerRegistry().resolve(.session).user == "Ada")
   }
 
   @Test("is reached from a background task by awaiting, with what it needs in between")
