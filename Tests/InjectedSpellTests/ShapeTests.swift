@@ -91,6 +91,23 @@ import TestSupport
     #expect(areEqual(try registry.resolve(Value.self, arguments: 1), value), sourceLocation: location)
   }
 
+  @Test("has the supertypes of its own type, and none of an Optional's")
+  func supertypes() throws {
+    registry.register((any CustomDebugStringConvertible).self) { "registered" }
+    let child = InitializerRegistry(parent: registry)
+    child.register(instance: Nothing(), as: .anySupertype)
+    #expect(type(of: try child.resolve(Any.self)) == Nothing.self)
+    #expect(type(of: try child.run { Holder<any Sendable>() }.$value.resolve()) == Nothing.self)
+    #expect(try child.resolve((any CustomDebugStringConvertible).self) as? String == "registered")
+    #expect(try child.resolveAll((any CustomDebugStringConvertible).self).count == 1)
+    #expect(!child.isRegistered((any ExpressibleByNilLiteral).self))
+    #expect(try child.resolve((any CustomReflectable)?.self) == nil)
+    #expect(child.validate().isEmpty)
+    registry.removeAll()
+    child.register(autowire: { @Sendable (_: any CustomDebugStringConvertible) in Odd() })
+    #expect(child.validate().map(\.code) == [.notRegistered])
+  }
+
   @Test("is released once, also if what comes after it fails")
   func released() throws {
     struct Refusal: Error {}

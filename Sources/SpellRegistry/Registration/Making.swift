@@ -181,8 +181,11 @@ extension RegistrationStorage {
 
   /// The instance as one of its supertypes; nil for a registration that makes its values.
   func instance<Supertype>(as: Supertype.Type) -> Supertype? {
-    func instance<Value>(of type: Value.Type) -> Any? { try? newValue(of: type) { misused(for: type) } }
-    return isInstance ? instance(of: service.type) as? Supertype : nil
+    // Not by way of an `Any?`: an Optional has supertypes of its own.
+    func instance<Value>(of type: Value.Type) -> Supertype? {
+      (try? newValue(of: type) { misused(for: type) }).flatMap { $0 as? Supertype }
+    }
+    return isInstance ? instance(of: service.type) : nil
   }
 
   func misused(for type: any Any.Type) -> Never {
