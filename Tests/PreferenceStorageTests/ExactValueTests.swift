@@ -63,6 +63,59 @@ import Testing
     }
   }
 
+  @Test("a string is no number and no Boolean, however it reads, and its text stays as it was written")
+  func stringsThatReadAsOther() throws {
+    for text in ["true", "false", "12", "-1", "1.5", "null", "[]", "{}", "", "\"", "\"\"", "\\", "a\"b", "\"quoted\""] {
+      for store in [MemoryPreferenceStore(), try FilePreferenceStore(url: folder.file())] as [any PreferenceStore] {
+        try store.set(text, forKey: "value")
+        #expect(try store.value(String.self, forKey: "value") == text)
+        #expect(throws: PreferenceError.self) { try store.value(Bool.self, forKey: "value") }
+        #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "value") }
+        #expect(throws: PreferenceError.self) { try store.value(Int8.self, forKey: "value") }
+        #expect(throws: PreferenceError.self) { try store.value(Double.self, forKey: "value") }
+        #expect(throws: PreferenceError.self) { try store.value([String].self, forKey: "value") }
+        #expect(try store.value(String?.self, forKey: "value") == text)
+      }
+    }
+    for json in [
+      #""""#, #""plain""#, #""\u00e9""#, #""\/""#, #""\"""#, #""\\""#, "\"é\u{7f}\"", "12", "-0", "true", #"["a"]"#,
+    ] {
+      let store = try FilePreferenceStore(url: folder.file())
+      try store.transaction { try $0.set(json: json, forKey: "value") }
+      #expect(try store.json(forKey: "value") == json)
+      let reopened = try FilePreferenceStore(path: FilePath(folder.file().path), system: PosixFileSystem())
+      #expect(try reopened.json(forKey: "value") == json)
+      #expect(reopened.json() == "{\n  \"value\": \(json)\n}\n")
+      try store.removeAll()
+    }
+  }
+
+  @Test("integers at the bounds of each type are read as it, and no others")
+  func bounds() throws {
+    func check<Integer: FixedWidthInteger & Codable>(_ type: Integer.Type) throws {
+      let store = MemoryPreferenceStore()
+      func read(_ json: String) throws -> Integer? {
+        try store.transaction { try $0.set(json: json, forKey: "value") }
+        return try? store.value(type, forKey: "value")
+      }
+      #expect(try read("\(Integer.max)") == .max && read("\(Integer.min)") == .min)
+      #expect(try read("\(Integer.max)0") == nil && read("-\(Integer.max)0") == nil)
+      for digits in ["0", "-0", "99", "123456789", "999999999", "1234567890"] {
+        #expect(try read(digits) == Integer(digits), "\(digits) as \(type)")
+      }
+    }
+    try check(Int.self)
+    try check(UInt.self)
+    try check(Int64.self)
+    try check(UInt64.self)
+    try check(Int32.self)
+    try check(UInt32.self)
+    try check(Int16.self)
+    try check(UInt16.self)
+    try check(Int8.self)
+    try check(UInt8.self)
+  }
+
   @Test("another spelling of an equal string is another value")
   func spellings() throws {
     let store = MemoryPreferenceStore()

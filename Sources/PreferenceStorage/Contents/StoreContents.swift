@@ -128,7 +128,7 @@ struct ValueTable: Sendable {
     if let text = change.text {
       if old == text { return false }
       entries.values[index].text = text
-      liveBytes += text.string.utf8.count - old.string.utf8.count
+      liveBytes += text.length - old.length
     } else {
       liveBytes -= lineLength(entries.keys[index], old)
       entries.remove(at: index)
@@ -157,7 +157,7 @@ struct ValueTable: Sendable {
   }
 
   private func lineLength(_ key: String, _ text: JSONText) -> Int {
-    Line.length(key: key, textLength: text.string.utf8.count)
+    Line.length(key: key, textLength: text.length)
   }
 
   /// The keys whose value is another, or missing, in the other table.

@@ -63,7 +63,7 @@ extension JSONText {
     } else if let value = same(value, as: Date.self) {
       self.init(number: value.timeIntervalSinceReferenceDate)
     } else if let value = same(value, as: Data.self) {
-      self.init("\"" + value.base64EncodedString() + "\"")
+      self.init(string: value.base64EncodedString())
     } else if let value = same(value, as: Float.self) {
       self.init(number: value)
     } else {
@@ -113,19 +113,13 @@ extension JSONText {
     self.init(string)
   }
 
-  private init(string: String) {
-    var bytes: [UInt8] = []
-    JSONString.append(string, to: &bytes)
-    self.init(String(decoding: bytes, as: UTF8.self))
-  }
-
   private init<Number: BinaryFloatingPoint & CustomStringConvertible>(number: Number) {
     if number.isFinite {
       self.init(number.description)
     } else if number.isNaN {
-      self.init("\"" + Spelling.nan + "\"")
+      self.init(string: Spelling.nan)
     } else {
-      self.init("\"" + (number < 0 ? Spelling.negativeInfinity : Spelling.infinity) + "\"")
+      self.init(string: number < 0 ? Spelling.negativeInfinity : Spelling.infinity)
     }
   }
 }
@@ -155,7 +149,7 @@ extension JSONText {
     func mismatch(_ underlying: (any Error)? = nil) -> PreferenceError {
       PreferenceError(
         .typeMismatch,
-        "the value is \(kind) of \(string.utf8.count) bytes, which can't be read as \(type); it was kept."
+        "the value is \(kind) of \(length) bytes, which can't be read as \(type); it was kept."
           + " Read it as the type it was written as, set it again or remove it",
         key: key, underlying: underlying)
     }
@@ -167,7 +161,7 @@ extension JSONText {
 
   /// What the text spells, by its first byte.
   private var kind: String {
-    switch string.utf8.first {
+    switch firstByte {
     case UInt8(ascii: "\""): "a string"
     case UInt8(ascii: "{"): "an object"
     case UInt8(ascii: "["): "an array"
@@ -179,7 +173,7 @@ extension JSONText {
   /// False if the first byte shows that the type can't be read, so that the decoder needn't read a text of any length to
   /// find out.
   private func mayBe<Value>(_ type: Value.Type) -> Bool {
-    if type == String.self || type == Data.self { return string.utf8.first == UInt8(ascii: "\"") }
+    if type == String.self || type == Data.self { return firstByte == UInt8(ascii: "\"") }
     if type is any FixedWidthInteger.Type { return kind == "a number" }
     if type == Bool.self { return kind == "a Boolean" }
     if type is any BinaryFloatingPoint.Type || type == Date.self { return mayBeNumber }
@@ -187,12 +181,12 @@ extension JSONText {
   }
 
   /// Whether it is a number, or the name of one that JSON can't spell.
-  private var mayBeNumber: Bool { string.utf8.count <= Spelling.negativeInfinity.utf8.count + 2 || kind == "a number" }
+  private var mayBeNumber: Bool { length <= Spelling.negativeInfinity.utf8.count + 2 || kind == "a number" }
 
   /// The value that the text spells.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // The types that need no decoder, as far as they are spelled as this library spells them. The bit casts are of a
-    // type to itself; to build an `Optional<Value>` on the way would cost as much as all the rest.
+    // type to itself. There is no `Optional<Value>`, which the runtime would look up at each call.
     if type == Int.self {
       if let value = integer(Int.self) { return unsafeBitCast(value, to: type) }
     } else if type == Bool.self {
@@ -212,6 +206,10 @@ extension JSONText {
     } else if type == Float.self {
       if let value = number(Float.self) { return unsafeBitCast(value, to: type) }
     }
+    return try decodeOtherwise(type)
+  }
+
+  @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let value = otherInteger(type) { return value }
     guard mayBe(type) else { throw KindMismatch() }
     let decoder = JSONDecoder()
@@ -236,11 +234,15 @@ extension JSONText {
   ///
   /// Other spellings of an integer (`3.0`) are the decoder's.
   private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
-    withBytes { bytes in
+    if isPlainString { return nil }
+    return withContent { bytes in
       var digits = bytes[...]
       let isNegative = digits.first == UInt8(ascii: "-")
       if isNegative { digits = digits.dropFirst() }
       guard !digits.isEmpty else { return nil }
+      if digits.count < 10, let small = smallNumber(digits) {
+        return Integer(exactly: isNegative ? -small : small)
+      }
       var value: Integer = 0
       for byte in digits {
         let digit = byte &- UInt8(ascii: "0")
@@ -257,10 +259,21 @@ extension JSONText {
     }
   }
 
+  /// The value of digits so few that they can't overflow; nil if one isn't a digit.
+  private func smallNumber(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    var value = 0
+    for byte in digits {
+      let digit = byte &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      value = value &* 10 &+ Int(digit)
+    }
+    return value
+  }
+
   private var boolean: Bool? {
-    switch string {
-    case "true": true
-    case "false": false
+    switch content {
+    case "true" where !isPlainString: true
+    case "false" where !isPlainString: false
     default: nil
     }
   }
@@ -273,7 +286,7 @@ extension JSONText {
     case Spelling.nan?: .nan
     case .some: nil
     // What is too large for the type is not infinite but an error, which the decoder explains.
-    case nil: Number(string).flatMap { $0.isFinite ? $0 : nil }
+    case nil: Number(content).flatMap { $0.isFinite ? $0 : nil }
     }
   }
 
@@ -281,11 +294,12 @@ extension JSONText {
 
   private var data: Data? { plainString.flatMap { Data(base64Encoded: $0) } }
 
+  /// What the text spells, if it is a string.
   private var plainString: String? {
-    withBytes { bytes in
+    if isPlainString { return content }
+    return withContent { bytes in
       guard bytes.count >= 2, bytes.first == UInt8(ascii: "\"") else { return nil }
-      let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
-      return JSONString.decode(content, hasEscapes: content.contains(UInt8(ascii: "\\")))
+      return JSONString.decode(UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1]), hasEscapes: true)
     }
   }
 }

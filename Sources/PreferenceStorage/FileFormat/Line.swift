@@ -16,7 +16,7 @@ enum Line {
       separator = UInt8(ascii: ",")
       JSONString.append(change.key, to: &bytes)
       bytes.append(UInt8(ascii: ":"))
-      (change.text ?? .null).withBytes { bytes.append(contentsOf: $0) }
+      (change.text ?? .null).append(to: &bytes)
     }
     bytes.append(UInt8(ascii: "}"))
     bytes.withUnsafeMutableBytes { buffer in
@@ -133,10 +133,9 @@ enum Line {
         scanner.skipSpace()
         let start = scanner.position
         guard scanner.skipValue(),
-          let text = JSONString.string(
-            of: UnsafeBufferPointer(rebasing: scanner.bytes[start..<scanner.position]))
+          let text = JSONText(UnsafeBufferPointer(rebasing: scanner.bytes[start..<scanner.position]))
         else { return false }
-        changes.append(PreferenceChange(key: key, text: text == "null" ? nil : JSONText(text)))
+        changes.append(PreferenceChange(key: key, text: text.isNull ? nil : text))
         scanner.skipSpace()
       } while scanner.take(",")
       guard scanner.take("}") else { return false }
