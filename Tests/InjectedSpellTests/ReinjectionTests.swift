@@ -257,7 +257,15 @@ private class Page: InjectionObserver {
     _ = after.clock
     let fresh = Holder()
     _ = fresh.clock
-    func time(_ holder: Holder) -> Duration { ContinuousClock().measure { for _ in 0..<5_000 { _ = holder.clock } } }
+    // A call for each read, so that the compiler can't leave out those whose value isn't used.
+    @inline(never) func read(_ holder: Holder) -> ObjectIdentifier { ObjectIdentifier(holder.clock) }
+    func time(_ holder: Holder) -> Duration {
+      let (first, count) = (read(holder), 5_000)
+      var same = 0
+      let duration = ContinuousClock().measure { for _ in 0..<count { same += read(holder) == first ? 1 : 0 } }
+      #expect(same == count)
+      return duration
+    }
     let rounds = (0..<20).map { _ in (time(fresh), time(after)) }
     let (lowest, changed) = (rounds.map(\.0).min() ?? .zero, rounds.map(\.1).min() ?? .zero)
     #expect(changed / lowest < 8)
