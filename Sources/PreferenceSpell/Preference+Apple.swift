@@ -69,9 +69,9 @@
 
   /// Hands values on as they are demanded.
   ///
-  /// `@unchecked Sendable`: all that changes is behind the lock `state`, but for `cache` and `last`. These and `deliver` are
-  /// used first by the thread that demands the first value; then by a task, which starts after that; and while the task awaits
-  /// it, by a block of the scheduler. So no two threads are at it at once, as Combine demands.
+  /// `@unchecked Sendable`: the lock `state` guards all that changes but `cache` and `last`. One thread at a time uses these and
+  /// `deliver`, as Combine demands: the thread that sets `hasBegun` under the lock; then the task, which that thread starts
+  /// under the lock when it is done; and, while the task is suspended, the scheduler's block, which resumes the task.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var demand = Subscribers.Demand.none

@@ -8,8 +8,8 @@ internal import Synchronization
 /// thread decodes the value while the others wait, and all keep it: a value is decoded once for each change. If two threads
 /// met at a copy, each gets one of its own (``PreferenceCopies``), so that they don't meet again.
 ///
-/// `@unchecked Sendable`: the copies guard themselves, `decoded` is touched under the lock `decoding` alone, and the rest are
-/// atomics and locks or never changes.
+/// `@unchecked Sendable`: the lock `decoding` guards `decoded`, and each copy's atomic `state` guards that copy. `failures` and
+/// `successor` are locks, `decodingThread` and `absentVersion` atomics, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String

@@ -41,8 +41,7 @@ extension InitializerRegistry {
   ) -> Registration<Value> {
     register(
       .resolving(dependencies: [First.self, Second.self]) { try initializer($0.resolve(), $0.resolve()) }, named: name,
-      scope: scope,
-      at: SourcePlace(fileID: fileID, line: line))
+      scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers an initializer by the types of its three parameters, as the first form does.
@@ -55,8 +54,7 @@ extension InitializerRegistry {
     register(
       .resolving(dependencies: [First.self, Second.self, Third.self]) {
         try initializer($0.resolve(), $0.resolve(), $0.resolve())
-      }, named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line))
+      }, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
   /// Registers an initializer by the types of its four parameters, as the first form does.
@@ -69,7 +67,6 @@ extension InitializerRegistry {
     register(
       .resolving(dependencies: [First.self, Second.self, Third.self, Fourth.self]) {
         try initializer($0.resolve(), $0.resolve(), $0.resolve(), $0.resolve())
-      }, named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line))
+      }, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 }

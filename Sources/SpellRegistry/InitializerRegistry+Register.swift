@@ -133,6 +133,8 @@ extension InitializerRegistry {
     return .instance(instance)
   }
 
+  /// Calls `add`, for forms that are inlined into other modules, so that the compiler knows the closure there (benchmark:
+  /// "resolve a unique").
   @usableFromInline func register<Value>(
     _ making: consuming Making, named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace,
     match: InstanceMatch = .itsType

@@ -26,8 +26,8 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts a value in memory by one look: the one that the winning registration keeps or, if it makes each anew, what its
-  /// initializer makes.
+  /// Looks for a registration once, and puts a value in memory: the value that the registration keeps, or a new one from its
+  /// initializer.
   ///
   /// - Parameter copy: Copies a value to the memory from where it is kept.
   @usableFromInline func supply(

@@ -26,6 +26,6 @@
       let line = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
       return line?.split(separator: ")").last?.hasPrefix(" S") == false
     }
-    return awake.count == 1
+    return awake.count <= 1
   }
 #endif

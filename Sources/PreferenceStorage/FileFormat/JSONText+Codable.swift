@@ -232,42 +232,28 @@ extension JSONText {
 
   /// Digits, with or without a minus, and nothing else.
   ///
-  /// Other spellings of an integer (`3.0`) are the decoder's.
+  /// Other spellings of an integer (`3.0`), and numbers of 20 digits, are the decoder's.
   private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+    guard let (magnitude, isNegative) = wholeNumber else { return nil }
+    if !isNegative { return Integer(exactly: magnitude) }
+    return magnitude <= Int64.min.magnitude ? Integer(exactly: Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
+  }
+
+  /// Nil also for a number of 20 digits, which may not fit, so that no digit has to be checked for that.
+  private var wholeNumber: (magnitude: UInt64, isNegative: Bool)? {
     if isPlainString { return nil }
     return withContent { bytes in
-      var digits = bytes[...]
-      let isNegative = digits.first == UInt8(ascii: "-")
-      if isNegative { digits = digits.dropFirst() }
-      guard !digits.isEmpty else { return nil }
-      if digits.count < 10, let small = smallNumber(digits) {
-        return Integer(exactly: isNegative ? -small : small)
-      }
-      var value: Integer = 0
+      let isNegative = bytes.first == UInt8(ascii: "-")
+      let digits = bytes.dropFirst(isNegative ? 1 : 0)
+      guard !digits.isEmpty, digits.count < 20 else { return nil }
+      var magnitude: UInt64 = 0
       for byte in digits {
         let digit = byte &- UInt8(ascii: "0")
         guard digit < 10 else { return nil }
-        let (product, productOverflow) = value.multipliedReportingOverflow(by: 10)
-        let (sum, sumOverflow) =
-          isNegative
-          ? product.subtractingReportingOverflow(Integer(digit))
-          : product.addingReportingOverflow(Integer(digit))
-        guard !productOverflow, !sumOverflow else { return nil }
-        value = sum
+        magnitude = magnitude &* 10 &+ UInt64(digit)
       }
-      return value
+      return (magnitude, isNegative)
     }
-  }
-
-  /// The value of digits so few that they can't overflow; nil if one isn't a digit.
-  private func smallNumber(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
-    var value = 0
-    for byte in digits {
-      let digit = byte &- UInt8(ascii: "0")
-      guard digit < 10 else { return nil }
-      value = value &* 10 &+ Int(digit)
-    }
-    return value
   }
 
   private var boolean: Bool? {
