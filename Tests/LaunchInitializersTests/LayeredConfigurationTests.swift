@@ -4,7 +4,10 @@ import TestSupport
 import Testing
 
 @Suite("Layered configuration") struct LayeredConfigurationTests {
+  let folder: TemporaryFolder
   let secret = "s3cret-value"
+
+  init() throws { folder = try TemporaryFolder() }
 
   @Test("a value comes from the first layer that has it in the current stage")
   func precedence() {
@@ -236,8 +239,7 @@ import Testing
   }
 
   private func write(_ text: String) throws -> String {
-    let url = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID().uuidString).json")
-    try Data(text.utf8).write(to: url)
-    return url.path
+    try folder.write(text, to: "configuration.json")
+    return folder.path(of: "configuration.json")
   }
 }

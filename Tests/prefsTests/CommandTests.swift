@@ -86,12 +86,13 @@ import Testing
   func edit() throws {
     _ = try run(file, "set", "a", "1")
     _ = try run(file, "set", "b", "2")
-    let edit = "prefs \"$file\" edit; echo $?"
+    // A file with an edit that isn't taken over is kept.
+    let edit = "export TMPDIR='\(folder.url.path)'; prefs \"$file\" edit; echo $?"
     #expect(try shell("export EDITOR='sed -i s/1/10/'; \(edit)").output == "0\n")
     #expect(try run(file, "dump").output == "a\t10\nb\t2\n")
     #expect(try shell("export EDITOR='sed -i /a/d'; \(edit)").output == "0\n")
     #expect(try run(file, "dump").output == "b\t2\n")
-    let broken = try shell("export TMPDIR='\(folder.url.path)' EDITOR='sed -i s/2/x/'; \(edit)")
+    let broken = try shell("export EDITOR='sed -i s/2/x/'; \(edit)")
     #expect(broken.output == "65\n")
     #expect(broken.errors.contains("is kept in \(folder.url.path)/prefs-"))
     #expect(try shell("export EDITOR=false; \(edit)").output == "74\n")
@@ -103,7 +104,7 @@ import Testing
     #expect(try shell("export EDITOR='sh \(editor)'; \(edit)").output == "75\n")
     #expect(try run(file, "get", "b").output == "6\n")
     // An edit that the store refuses.
-    let refused = try shell("export TMPDIR='\(folder.url.path)' EDITOR='sed -i s/\\\"b\\\"/\\\"\\\"/'; \(edit)")
+    let refused = try shell("export EDITOR='sed -i s/\\\"b\\\"/\\\"\\\"/'; \(edit)")
     #expect(refused.errors.contains("is kept in \(folder.url.path)/prefs-"))
   }
 
