@@ -49,8 +49,9 @@ extension LaunchSequence {
       listener.wake()
     }
     if let failure {
-      if let signal, failure.code == .shutDown { return 128 + signal.rawValue }
-      throw failure
+      guard let signal, failure.code == .shutDown else { throw failure }
+      // The sequence may have been launched elsewhere, and the signal have come before this call asked for the outcome.
+      if !state.withLock(\.wasLaunched) { return 128 + signal.rawValue }
     }
     if let failure = state.withLock(\.failure) { throw failure }
     return report.entries.allSatisfy { $0.outcome == .completed } ? 0 : 1
@@ -141,6 +142,7 @@ extension LaunchSequence {
     await lazyStepsAreOver()
     let rollback = state.withLock { state in
       if case .launched = state.phase {
+        state.wasLaunched = true
         state.phase = .failed(
           state.failure
             ?? LaunchError(

@@ -298,6 +298,8 @@ struct SequenceState {
   }
 
   var phase = Phase.new
+  /// Whether the launch had succeeded before the sequence was shut down.
+  var wasLaunched = false
   var registry = InitializerRegistry.shared
   /// How each step ended, from the launch on.
   var outcomes: [LaunchReport.Outcome] = []
