@@ -32,11 +32,11 @@ enum Finding {
 /// costs a singleton a quarter of its speed (benchmark: "resolve singleton").
 final class RegistrationTable: @unchecked Sendable {
   // Unchecked, as the readers' lock guards them; the check at run time would cost more than the look.
-  @safe @exclusivity(unchecked) private var slots = Slots(16)
-  /// Holds the groups that the slots refer to.
-  @safe @exclusivity(unchecked) private var groups: [RegistrationGroup] = []
+  @safe @exclusivity(unchecked) private var slots = Slots(8)
+  /// How many slots are taken.
+  @safe @exclusivity(unchecked) private var takenCount = 0
   /// Instances that serve any supertype.
-  @safe @exclusivity(unchecked) private var universal: RegistrationGroup?
+  @safe @exclusivity(unchecked) private var universal = RegistrationGroup()
   /// How many registrations are for one class of containers.
   ///
   /// Relaxed: a thread that knows of a registration has synchronized with it.
@@ -45,76 +45,62 @@ final class RegistrationTable: @unchecked Sendable {
 
   deinit { slots.deallocate() }
 
-  private func group(of service: ObjectIdentifier) -> RegistrationGroup? { slots[service].group?.retained }
-
   // MARK: Reading, in `ThreadState.read`
 
   /// What wins for a service.
   func find(_ service: Service, named name: RequestedName, inContainer: Bool) -> Finding {
-    let slot = slots[service.identifier]
-    // An instance of any supertype serves types, never declared keys.
-    if service.key != nil {
-      return slot.group?.use {
-        $0.sole.map { .winner($0) } ?? $0.find(name, inContainer: inContainer)
-      }
-        ?? .nothing
-    }
-    guard let group = slot.group else { return universal?.isEmpty == false ? .several : .nothing }
-    return group.use { group in
-      guard let universal else { return group.sole.map { .winner($0) } ?? group.find(name, inContainer: inContainer) }
+    slots.use(service.identifier) { group in
+      // An instance of any supertype serves types, never declared keys.
+      if service.key != nil || universal.isEmpty { return group.find(name, inContainer: inContainer) }
       if let sole = group.sole, !universal.isLimited { return .winner(sole) }
       if universal.mayWin(for: name, inContainer: inContainer) { return .several }
-      let finding = group.find(name, inContainer: inContainer)
-      if case .nothing = finding { return universal.isEmpty ? .nothing : .several }
-      return finding
+      if case .winner(let winner) = group.find(name, inContainer: inContainer) { return .winner(winner) }
+      return .several
     }
   }
 
   /// The registrations that may win for a service: those that make exactly it and, if wanted, instances of any supertype.
   func candidates(for service: Service, named name: String?, withInstances: Bool) -> [RegistrationStorage] {
-    (group(of: service.identifier)?.candidates(named: name) ?? [])
-      + (withInstances ? universal?.candidates(named: name) ?? [] : [])
+    slots.use(service.identifier) { $0.candidates(named: name) }
+      + (withInstances ? universal.candidates(named: name) : [])
   }
 
   /// The registrations that make exactly a type, whatever container and name they are for, and the universal instances.
   func all(for type: any Any.Type) -> [RegistrationStorage] {
-    (group(of: ObjectIdentifier(type))?.all.filter { $0.key.arguments == nil } ?? []) + (universal?.all ?? [])
+    slots.use(ObjectIdentifier(type)) { $0.all.filter { $0.key.arguments == nil } } + universal.all
   }
 
   /// The most specific registration of a type that takes arguments of a type.
   func taking(_ arguments: ObjectIdentifier, for type: ObjectIdentifier, named name: String?) -> RegistrationStorage? {
-    group(of: type)?.taking(arguments, named: name)
+    slots.use(type) { $0.taking(arguments, named: name) }
   }
 
   /// The registration with a key.
   subscript(key: RegistrationKey) -> RegistrationStorage? {
-    (key.servesSupertypes ? universal : group(of: key.service))?[key]
+    key.servesSupertypes ? universal[key] : slots.use(key.service) { $0[key] }
   }
 
   /// Every registration, in the order of registration.
-  var all: [RegistrationStorage] {
-    (groups.flatMap(\.all) + (universal?.all ?? [])).sorted { $0.age < $1.age }
-  }
+  var all: [RegistrationStorage] { (slots.all + universal.all).sorted { $0.age < $1.age } }
 
   // MARK: Changing, in `ThreadState.write`
 
   /// Puts a registration in place of the one with its key, which it returns.
   func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
-    let replaced = target(for: registration).insert(registration)
+    let replaced = change(registration.key) { $0.insert(registration) }
     if registration.key.container != nil && replaced == nil { constrainedCount.add(1, ordering: .relaxed) }
     return replaced
   }
 
   /// Takes a registration out, or puts back the one that it stands in for; returns false if it isn't there.
   func remove(_ registration: RegistrationStorage) -> Bool {
-    let target = target(for: registration)
-    guard let current = target[registration.key] else { return false }
+    guard let current = self[registration.key] else { return false }
     if current === registration {
       if let former = registration.former {
-        _ = target.insert(former)
+        _ = change(registration.key) { $0.insert(former) }
         registration.former = nil
       } else {
-        target.remove(registration)
+        change(registration.key) { $0.remove(registration) }
         if registration.key.container != nil { constrainedCount.subtract(1, ordering: .relaxed) }
       }
       return true
@@ -135,65 +121,81 @@ final class RegistrationTable: @unchecked Sendable {
   /// Takes all registrations out and returns them.
   func removeAll() -> [RegistrationStorage] {
     let removed = all
-    for group in groups { group.removeAll() }
-    universal?.removeAll()
+    slots.removeAll()
+    universal.removeAll()
     constrainedCount.store(0, ordering: .relaxed)
     return removed
   }
 
-  private func target(for registration: RegistrationStorage) -> RegistrationGroup {
-    if registration.key.servesSupertypes {
-      let group = universal ?? RegistrationGroup()
-      universal = group
-      return group
+  private func change<Result>(_ key: RegistrationKey, _ body: (inout RegistrationGroup) -> Result) -> Result {
+    if key.servesSupertypes { return body(&universal) }
+    if slots.take(key.service) {
+      takenCount += 1
+      // Half of the slots stay free, so that looks are short.
+      if takenCount * 2 >= slots.count { slots.double() }
     }
-    if let group = group(of: registration.key.service) { return group }
-    let group = RegistrationGroup()
-    if groups.isEmpty { groups.reserveCapacity(6) }
-    groups.append(group)
-    slots[registration.key.service] = Slot(service: registration.key.service, group: Borrowed(group))
-    // Half of the slots stay free, so that looks are short.
-    if groups.count * 2 >= slots.count {
-      let old = slots
-      slots = Slots(old.count * 2)
-      for (service, slot) in old.taken { slots[service] = slot }
-      old.deallocate()
-    }
-    return group
+    return slots.change(key.service, body)
   }
 }
 
-/// What a table has for one type or declared key.
-private struct Slot {
-  /// Nil for a free slot.
-  var service: ObjectIdentifier?
-  var group: Borrowed<RegistrationGroup>?
-}
-
-/// The slots of a table, without what an array checks and counts at each look.
+/// The groups of a table by type or declared key, without what an array checks and counts at each look.
 @safe private struct Slots {
-  private let slots: UnsafeMutablePointer<Slot>
+  private struct Slot: ~Copyable {
+    /// Nil for a free slot, whose group is empty.
+    var service: ObjectIdentifier?
+    var group = RegistrationGroup()
+  }
+  private var slots: UnsafeMutablePointer<Slot>
   /// A power of two.
-  let count: Int
+  private(set) var count: Int
 
   init(_ count: Int) {
     self.count = count
     unsafe slots = .allocate(capacity: count)
-    unsafe slots.initialize(repeating: Slot(), count: count)
+    for index in 0..<count { unsafe (slots + index).initialize(to: Slot()) }
   }
 
-  func deallocate() { unsafe slots.deallocate() }
-
-  var taken: [(service: ObjectIdentifier, slot: Slot)] {
-    unsafe UnsafeBufferPointer(start: slots, count: count).compactMap { slot in slot.service.map { ($0, slot) } }
+  func deallocate() {
+    for index in 0..<count where unsafe slots[index].service != nil { unsafe (slots + index).deinitialize(count: 1) }
+    unsafe slots.deallocate()
   }
 
-  /// The slot of a service, or the free one that it would get.
-  @inline(__always) subscript(service: ObjectIdentifier) -> Slot {
-    get { unsafe slots[index(of: service)] }
-    nonmutating set { unsafe slots[index(of: service)] = newValue }
+  /// Runs `body` with the group of a service, or an empty one.
+  @inline(__always) func use<Result>(
+    _ service: ObjectIdentifier, _ body: (borrowing RegistrationGroup) -> Result
+  ) -> Result {
+    unsafe body(slots[index(of: service)].group)
   }
 
+  /// Every registration, in any order.
+  var all: [RegistrationStorage] { (0..<count).flatMap { unsafe slots[$0].group.all } }
+
+  func removeAll() { for index in 0..<count { unsafe slots[index].group.removeAll() } }
+
+  /// Gives a service a slot of its own; returns false if it has one.
+  func take(_ service: ObjectIdentifier) -> Bool {
+    let index = index(of: service)
+    if unsafe slots[index].service != nil { return false }
+    unsafe slots[index].service = service
+    return true
+  }
+
+  func change<Result>(_ service: ObjectIdentifier, _ body: (inout RegistrationGroup) -> Result) -> Result {
+    unsafe body(&slots[index(of: service)].group)
+  }
+
+  /// Moves the groups to twice as many slots.
+  mutating func double() {
+    let larger = Slots(count * 2)
+    for index in 0..<count {
+      let slot = unsafe (slots + index).move()
+      if let service = slot.service { unsafe larger.slots[larger.index(of: service)] = slot }
+    }
+    unsafe slots.deallocate()
+    self = larger
+  }
+
+  /// Where the slot of a service is, or the free one that it would get.
   @inline(__always) private func index(of service: ObjectIdentifier) -> Int {
     let mask = count - 1
     let hash = UInt64(UInt(bitPattern: service)) &* 0x9E37_79B9_7F4A_7C15
@@ -204,11 +206,11 @@ private struct Slot {
 }
 
 /// The registrations of one type, or the instances that serve any type; guarded as its table is.
-private final class RegistrationGroup {
+private struct RegistrationGroup: ~Copyable {
   /// One for any container and any name: nearly always the only registration of a type.
-  @safe @exclusivity(unchecked) private var plain: RegistrationStorage?
+  private var plain: RegistrationStorage?
   /// The others, if there are any.
-  @safe @exclusivity(unchecked) private var others: OtherRegistrations?
+  private var others: OtherRegistrations?
 
   /// The plain one, if it wins every request.
   var sole: Borrowed<RegistrationStorage>? { isLimited ? nil : plain.map { Borrowed($0) } }
@@ -248,7 +250,7 @@ private final class RegistrationGroup {
     return others?[key]
   }
 
-  func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
+  mutating func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
     let key = registration.key
     if key.isUnlimited && (plain.map { $0.key == key } ?? (others?[key] == nil)) {
       defer { plain = registration }
@@ -259,11 +261,11 @@ private final class RegistrationGroup {
     return others.insert(registration)
   }
 
-  func remove(_ registration: RegistrationStorage) {
+  mutating func remove(_ registration: RegistrationStorage) {
     if plain === registration { plain = nil } else { others?.remove(registration) }
   }
 
-  func removeAll() { (plain, others) = (nil, nil) }
+  mutating func removeAll() { (plain, others) = (nil, nil) }
 }
 
 /// The registrations of a group besides its first for any container and any name.
