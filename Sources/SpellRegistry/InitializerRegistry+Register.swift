@@ -246,27 +246,3 @@ extension InitializerRegistry {
     add(.autowiringOnMainActor(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 }
-
-/// Throws an error that gives the advice, unless the caller is on the main actor.
-func requireMainActor(orElse advice: @autoclosure () -> String) throws {
-  if !isOnMainActor() { throw InjectionError(.wrongIsolation, through: [], advice: advice()) }
-}
-
-/// A call of a main-actor initializer from a function that is synchronous.
-///
-/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor.
-struct MainActorCall<Value>: @unchecked Sendable {
-  private let initializer: @MainActor (Resolver) throws -> Value
-  private let resolver: Resolver
-
-  /// `@unchecked Sendable`: the main actor stands for the lock, as above; the value leaves it on the thread that has it.
-  private struct Made: @unchecked Sendable { let value: Value }
-
-  init(_ initializer: @escaping @MainActor (Resolver) throws -> Value, _ resolver: Resolver) {
-    self.initializer = initializer
-    self.resolver = resolver
-  }
-
-  /// - Precondition: The caller is on the main actor.
-  func run() throws -> Value { try MainActor.assumeIsolated { Made(value: try initializer(resolver)) }.value }
-}

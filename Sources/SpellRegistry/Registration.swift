@@ -42,7 +42,7 @@ public struct Registration<Value>: Sendable {
           elsewhere. Ask for it on the main actor, or add the hook with onInjection.
           """, at: place)
       }
-      MainActorHook(hook: hook, value: value, point: point).run()
+      callOnMainActor(point) { hook(value, $0) }
     }
   }
 
@@ -109,15 +109,6 @@ public struct Registration<Value>: Sendable {
   public func unregister() { registry.remove(storage) }
 }
 
-/// `@unchecked Sendable`: it is made and run on one thread, which has the main actor.
-private struct MainActorHook<Value>: @unchecked Sendable {
-  let hook: @MainActor (Value, InjectionPoint) -> Void
-  let value: Value
-  let point: InjectionPoint
-
-  func run() { MainActor.assumeIsolated { hook(value, point) } }
-}
-
 // MARK: Names
 
 /// The properties that a registration is for, by their names.
@@ -142,7 +133,7 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   public init(stringLiteral name: String) { self = .equal(to: name) }
 
   /// 0 for an equal name, 1 for one that contains this, nil if it doesn't match.
-  func rank(for name: String?) -> Int? {
+  package func rank(for name: String?) -> Int? {
     guard let name else { return nil }
     switch self {
     case .equal(let expected): return name == expected ? 0 : nil

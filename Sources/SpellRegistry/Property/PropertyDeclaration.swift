@@ -104,17 +104,9 @@
           actor, and was read elsewhere. Read the property on the main actor.
           """, at: place)
       }
-      let call = MainActorHookCall(container: container, value: value, method: method)
-      MainActor.assumeIsolated { call.method(call.container)(call.value) }
+      callOnMainActor(value) { method(container)($0) }
     }
   }
-}
-
-/// `@unchecked Sendable`: it is made and used on one thread, which has the main actor.
-private struct MainActorHookCall<Container, Value>: @unchecked Sendable {
-  let container: Container
-  let value: Value
-  let method: @MainActor (Container) -> @MainActor (Value) -> Void
 }
 
 // MARK: Places

@@ -117,7 +117,7 @@
     dependencies: [any Any.Type] = [], _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> Self {
     Self(.onMainActor, dependencies: dependencies) {
-      $0.initializeMemory(as: Value.self, to: try MainActorCall(initializer, $1()).run())
+      $0.initializeMemory(as: Value.self, to: try callOnMainActor($1(), initializer))
     }
   }
 
@@ -141,7 +141,7 @@
     .withArguments { resolver, arguments in
       let call = "registry.resolve(\(TypeName.source(of: Value.self)), arguments: …)"
       try requireMainActor(orElse: "Ask for it on the main actor: try await MainActor.run { try \(call) }.")
-      return try MainActorCall({ resolver in try initializer(resolver, arguments) }, resolver).run()
+      return try callOnMainActor(resolver) { try initializer($0, arguments) }
     }
   }
 }

@@ -114,7 +114,7 @@ extension ThreadState {
         }
       }
       defer { isWriting.store(false, ordering: .sequentiallyConsistent) }
-      return UncheckedResult(value: body())
+      return OnOneThread(value: body())
     }.value
   }
 
@@ -123,9 +123,6 @@ extension ThreadState {
 
   /// Waits until each read that is under way has ended.
   static func awaitReaders() { write {} }
-
-  /// `@unchecked Sendable`: it is made and taken apart by one call on one thread.
-  private struct UncheckedResult<Value>: @unchecked Sendable { let value: Value }
 }
 
 /// One value that a thread is making.
