@@ -124,7 +124,7 @@ extension InitializerRegistry {
   @MainActor private func resolveOnMainActor<Value: Sendable>(
     _ service: Service, named name: String?
   ) async throws(InjectionError) -> Value {
-    try resolve(service, named: name, in: nil)
+    try resolve(service, named: name, from: nil)
   }
 }
 

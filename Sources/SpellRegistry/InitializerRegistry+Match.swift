@@ -1,12 +1,12 @@
 // Which registration wins for a request: by one look at each table if that tells, else by comparing all candidates.
 
 /// What is asked for: a type or, of that type, a declared key.
-@usableFromInline struct Service: Sendable {
+@usableFromInline package struct Service: Sendable {
   @usableFromInline let type: any Any.Type
   /// The key; nil for the type itself.
   @usableFromInline let key: InjectionKeys?
 
-  @inlinable init(_ type: any Any.Type, key: InjectionKeys? = nil) {
+  @inlinable package init(_ type: any Any.Type, key: InjectionKeys? = nil) {
     self.type = type
     self.key = key
   }
@@ -18,11 +18,13 @@
   var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
 
   /// What is between a type and the place of its key.
-  static let keyPreposition = " of the key declared at "
+  package static let keyPreposition = " of the key declared at "
 }
 
 extension Service: Equatable {
-  @usableFromInline static func == (left: Service, right: Service) -> Bool { left.identifier == right.identifier }
+  @usableFromInline package static func == (left: Service, right: Service) -> Bool {
+    left.identifier == right.identifier
+  }
 }
 
 /// The registration that wins for a request.
@@ -62,7 +64,7 @@ extension InitializerRegistry {
     for service: Service, named name: RequestedName, inContainer: Bool, onlyConstrained: Bool = false,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) -> Match? {
-    if !onlyConstrained, let only = winner(for: service, named: name, inContainer: inContainer, on: thread) {
+    if !onlyConstrained, let only = winnerAtOneLook(for: service, named: name, inContainer: inContainer, on: thread) {
       return only
     }
     let point = point()
@@ -71,8 +73,16 @@ extension InitializerRegistry {
       ?? service.key.map { defaultMatch(for: $0, at: point) }
   }
 
+  /// As ``winner(for:named:inContainer:on:take:)``, compiled once and not into each caller: what comes here takes more than
+  /// a look anyway, and a program gets 20 KB smaller.
+  @inline(never) private func winnerAtOneLook(
+    for service: Service, named name: RequestedName, inContainer: Bool, on thread: CurrentThread
+  ) -> Match? {
+    winner(for: service, named: name, inContainer: inContainer, on: thread)
+  }
+
   /// The registration that wins, by a look at every candidate; a key's own doesn't count.
-  func registeredMatch(
+  @inline(never) private func registeredMatch(
     for service: Service, in containerType: (any AnyObject.Type)?, named name: String?, onlyConstrained: Bool,
     on thread: CurrentThread
   ) -> Match? {
@@ -261,10 +271,33 @@ extension InitializerRegistry {
 
   /// The registrations of this registry and its parents, without those that are overridden, in order.
   var reachableRegistrations: [ResolvedRegistration] {
+    reachable(\.registrations).map { ResolvedRegistration($0.registration, of: $0.owner, asked: self) }
+  }
+
+  /// The same of a part of each registry's registrations.
+  func reachable(
+    _ part: (InitializerRegistry) -> [RegistrationStorage]
+  ) -> [(registration: RegistrationStorage, owner: InitializerRegistry)] {
     var keys: Set<RegistrationKey> = []
-    return lineage.flatMap { owner in owner.registrations.map { ResolvedRegistration($0, of: owner, asked: self) } }
-      .filter { keys.insert($0.storage.key).inserted }
-      .sorted { $0.storage.age < $1.storage.age }
+    return lineage.flatMap { owner in part(owner).map { ($0, owner) } }
+      .filter { keys.insert($0.0.key).inserted }
+      .sorted { $0.0.age < $1.0.age }
+  }
+
+  /// The registration here, whatever parents have, that wins for a property of a container class.
+  ///
+  /// - Parameter withInstances: Whether an instance may serve it that has the type as a supertype.
+  package func ownRegistration(
+    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool
+  ) -> RegistrationStorage? {
+    winner(
+      for: service, named: name, in: containerType, withInstances: withInstances, onlyConstrained: false,
+      on: ThreadState.current)
+  }
+
+  /// The registrations here that may serve a type: those of it, and instances for any supertype.
+  package func ownRegistrations(for type: any Any.Type) -> [RegistrationStorage] {
+    ThreadState.current.read { table.all(for: type) }
   }
 
   /// The types of all registrations, with where they are, for other modules' diagnoses.

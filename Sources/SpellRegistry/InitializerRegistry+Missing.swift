@@ -11,7 +11,7 @@ extension InitializerRegistry {
     missing(type, step: point.step(type), named: point.propertyName, advice: advice)
   }
 
-  func missing(
+  package func missing(
     _ type: any Any.Type, step: InjectionStep, named name: String? = nil, advice: String? = nil
   ) -> InjectionError {
     // What is current is known now, and not any more when the error is described.

@@ -70,7 +70,7 @@ extension InitializerRegistry {
     return try resolvingTogether([Value].self) { () throws(InjectionError) in
       let thread = ThreadState.current
       var values: [Value] = []
-      for match in allMatches(for: Service(Value.self), on: thread) {
+      for match in allMatches(for: Service(Value.self)) {
         values.append(try deliver(match, to: .init(), on: thread, at: point))
       }
       return values
@@ -88,19 +88,10 @@ extension InitializerRegistry {
     return result
   }
 
-  private func allMatches(for service: Service, on thread: CurrentThread) -> [Match] {
-    var overridden: Set<RegistrationKey> = []
-    var found: [Match] = []
-    for owner in lineage {
-      let registrations = thread.read { owner.table.all(for: service.type) }
-      for registration in registrations
-      where registration.key.container == nil && !overridden.contains(registration.key) && registration.serves(service)
-      {
-        found.append(Match(registration, for: service, of: owner))
-      }
-      overridden.formUnion(registrations.map(\.key))
-    }
-    return found.sorted { $0.registration.age < $1.registration.age }
+  private func allMatches(for service: Service) -> [Match] {
+    reachable { $0.ownRegistrations(for: service.type) }
+      .filter { $0.registration.key.container == nil && $0.registration.serves(service) }
+      .map { Match($0.registration, for: service, of: $0.owner) }
   }
 }
 

@@ -158,7 +158,7 @@ public final class InitializerRegistry: Sendable {
   var registrations: [RegistrationStorage] { ThreadState.current.read { table.all } }
 
   /// This registry, its parent, its parent's parent.
-  var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
+  package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
   /// Whether a registration here or in a parent is for one class of containers.
   var hasClassConstraints: Bool { table.hasClassConstraints || parent?.hasClassConstraints ?? false }

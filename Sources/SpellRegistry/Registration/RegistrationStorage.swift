@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: every stored property is a constant of a `Sendable` type but for `former`, which the readers' lock of
 /// the table guards.
-@usableFromInline final class RegistrationStorage: @unchecked Sendable {
+@usableFromInline package final class RegistrationStorage: @unchecked Sendable {
   // First what each request looks at: together, it is in few of the processor's cache lines (benchmark: "resolve any type
   // among 10,000 registrations").
 
@@ -20,7 +20,7 @@ internal import Synchronization
   let hooks = Hooks()
   /// What the registration keeps for every asker, if its scope says so.
   let kept: KeptValue
-  let key: RegistrationKey
+  package let key: RegistrationKey
   let place: SourcePlace
   /// Counts up with each registration in the process: the larger, the newer.
   let age: UInt64
@@ -50,7 +50,7 @@ internal import Synchronization
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
-  var type: any Any.Type { service.type }
+  package var type: any Any.Type { service.type }
   var lifetime: ScopeLifetime { kept.lifetime }
   /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
   var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
@@ -89,7 +89,7 @@ internal import Synchronization
   }
 
   /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
-  func serves(_ service: Service) -> Bool {
+  package func serves(_ service: Service) -> Bool {
     func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }
     return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
   }
@@ -170,12 +170,12 @@ extension RegistrationStorage {
 }
 
 /// What a registration is for; a registration with the same key replaces the older one.
-struct RegistrationKey: Hashable, Sendable {
+package struct RegistrationKey: Hashable, Sendable {
   /// The type or the declared key.
   let service: ObjectIdentifier
-  let container: ClassConstraint?
-  let name: PropertyName?
-  let servesSupertypes: Bool
+  package let container: ClassConstraint?
+  package let name: PropertyName?
+  package let servesSupertypes: Bool
   let arguments: ObjectIdentifier?
 
   /// Whether it is for any container and any name, and takes no arguments.
@@ -183,8 +183,8 @@ struct RegistrationKey: Hashable, Sendable {
 }
 
 /// The class of containers that a registration is for.
-struct ClassConstraint: Hashable, Sendable {
-  let type: any AnyObject.Type
+package struct ClassConstraint: Hashable, Sendable {
+  package let type: any AnyObject.Type
   let subclasses: Bool
   private let isSuperclass: @Sendable (any AnyObject.Type) -> Bool
 
@@ -194,17 +194,17 @@ struct ClassConstraint: Hashable, Sendable {
     isSuperclass = { $0 is Container.Type }
   }
 
-  static func == (left: Self, right: Self) -> Bool {
+  package static func == (left: Self, right: Self) -> Bool {
     left.type == right.type && left.subclasses == right.subclasses
   }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(type))
     hasher.combine(subclasses)
   }
 
   /// Whether a container of this class is meant.
-  func includes(_ container: any AnyObject.Type) -> Bool {
+  package func includes(_ container: any AnyObject.Type) -> Bool {
     subclasses ? isSuperclass(container) : type == container
   }
 
