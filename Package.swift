@@ -35,7 +35,8 @@ let modules: [Module] = [
   ("PreferenceStorage", ["Support"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Support"], ["SpellTesting"]),
   ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting", "Support"]),
-  ("ProgramCheck", ["SpellRegistry", "Support"], ["SpellTesting", "Spellbook"]),
+  ("GraphDrawing", ["SpellRegistry", "Support"], []),
+  ("ProgramCheck", ["SpellRegistry", "GraphDrawing", "Support"], ["SpellTesting", "Spellbook"]),
   (
     "SpellTesting", ["SpellRegistry", "PreferenceStorage", "ProgramCheck", "Support"],
     ["InjectedSpell", "PreferenceSpell", "Support"]
@@ -44,7 +45,7 @@ let modules: [Module] = [
     "Spellbook",
     [
       "SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceStorage",
-      "PreferenceSpell", "LaunchInitializers", "StandardKeys",
+      "PreferenceSpell", "LaunchInitializers", "StandardKeys", "GraphDrawing",
     ],
     ["SpellTesting"]
   ),

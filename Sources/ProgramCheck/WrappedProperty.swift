@@ -1,3 +1,4 @@
+@_exported public import GraphDrawing
 public import SpellRegistry
 
 /// A property of the running program that has a wrapper, found without an object.

@@ -2,12 +2,12 @@
 ///
 /// A plain layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981): layers by longest path, order by
 /// neighbors' mean position.
-package struct LayeredLayout {
-  package struct Box {
-    package fileprivate(set) var x = 0
-    package fileprivate(set) var y = 0
-    package let width: Int
-    package let height = 32
+struct LayeredLayout {
+  struct Box {
+    fileprivate(set) var x = 0
+    fileprivate(set) var y = 0
+    let width: Int
+    let height = 32
   }
   private struct Line: Hashable {
     let from: Int
@@ -19,13 +19,13 @@ package struct LayeredLayout {
 
   private var boxes: [Box] = []
   private var bends: [Line: [Int]] = [:]
-  package private(set) var width = 40
-  package private(set) var height = 40
+  private(set) var width = 40
+  private(set) var height = 40
 
   /// - Parameters:
   ///   - widths: The width of each box.
   ///   - lines: The boxes that are connected, by number; a line from a box to itself changes nothing.
-  package init(widths: [Int], lines: [(from: Int, to: Int)]) {
+  init(widths: [Int], lines: [(from: Int, to: Int)]) {
     var needs = widths.map { _ in [Int]() }
     for line in lines where line.from != line.to { needs[line.from].append(line.to) }
     boxes = widths.map { Box(width: $0) }
@@ -62,10 +62,10 @@ package struct LayeredLayout {
   private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
 
   /// A box, or a bend, by number.
-  package func box(of node: Int) -> Box { boxes[node] }
+  func box(of node: Int) -> Box { boxes[node] }
 
   /// The bends that a line goes through on its way, by number.
-  package func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
+  func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
   /// How far each node is below a node that no other needs; a cycle is cut when nothing else is left to take.
   private static func depths(_ needs: [[Int]]) -> [Int] {

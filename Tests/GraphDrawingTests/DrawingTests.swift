@@ -1,4 +1,5 @@
 import Foundation
+import GraphDrawing
 import SpellRegistry
 import TestSupport
 import Testing
@@ -11,6 +12,9 @@ import Testing
   struct Box<Content>: Sendable where Content: Sendable {}
   final class Part: Sendable { init(_: Box<[String: any Sendable]>) {} }
   final class Whole: Sendable { init(_: Part, _: Int?) {} }
+  final class Engine: Sendable {}
+  final class Boat: Sendable { init(_: Engine) {} }
+  final class Fleet: Sendable { init(_: Boat, _: Engine) {} }
 
   let registry = InitializerRegistry()
 
@@ -107,7 +111,7 @@ import Testing
     _ = try registry.resolve(.drawn)
     let graph = registry.graph()
     let name = try #require(graph.nodes.first).type
-    #expect(name.hasPrefix("any Clock<Duration> of the key declared at SpellRegistryTests/DrawingTests.swift:"))
+    #expect(name.hasPrefix("any Clock<Duration> of the key declared at GraphDrawingTests/DrawingTests.swift:"))
     #expect(graph.svg().contains(/>any Clock&lt;Duration&gt; \(key at DrawingTests.swift:[0-9]+, singleton\)</))
   }
 
@@ -130,10 +134,53 @@ import Testing
     #expect(registry.graph().mermaid().contains("n1 -.-> n0"))
     #expect(registry.graph().dot().contains("n1 -> n0 [style=dashed];"))
   }
+
+  @Test("a Mermaid drawing has every type and dependency")
+  func mermaid() {
+    registry.register(Engine.self, scope: .singleton) { Engine() }
+    registry.register(Fleet.self, autowire: Fleet.init)
+    #expect(
+      registry.graph().mermaid() == """
+        graph TD
+          n0["Engine (singleton)"]
+          n1["Fleet"]
+          n2["Boat (missing)"]
+          n1 --> n2
+          n1 --> n0
+
+        """)
+  }
+
+  @Test("a DOT drawing has every type and dependency")
+  func dot() {
+    registry.register(Boat.self, autowire: Boat.init)
+    #expect(
+      registry.graph().dot() == """
+        digraph dependencies {
+          n0 [label="Boat"];
+          n1 [label="Engine (missing)"];
+          n0 -> n1;
+        }
+
+        """)
+  }
+
+  @Test("quotes, backslashes and generics in names do not break the drawings")
+  func escaping() {
+    let cache = ScopeCache("a \"quoted\" \\ name")
+    registry.register([String: [Int]].self, scope: .cached(in: cache)) { [:] }
+    let graph = registry.graph()
+    #expect(
+      graph.mermaid().contains(
+        #"n0["Dictionary#lt;String, Array#lt;Int#gt;#gt; (cached in a #quot;quoted#quot; \ name)"]"#))
+    #expect(
+      graph.dot().contains(
+        #"n0 [label="Dictionary<String, Array<Int>> (cached in a \"quoted\" \\ name)"]"#))
+  }
 }
 
 extension InjectionKeys {
-  fileprivate static let drawn = InjectionKey<any _Concurrency.Clock<Duration>>(scope: .singleton) {
+  fileprivate static let drawn = InjectionKey<any Clock<Duration>>(scope: .singleton) {
     ContinuousClock()
   }
 }

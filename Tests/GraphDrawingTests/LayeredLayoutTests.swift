@@ -1,5 +1,6 @@
-import Support
 import Testing
+
+@testable import GraphDrawing
 
 @Suite("A layered layout") struct LayeredLayoutTests {
   @Test("puts each box above those that its lines lead to, and none over another")
