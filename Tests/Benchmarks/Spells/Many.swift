@@ -41,7 +41,8 @@ private func compareRegistering() {
 
 private func compareRegistering(_ count: Int, _ number: String, isCold: Bool) {
   Comparison(
-    what: "Register \(number)", baseline: "closures by type", goal: isCold ? .none : .ratio(5),
+    what: "Register \(number)", baseline: "closures by type",
+    goal: isCold ? .none : .ratio(count > 1_000 ? 5 : 3),
     extraAllocations: .infinity, times: 1, isCold: isCold
   ).add {
     let types = manyTypes(count)
