@@ -16,9 +16,11 @@ let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefa
 /// What a module is built with.
 ///
 /// LaunchInitializers declares an async protocol that main-actor classes conform to with no annotation. A requirement
-/// that is `nonisolated(nonsending)` would make their methods nonisolated too.
+/// that is `nonisolated(nonsending)` would make their methods nonisolated too. In SpellRegistry, each expression that the
+/// compiler can't prove to be memory-safe says `unsafe`.
 func settings(of module: String) -> [SwiftSetting] {
-  (module == "LaunchInitializers" ? settings : settings + [nonsending]) + strict
+  (module == "LaunchInitializers" ? settings : settings + [nonsending])
+    + (module == "SpellRegistry" ? [.strictMemorySafety()] : []) + strict
 }
 
 /// A module, what it stands on, and what its tests need besides.

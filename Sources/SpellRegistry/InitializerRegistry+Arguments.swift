@@ -161,7 +161,7 @@ extension InitializerRegistry {
       } else {
         value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
           try finishedValue(of: registration, on: thread, at: { point }) {
-            try initializedValue(of: Value.self) {
+            try ValueMemory.value(of: Value.self) {
               try initializer($0, Resolver(point: point, registry: self), arguments)
             }
           }

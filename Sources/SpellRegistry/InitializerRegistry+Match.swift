@@ -41,7 +41,8 @@ extension Service: Equatable {
   let registration: RegistrationStorage
   let fit: Fit
   /// The registry that has the registration: the one that is asked or a parent of it, which that holds.
-  unowned(unsafe) let owner: InitializerRegistry
+  var owner: InitializerRegistry { borrowedOwner.retained }
+  private let borrowedOwner: Borrowed<InitializerRegistry>
 
   init(_ registration: RegistrationStorage, for service: Service, of owner: InitializerRegistry) {
     self.init(registration, registration.key.service == service.identifier ? .exact : .supertype, of: owner)
@@ -50,7 +51,7 @@ extension Service: Equatable {
   init(_ registration: RegistrationStorage, _ fit: Fit, of owner: InitializerRegistry) {
     self.registration = registration
     self.fit = fit
-    self.owner = owner
+    borrowedOwner = Borrowed(owner)
   }
 }
 

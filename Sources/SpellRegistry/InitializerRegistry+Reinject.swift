@@ -5,29 +5,18 @@ internal import Synchronization
 ///
 /// Every `@Injected` property compares its state with the current epoch at each read, so a re-injection reaches each that
 /// lives with no list of them, at the price of one more load.
-///
-/// `@unchecked Sendable`: the pointer never changes, and points at an atomic.
-final class ReinjectionEpochs: @unchecked Sendable {
-  /// The state of a value that is ready and of the latest epoch.
-  let current: UnsafePointer<Atomic<UInt>>
-  private let state = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1)
+final class ReinjectionEpochs: Sendable {
+  /// The state of a value that is ready and of the latest epoch; one word.
+  let current = AtomicWords(CreationGate.ready, count: 1)
   /// The state that began when a type was last re-injected.
   private let reinjected = Lock<[ObjectIdentifier: UInt]>([:])
 
-  init() {
-    state.initialize(to: Atomic(CreationGate.ready))
-    current = UnsafePointer(state)
-  }
-
-  deinit {
-    state.deinitialize(count: 1)
-    state.deallocate()
-  }
+  deinit { current.deallocate(count: 1) }
 
   /// Begins an epoch in which older values of this type or declared key are outdated.
   func reinject(_ service: ObjectIdentifier) {
     reinjected.withLock { reinjected in
-      reinjected[service] = state.pointee.add(CreationGate.unit, ordering: .releasing).newValue
+      reinjected[service] = current.first.value.add(CreationGate.unit, ordering: .releasing).newValue
     }
   }
 

@@ -10,18 +10,17 @@ extension InitializerRegistry {
   @inline(__always) @inlinable func resolve<Value>(
     _ service: Service, named name: String?, in container: AnyObject?
   ) throws(InjectionError) -> Value {
-    try initializedValue(of: Value.self) { memory throws(InjectionError) in
+    try ValueMemory.value(of: Value.self) { memory throws(InjectionError) in
       let supply = try supply(memory, of: service, named: name.map { .known($0) } ?? .none, in: container) { kept in
-        memory.initializeMemory(as: Value.self, to: kept.assumingMemoryBound(to: Value.self).pointee)
+        memory.put(kept.value(as: Value.self))
       }
       switch supply {
       case .value: break
       case .heardValue(let registration):
-        let value = memory.assumingMemoryBound(to: Value.self).pointee
-        announce(value, of: registration, service: service, named: name, in: container)
+        announce(memory.value(as: Value.self), of: registration, service: service, named: name, in: container)
       case .nothing(let match):
         let value: Value = try resolve(service, named: name, in: container, from: match)
-        memory.initializeMemory(as: Value.self, to: value)
+        memory.put(value)
       }
     }
   }
@@ -31,8 +30,8 @@ extension InitializerRegistry {
   ///
   /// - Parameter copy: Copies a value to the memory from where it is kept.
   @usableFromInline func supply(
-    _ memory: UnsafeMutableRawPointer, of service: Service, named name: RequestedName, in container: AnyObject?,
-    copying copy: (UnsafeRawPointer) -> Void
+    _ memory: ValueMemory, of service: Service, named name: RequestedName, in container: AnyObject?,
+    copying copy: (ValueMemory) -> Void
   ) throws(InjectionError) -> Supply {
     let thread = ThreadState.current
     switch look(for: service, named: name, inContainer: container != nil, on: thread, copying: copy) {
@@ -45,7 +44,7 @@ extension InitializerRegistry {
 
   /// Apart, so that a value that is kept doesn't pay for it.
   @inline(never) private func supply(
-    _ memory: UnsafeMutableRawPointer, by registration: RegistrationStorage, named name: RequestedName,
+    _ memory: ValueMemory, by registration: RegistrationStorage, named name: RequestedName,
     in container: AnyObject?, on thread: CurrentThread
   ) throws(InjectionError) -> Supply {
     try initialize(
@@ -58,7 +57,7 @@ extension InitializerRegistry {
 
   /// Puts a registration's instance in memory, or what its initializer makes.
   @inline(__always) func initialize(
-    _ memory: UnsafeMutableRawPointer, by registration: RegistrationStorage, asker: consuming ResolutionFrame.Asker,
+    _ memory: ValueMemory, by registration: RegistrationStorage, asker: consuming ResolutionFrame.Asker,
     gate: GateID?, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) {
     // An instance is there, so it needs no frame, and asks for nothing.
@@ -106,7 +105,7 @@ extension InitializerRegistry {
   /// Looks once in each table for the registration that wins, and copies the value that it keeps.
   @inline(__always) func look(
     for service: Service, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
-    copying copy: (UnsafeRawPointer) -> Void
+    copying copy: (ValueMemory) -> Void
   ) -> Look {
     if hooks.areUsed || thread.isTraced { return .other(nil) }
     var (isCopied, makesAtOnce) = (false, false)

@@ -1,5 +1,5 @@
 internal import Support
-public import Synchronization
+internal import Synchronization
 
 /// A registry of the closures that create values, by property type, container type and property name.
 ///
@@ -33,7 +33,7 @@ public final class InitializerRegistry: Sendable {
   fileprivate final class Override: Sendable {
     let registry: InitializerRegistry
     private let isMadeWeak: Bool
-    private let madeReference = LateObject<RegistryReference>()
+    private let madeReference = AtomicReference<RegistryReference>()
 
     init(registry: InitializerRegistry, isWeak: Bool) {
       self.registry = registry
@@ -268,43 +268,43 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
 /// An object that a registry keeps must not keep the registry, or neither would ever go: what is made for a registry's
 /// singletons refers to it weakly. All other objects keep their registry alive.
 @usableFromInline final class RegistryReference: Sendable {
-  /// Retained, and guarded by the readers' lock, like what a table has.
-  private let strong: Atomic<Unmanaged<InitializerRegistry>?>
-  private let weak = LateObject<WeakCell>()
+  /// Guarded by the readers' lock, like what a table has.
+  private let strong: AtomicReference<InitializerRegistry>
+  private let weak = AtomicReference<WeakCell>()
   /// The epochs that properties compare theirs with at each read; they outlive the registry with this.
   let epochs: ReinjectionEpochs
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
-    strong = Atomic(isWeak ? nil : Unmanaged.passRetained(registry))
+    strong = AtomicReference(isWeak ? nil : registry)
     epochs = registry.epochs
     if isWeak { _ = weak.object { WeakCell(WeakReference(registry)) } }
   }
 
-  deinit { strong.load(ordering: .acquiring)?.release() }
-
   /// The registry, if it is still there.
   var registry: InitializerRegistry? {
-    ThreadState.current.read { strong.load(ordering: .acquiring)?.takeUnretainedValue() }
+    ThreadState.current.read { strong.object }
       ?? weak.object?.reference.object as? InitializerRegistry
   }
 
   /// Whether the registry may go before what was made refers to it.
   ///
   /// Relaxed: what was made before the registry was asked to keep it refers to it in either way.
-  var isWeak: Bool { strong.load(ordering: .relaxed) == nil }
+  var isWeak: Bool { strong.isEmpty }
 
   /// Lets go of the registry, which the caller holds.
   fileprivate func weaken() {
     guard let registry else { return }
     _ = weak.object { WeakCell(WeakReference(registry)) }
-    ThreadState.write { strong.exchange(nil, ordering: .acquiringAndReleasing) }?.release()
+    // Released with no lock held.
+    let released = ThreadState.write { strong.exchange(nil) }
+    withExtendedLifetime(released) {}
   }
 
   /// The reference for what is made now; nil if the shared registry is current.
   @usableFromInline static var current: RegistryReference? { InitializerRegistry.override?.reference }
 
   /// The epoch that current values of properties have.
-  @usableFromInline static func epoch(of reference: RegistryReference?) -> UnsafePointer<Atomic<UInt>> {
+  @usableFromInline static func epoch(of reference: RegistryReference?) -> AtomicWords {
     // Apart, since one of the two as a value would be retained.
     if let reference { return reference.epochs.current }
     return InitializerRegistry.shared.epochs.current

@@ -78,26 +78,16 @@ enum ObserverCache {
   ///
   /// Two classes may want the same word; the later has it then. Relaxed: a word says all there is to know, and is true
   /// whenever it is read.
-  private static let words = Words()
-
-  /// `@unchecked Sendable`: the pointer never changes, and what it points at is atomic.
-  private struct Words: @unchecked Sendable {
-    let first: UnsafeMutablePointer<Atomic<UInt>>
-
-    init() {
-      first = .allocate(capacity: count)
-      for index in 0..<count { (first + index).initialize(to: Atomic(0)) }
-    }
-  }
+  private static let words = AtomicWords(0, count: count)
 
   /// Whether objects of a class are ``InjectionObserver``s.
   static func observes(_ type: any AnyObject.Type) -> Bool {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let word = words.first + Int(bitPattern: (address >> 5) % UInt(count))
-    let known = word.pointee.load(ordering: .relaxed)
+    let index = Int(bitPattern: (address >> 5) % UInt(count))
+    let known = words[index].value.load(ordering: .relaxed)
     if known & ~1 == address { return known & 1 == 1 }
     let observes = type is any InjectionObserver.Type
-    word.pointee.store(address | (observes ? 1 : 0), ordering: .relaxed)
+    words[index].value.store(address | (observes ? 1 : 0), ordering: .relaxed)
     return observes
   }
 }
@@ -131,8 +121,7 @@ struct Hooks: ~Copyable, Sendable {
   private func call(_ value: Any, at point: InjectionPoint) {
     let hooks = hooks.withLock { $0 }
     let thread = ThreadState.current
-    // Which hooks: an address, compared and never followed.
-    let identity = withUnsafePointer(to: self) { UInt(bitPattern: $0) }
+    let identity = address(of: self)
     if thread.runningHooks.contains(identity) { return }
     thread.runningHooks.append(identity)
     defer { thread.runningHooks.removeLast() }

@@ -11,64 +11,64 @@
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       var key = pthread_key_t()
       #if canImport(Darwin)
-        let status = pthread_key_create(&key, cleanUp)
+        let status = unsafe pthread_key_create(&key, cleanUp)
       #else
         typealias Destructor = @convention(c) (UnsafeMutableRawPointer?) -> Void
-        let status = pthread_key_create(&key, unsafeBitCast(cleanUp, to: Destructor.self))
+        let status = unsafe pthread_key_create(&key, unsafe unsafeBitCast(cleanUp, to: Destructor.self))
       #endif
       precondition(status == 0, "The process has no thread-specific key left (pthread_key_create: \(status)).")
       self.key = key
     }
 
     var pointer: UnsafeMutableRawPointer? {
-      get { pthread_getspecific(key) }
-      nonmutating set { pthread_setspecific(key, newValue) }
+      get { unsafe pthread_getspecific(key) }
+      nonmutating set { unsafe pthread_setspecific(key, newValue) }
     }
   }
 
   /// The system's lock and condition, at an address that doesn't change.
   ///
   /// `@unchecked Sendable`: the pointers never change, and point at what the system guards.
-  struct SystemMonitor: @unchecked Sendable {
+  @safe struct SystemMonitor: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     init() {
-      mutex.initialize(to: pthread_mutex_t())
-      condition.initialize(to: pthread_cond_t())
-      let statuses = (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
+      unsafe mutex.initialize(to: pthread_mutex_t())
+      unsafe condition.initialize(to: pthread_cond_t())
+      let statuses = unsafe (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
       precondition(statuses == (0, 0), "The system has no lock left (pthread_mutex_init: \(statuses)).")
     }
 
     func destroy() {
-      pthread_cond_destroy(condition)
-      pthread_mutex_destroy(mutex)
-      condition.deallocate()
-      mutex.deallocate()
+      unsafe pthread_cond_destroy(condition)
+      unsafe pthread_mutex_destroy(mutex)
+      unsafe condition.deallocate()
+      unsafe mutex.deallocate()
     }
 
-    func lock() { pthread_mutex_lock(mutex) }
-    func unlock() { pthread_mutex_unlock(mutex) }
-    func sleep() { pthread_cond_wait(condition, mutex) }
-    func wakeAll() { pthread_cond_broadcast(condition) }
+    func lock() { unsafe pthread_mutex_lock(mutex) }
+    func unlock() { unsafe pthread_mutex_unlock(mutex) }
+    func sleep() { unsafe pthread_cond_wait(condition, mutex) }
+    func wakeAll() { unsafe pthread_cond_broadcast(condition) }
   }
 
   /// The low end of the calling thread's stack, and its size; nil if the system doesn't tell.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     #if canImport(Darwin)
-      let size = pthread_get_stacksize_np(pthread_self())
-      return (UInt(bitPattern: pthread_get_stackaddr_np(pthread_self())) - UInt(size), size)
+      let size = unsafe pthread_get_stacksize_np(pthread_self())
+      return unsafe (UInt(bitPattern: pthread_get_stackaddr_np(pthread_self())) - UInt(size), size)
     #elseif canImport(Glibc) || canImport(Musl) || canImport(Android)
       // Not declared to Swift: a GNU extension, which glibc, musl and bionic have.
       typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
-      guard let symbol = dlsym(nil, "pthread_getattr_np") else { return nil }
-      let getAttributes = unsafeBitCast(symbol, to: GetAttributes.self)
+      guard let symbol = unsafe dlsym(nil, "pthread_getattr_np") else { return nil }
+      let getAttributes = unsafe unsafeBitCast(symbol, to: GetAttributes.self)
       var attributes = pthread_attr_t()
-      guard getAttributes(pthread_self(), &attributes) == 0 else { return nil }
-      defer { pthread_attr_destroy(&attributes) }
+      guard unsafe getAttributes(pthread_self(), &attributes) == 0 else { return nil }
+      defer { unsafe pthread_attr_destroy(&attributes) }
       var address: UnsafeMutableRawPointer?
       var size = 0
-      guard pthread_attr_getstack(&attributes, &address, &size) == 0 else { return nil }
+      guard unsafe pthread_attr_getstack(&attributes, &address, &size) == 0 else { return nil }
       return (UInt(bitPattern: address), size)
     #else
       return nil
@@ -85,7 +85,7 @@
       sched_yield()
     } else {
       var pause = timespec(tv_sec: 0, tv_nsec: 50_000)
-      nanosleep(&pause, nil)
+      unsafe nanosleep(&pause, nil)
     }
   }
 #endif

@@ -4,14 +4,14 @@
   /// One pointer.
   ///
   /// `@unchecked Sendable`: there is one thread.
-  struct ThreadLocalPointer: @unchecked Sendable {
+  @safe struct ThreadLocalPointer: @unchecked Sendable {
     private let place = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
 
-    init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) { place.initialize(to: nil) }
+    init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) { unsafe place.initialize(to: nil) }
 
     var pointer: UnsafeMutableRawPointer? {
-      get { place.pointee }
-      nonmutating set { place.pointee = newValue }
+      get { unsafe place.pointee }
+      nonmutating set { unsafe place.pointee = newValue }
     }
   }
 

@@ -12,47 +12,47 @@
 
     /// - Precondition: The process has not run out of fiber-local indices (some 4,000).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
-      index = FlsAlloc(unsafeBitCast(cleanUp, to: PFLS_CALLBACK_FUNCTION.self))
+      index = unsafe FlsAlloc(unsafeBitCast(cleanUp, to: PFLS_CALLBACK_FUNCTION.self))
       precondition(index != .max, "The process has no fiber-local index left (FlsAlloc: \(GetLastError())).")
     }
 
     var pointer: UnsafeMutableRawPointer? {
-      get { FlsGetValue(index) }
-      nonmutating set { _ = FlsSetValue(index, newValue) }
+      get { unsafe FlsGetValue(index) }
+      nonmutating set { _ = unsafe FlsSetValue(index, newValue) }
     }
   }
 
   /// The system's lock and condition, at an address that doesn't change.
   ///
   /// `@unchecked Sendable`: the pointers never change, and point at what the system guards.
-  struct SystemMonitor: @unchecked Sendable {
+  @safe struct SystemMonitor: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<CONDITION_VARIABLE>.allocate(capacity: 1)
 
     init() {
-      mutex.initialize(to: SRWLOCK())
-      condition.initialize(to: CONDITION_VARIABLE())
-      InitializeSRWLock(mutex)
-      InitializeConditionVariable(condition)
+      unsafe mutex.initialize(to: SRWLOCK())
+      unsafe condition.initialize(to: CONDITION_VARIABLE())
+      unsafe InitializeSRWLock(mutex)
+      unsafe InitializeConditionVariable(condition)
     }
 
     /// The system has nothing to be given back.
     func destroy() {
-      condition.deallocate()
-      mutex.deallocate()
+      unsafe condition.deallocate()
+      unsafe mutex.deallocate()
     }
 
-    func lock() { AcquireSRWLockExclusive(mutex) }
-    func unlock() { ReleaseSRWLockExclusive(mutex) }
-    func sleep() { _ = SleepConditionVariableSRW(condition, mutex, INFINITE, 0) }
-    func wakeAll() { WakeAllConditionVariable(condition) }
+    func lock() { unsafe AcquireSRWLockExclusive(mutex) }
+    func unlock() { unsafe ReleaseSRWLockExclusive(mutex) }
+    func sleep() { _ = unsafe SleepConditionVariableSRW(condition, mutex, INFINITE, 0) }
+    func wakeAll() { unsafe WakeAllConditionVariable(condition) }
   }
 
   /// The low end of the calling thread's stack, and its size; nil if the system doesn't tell.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     var lowest = ULONG_PTR()
     var highest = ULONG_PTR()
-    GetCurrentThreadStackLimits(&lowest, &highest)
+    unsafe GetCurrentThreadStackLimits(&lowest, &highest)
     return (UInt(lowest), Int(highest - lowest))
   }
 

@@ -78,7 +78,7 @@ func lowestUsableStackAddress() -> UInt {
 /// A fiber's stack lies anywhere, so an address that is far below says nothing.
 @inline(__always) func isStackAddress(below limit: UInt) -> Bool {
   var here: UInt8 = 0
-  let address = withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
+  let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
   return address < limit && limit - address < 1 << 20
 }
 

@@ -14,7 +14,7 @@ extension PropertySlot {
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromExpression(in container: AnyObject?) -> Bool {
     guard let expression = fields.expression, fields.options == nil else { return false }
-    guard let supply = try? record.make(Value.self, in: container, by: { address.initialize(to: expression()) }) else {
+    guard let supply = try? record.make(Value.self, in: container, by: { memory.put(expression()) }) else {
       return false
     }
     return end(supply, in: container)
@@ -27,8 +27,8 @@ extension PropertySlot {
   /// - Returns: Whether the value was made, so that the slot is ready; else call `makeValue`.
   @inlinable package func makeFromRegistration(in container: AnyObject?) throws(InjectionError) -> Bool {
     if fields.options != nil { return false }
-    let supply = try record.inject(address, Value.self, in: container) { kept in
-      address.initialize(to: kept.assumingMemoryBound(to: Value.self).pointee)
+    let supply = try record.inject(memory, Value.self, in: container) { kept in
+      memory.put(kept.value(as: Value.self))
     }
     return end(supply, in: container)
   }
@@ -77,8 +77,8 @@ extension PropertyRecord {
   ///   - memory: Where the value goes.
   ///   - copy: Copies a value to the memory from where it is kept.
   @usableFromInline func inject(
-    _ memory: UnsafeMutableRawPointer, _ valueType: any Any.Type, in container: AnyObject?,
-    copying copy: (UnsafeRawPointer) -> Void
+    _ memory: ValueMemory, _ valueType: any Any.Type, in container: AnyObject?,
+    copying copy: (ValueMemory) -> Void
   ) throws(InjectionError) -> Supply {
     if let container, ObserverCache.observes(type(of: container)) { return .nothing(nil) }
     // Each registry apart, since one of the two as a value would be retained.
@@ -90,8 +90,8 @@ extension PropertyRecord {
   }
 
   private func inject(
-    _ memory: UnsafeMutableRawPointer, _ service: Service, in container: AnyObject?,
-    from registry: InitializerRegistry, copying copy: (UnsafeRawPointer) -> Void
+    _ memory: ValueMemory, _ service: Service, in container: AnyObject?,
+    from registry: InitializerRegistry, copying copy: (ValueMemory) -> Void
   ) throws(InjectionError) -> Supply {
     let thread = ThreadState.current
     return try make(on: thread) { () throws(InjectionError) in
@@ -113,7 +113,7 @@ extension PropertyRecord {
   ) throws(InjectionError) -> Supply {
     guard gate.begin(from: CreationGate.vacant, on: thread.id) else { return .nothing(nil) }
     // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
-    let epoch = epoch.pointee.load(ordering: .acquiring)
+    let epoch = epoch.first.value.load(ordering: .acquiring)
     do throws(InjectionError) {
       let supply = try body()
       if case .nothing = supply {

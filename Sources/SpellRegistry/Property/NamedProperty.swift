@@ -91,7 +91,7 @@ public struct PropertyIdentity {
   /// An address that is compared, and never followed.
   struct Address: Hashable, Sendable {
     private let bits: UInt
-    init(_ pointer: UnsafeRawPointer) { bits = UInt(bitPattern: pointer) }
+    init(_ bits: UInt) { self.bits = bits }
   }
 
   let address: Address
@@ -103,6 +103,10 @@ public struct PropertyIdentity {
   ///   - address: An address that this property's storage has and no other; only compared, never read.
   ///   - place: Where the property is declared; the same for that property in every instance.
   public init(address: UnsafeRawPointer, place: SourcePlace) {
+    self.init(UInt(bitPattern: address), at: place)
+  }
+
+  @usableFromInline init(_ address: UInt, at place: SourcePlace) {
     self.address = Address(address)
     self.place = place
   }

@@ -135,12 +135,12 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   ///
   /// Equal places may compare as different; different places never compare as equal.
   public static func == (left: SourcePlace, right: SourcePlace) -> Bool {
-    left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
+    unsafe left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
   }
 
   /// Feeds what `==` compares.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(fileID.utf8Start)
+    unsafe hasher.combine(fileID.utf8Start)
     hasher.combine(line)
     hasher.combine(column)
   }

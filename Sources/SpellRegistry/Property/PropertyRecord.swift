@@ -4,9 +4,9 @@ public import Synchronization
 @frozen @usableFromInline struct PropertyRecord: ~Copyable {
   @usableFromInline let gate: CreationGate
   /// The epoch of the latest re-injection, as a state that is ready; see ``InitializerRegistry/reinject(_:)``.
-  @usableFromInline let epoch: UnsafePointer<Atomic<UInt>>
-  /// The storage whose value took the place of this one's, retained; only with a gate that is replaced.
-  @usableFromInline let newer: Atomic<UnsafeMutableRawPointer?>
+  @usableFromInline let epoch: AtomicWords
+  /// The storage whose value took the place of this one's; only with a gate that is replaced.
+  @usableFromInline let newer = AtomicReference<PropertyBuffer.Erased>()
   /// Whether there is a value, whether it can be read or was replaced.
   ///
   /// Relaxed, here and below: it is set by the thread that began the gate, and read after the gate by that thread or another.
@@ -22,14 +22,11 @@ public import Synchronization
   @inlinable init(at place: SourcePlace, key: InjectionKeys?, asking reference: RegistryReference?) {
     gate = CreationGate()
     epoch = RegistryReference.epoch(of: reference)
-    newer = Atomic(nil)
     self.place = place
     self.key = key
     self.reference = reference
   }
 
   /// Which property it is of.
-  @inlinable var identity: PropertyIdentity {
-    PropertyIdentity(address: withUnsafePointer(to: self) { UnsafeRawPointer($0) }, place: place)
-  }
+  @inlinable var identity: PropertyIdentity { PropertyIdentity(address(of: self), at: place) }
 }

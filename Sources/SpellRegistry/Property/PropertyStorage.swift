@@ -18,18 +18,17 @@ public import Synchronization
 ///
 /// Declaring a property costs one allocation; a re-read costs one atomic load.
 @frozen public struct PropertyStorage<Value> {
-  /// Holds the memory that ``header`` points to.
+  /// Holds the memory that ``slot`` is in.
   @usableFromInline let buffer: PropertyBuffer.Erased
   @usableFromInline package let slot: PropertySlot<Value>
-  @inlinable var header: UnsafeMutablePointer<PropertyHeader<Value>> { @inline(__always) get { slot.header } }
 
   /// Creates storage without a value.
   @inlinable public init(_ declaration: consuming PropertyDeclaration<Value>) {
     buffer = PropertyBuffer.allocate(size: PropertySlot<Value>.size, alignment: PropertySlot<Value>.alignment) { slot in
-      PropertySlot<Value>(header: slot.assumingMemoryBound(to: PropertyHeader<Value>.self)).deinitialize()
+      PropertySlot<Value>(at: slot).deinitialize()
     }
-    slot = PropertySlot(header: buffer.header.slot.bindMemory(to: PropertyHeader<Value>.self, capacity: 1))
-    slot.header.initialize(to: PropertyHeader(declaration))
+    slot = PropertySlot(of: buffer)
+    slot.initialize(declaration)
   }
 
   /// Creates storage with a value, in a state that is ready.
@@ -37,7 +36,7 @@ public import Synchronization
     _ declaration: consuming PropertyDeclaration<Value>, value: consuming Value, state: UInt, isAssigned: Bool
   ) {
     self.init(declaration)
-    slot.address.initialize(to: value)
+    slot.memory.put(value)
     slot.record.hasValue.store(true, ordering: .relaxed)
     slot.record.isAssigned.store(isAssigned, ordering: .relaxed)
     slot.record.gate.state.store(state, ordering: .releasing)
@@ -61,7 +60,7 @@ public import Synchronization
   /// Returns storage for the same property with another value, to be put in place of this.
   @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {
     PropertyStorage(
-      slot.declaration, value: value, state: slot.record.epoch.pointee.load(ordering: .acquiring),
+      slot.declaration, value: value, state: slot.record.epoch.first.value.load(ordering: .acquiring),
       isAssigned: true)
   }
 
@@ -75,7 +74,15 @@ public import Synchronization
 @safe @frozen @usableFromInline package struct PropertySlot<Value> {
   @usableFromInline let header: UnsafeMutablePointer<PropertyHeader<Value>>
 
-  @inlinable init(header: UnsafeMutablePointer<PropertyHeader<Value>>) { unsafe self.header = header }
+  @inlinable init(at memory: ValueMemory) {
+    unsafe header = memory.address.assumingMemoryBound(to: PropertyHeader<Value>.self)
+  }
+
+  @inline(__always) @inlinable init(of buffer: PropertyBuffer.Erased) { self.init(at: PropertyBuffer.slot(of: buffer)) }
+
+  @inlinable func initialize(_ declaration: consuming PropertyDeclaration<Value>) {
+    unsafe header.initialize(to: PropertyHeader(declaration))
+  }
 
   /// What the property has besides its value; by an addressor, as of a pointer, so that nothing is copied.
   @inlinable var fields: PropertyHeader<Value> { @inline(__always) unsafeAddress { unsafe UnsafePointer(header) } }
@@ -93,10 +100,6 @@ public import Synchronization
       options: fields.options)
   }
 
-  init(of buffer: PropertyBuffer.Erased) {
-    header = buffer.header.slot.assumingMemoryBound(to: PropertyHeader<Value>.self)
-  }
-
   /// Whether the value can be read with no lock.
   @inlinable package var isReady: Bool { record.gate.isReady }
 
@@ -104,17 +107,15 @@ public import Synchronization
   ///
   /// The second load is relaxed: a thread that knows of a re-injection has synchronized with it.
   @inlinable package var isCurrent: Bool {
-    record.gate.state.load(ordering: .acquiring) == record.epoch.pointee.load(ordering: .relaxed)
+    record.gate.state.load(ordering: .acquiring) == record.epoch.first.value.load(ordering: .relaxed)
   }
 
   /// The value, without a look whether there is one.
   ///
   /// - Precondition: ``isReady`` or ``isCurrent`` was true, and the storage or the object that holds it is alive.
-  @inlinable package var unsafeValue: Value { address.pointee }
+  @inlinable package var unsafeValue: Value { memory.value() }
 
-  @inlinable var address: UnsafeMutablePointer<Value> {
-    (UnsafeMutableRawPointer(header) + Self.offset).assumingMemoryBound(to: Value.self)
-  }
+  @inlinable var memory: ValueMemory { unsafe ValueMemory(UnsafeMutableRawPointer(header) + Self.offset) }
 
   @inlinable static var offset: Int {
     let mask = MemoryLayout<Value>.alignment - 1
@@ -133,7 +134,7 @@ public import Synchronization
   var isAssigned: Bool { record.isAssigned.load(ordering: .relaxed) }
   var current: UInt { record.gate.current }
   var gateIdentity: GateID { record.gate.identity }
-  var epoch: UInt { record.epoch.pointee.load(ordering: .acquiring) }
+  var epoch: UInt { record.epoch.first.value.load(ordering: .acquiring) }
   var reference: RegistryReference? { record.reference }
   var expression: (() -> Value)? { fields.expression }
   var hook: ((AnyObject, Value) -> Void)? { fields.options?.hook }
@@ -152,15 +153,14 @@ public import Synchronization
 
   /// Writes the first value, as the thread that began the gate.
   func write(_ value: Value) {
-    address.initialize(to: value)
+    memory.put(value)
     record.hasValue.store(true, ordering: .relaxed)
   }
 
   /// Ends the life of the header and the value.
   @inlinable func deinitialize() {
-    if record.hasValue.load(ordering: .relaxed) { address.deinitialize(count: 1) }
-    if let newer = record.newer.load(ordering: .acquiring) { PropertyBuffer.Address(raw: newer).release() }
-    header.deinitialize(count: 1)
+    if record.hasValue.load(ordering: .relaxed) { memory.destroy(Value.self) }
+    unsafe header.deinitialize(count: 1)
   }
 }
 
@@ -235,16 +235,9 @@ extension PropertyStorage {
 extension PropertyStorage {
   /// The storage that has taken the place of all others; this one, if none has.
   var newest: PropertyStorage {
-    guard let second = slot.record.newer.load(ordering: .acquiring) else { return self }
-    return PropertyStorage(newestOf(second))
-  }
-
-  /// The buffer of the storage that has taken the place of the second; no type is looked at here.
-  private func newestOf(_ second: UnsafeMutableRawPointer) -> PropertyBuffer.Erased {
-    let link = PropertyBuffer.slot(at: second).assumingMemoryBound(to: PropertyHeader<Value>.self)
-    return ThreadState.current.read {
-      PropertyBuffer.Address(raw: link.pointee.record.newer.load(ordering: .acquiring) ?? second).buffer
-    }
+    guard let second = slot.record.newer.borrowed else { return self }
+    let third = second.use { PropertySlot<Value>(of: $0) }
+    return PropertyStorage(ThreadState.current.read { (third.record.newer.borrowed ?? second).retained })
   }
 
   private init(_ buffer: PropertyBuffer.Erased) {
@@ -255,31 +248,23 @@ extension PropertyStorage {
   /// Links newer storage to this and wakes the threads that wait for a value of `old`; returns false if `old` is no longer
   /// the newest.
   func link(_ new: PropertyStorage, inPlaceOf old: PropertyStorage) -> Bool {
-    let (isLinked, dropped) = PropertyBuffer.linking.withLock { _ -> (Bool, PropertyBuffer.Address?) in
-      guard newest.header == old.header else { return (false, nil) }
-      let address = PropertyBuffer.Address(retaining: new.buffer)
-      guard let second = slot.newer else {
-        slot.record.newer.store(address.raw, ordering: .releasing)
-        return (true, nil)
+    let (isLinked, dropped) = PropertyBuffer.linking.withLock { _ in
+      guard newest.buffer === old.buffer else {
+        return OnOneThread<(Bool, PropertyBuffer.Erased?)>(value: (false, nil))
       }
-      let replaced = ThreadState.write {
-        second.record.newer.exchange(address.raw, ordering: .acquiringAndReleasing)
-      }
-      return (true, replaced.map { PropertyBuffer.Address(raw: $0) })
-    }
+      guard let second = slot.newer else { return OnOneThread(value: (true, slot.record.newer.exchange(new.buffer))) }
+      return OnOneThread(value: (true, ThreadState.write { second.record.newer.exchange(new.buffer) }))
+    }.value
     if isLinked { old.slot.record.gate.replace() }
     // Released with no lock held: a deinitializer may do anything.
-    dropped?.release()
+    withExtendedLifetime(dropped) {}
     return isLinked
   }
 }
 
 extension PropertySlot {
   /// The storage that was linked to this.
-  @inlinable var newer: PropertySlot? {
-    guard let address = record.newer.load(ordering: .acquiring) else { return nil }
-    return PropertySlot(header: PropertyBuffer.slot(at: address).assumingMemoryBound(to: PropertyHeader<Value>.self))
-  }
+  @inlinable var newer: PropertySlot? { record.newer.borrowed?.use { PropertySlot(of: $0) } }
 
   /// The value of newer storage, if it can be read; with `inEpoch`, only if its type wasn't re-injected since.
   ///
@@ -303,10 +288,10 @@ extension PropertySlot {
 /// looks for a generic type at run time, which would cost more than the allocation (benchmark: "make and drop").
 @usableFromInline final class PropertyBuffer: ManagedBuffer<PropertyBuffer.Header, PropertyBuffer.Unit> {
   @frozen @usableFromInline struct Header {
-    @usableFromInline let slot: UnsafeMutableRawPointer
-    @usableFromInline let deinitialize: (UnsafeMutableRawPointer) -> Void
+    @usableFromInline let slot: ValueMemory
+    @usableFromInline let deinitialize: (ValueMemory) -> Void
 
-    @inlinable init(slot: UnsafeMutableRawPointer, deinitialize: @escaping (UnsafeMutableRawPointer) -> Void) {
+    @inlinable init(slot: ValueMemory, deinitialize: @escaping (ValueMemory) -> Void) {
       self.slot = slot
       self.deinitialize = deinitialize
     }
@@ -319,47 +304,30 @@ extension PropertySlot {
   @usableFromInline typealias Unit = UInt64
 
   // By pointer, as no one else has access any more; the language's own check costs more than the rest.
-  deinit { withUnsafeMutablePointerToHeader { $0.pointee.deinitialize($0.pointee.slot) } }
+  deinit {
+    unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.deinitialize($0.pointee.slot) }
+  }
 
   /// Memory for one value, not yet initialized.
   ///
   /// - Parameter deinitialize: Called with the slot's address when the buffer goes.
   @inlinable static func allocate(
-    size: Int, alignment: Int, deinitialize: @escaping (UnsafeMutableRawPointer) -> Void
+    size: Int, alignment: Int, deinitialize: @escaping (ValueMemory) -> Void
   ) -> Erased {
     // A slot whose alignment is over a unit's finds it somewhere in this many more bytes.
     let slack = alignment > MemoryLayout<Unit>.alignment ? alignment : 0
     let units = (size + slack + MemoryLayout<Unit>.size - 1) / MemoryLayout<Unit>.size
     return PropertyBuffer.create(minimumCapacity: units) { buffer in
-      let start = buffer.withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
-      return Header(slot: start.alignedUp(toMultipleOf: alignment), deinitialize: deinitialize)
+      let start = unsafe buffer.withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
+      return Header(slot: unsafe ValueMemory(start.alignedUp(toMultipleOf: alignment)), deinitialize: deinitialize)
     }
   }
-
-  // MARK: Buffers that other buffers hold, by address
 
   /// Held by a thread that links one property's storage to another's.
   static let linking = Lock(())
 
-  /// The address of a buffer, as links have it.
-  ///
-  /// `@unchecked Sendable`: it goes from a lock's body to the code behind it, on one thread.
-  @frozen @usableFromInline struct Address: @unchecked Sendable {
-    @usableFromInline let raw: UnsafeMutableRawPointer
-
-    @inlinable init(raw: UnsafeMutableRawPointer) { self.raw = raw }
-
-    init(retaining buffer: Erased) { raw = Unmanaged.passRetained(buffer).toOpaque() }
-
-    var buffer: Erased { Unmanaged<Erased>.fromOpaque(raw).takeUnretainedValue() }
-
-    @usableFromInline func release() { Unmanaged<Erased>.fromOpaque(raw).release() }
-  }
-
-  /// The slot of a buffer that stays alive.
-  @inlinable static func slot(at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-    Unmanaged<Erased>.fromOpaque(address)._withUnsafeGuaranteedRef {
-      $0.withUnsafeMutablePointerToHeader { $0.pointee.slot }
-    }
+  /// The slot of a buffer; by pointer, as above.
+  @inline(__always) @inlinable static func slot(of buffer: Erased) -> ValueMemory {
+    unsafe buffer.withUnsafeMutablePointerToHeader { unsafe $0.pointee.slot }
   }
 }

@@ -4,7 +4,7 @@
 /// (benchmark: "register 10,000 again").
 @usableFromInline struct Making: Sendable {
   /// Puts a new value in memory for one, and asks for the resolver if it takes it.
-  @usableFromInline typealias Initializer = @Sendable (UnsafeMutableRawPointer, () -> Resolver) throws -> Void
+  @usableFromInline typealias Initializer = @Sendable (ValueMemory, () -> Resolver) throws -> Void
 
   enum Kind: Sendable {
     /// Gives an instance that was there before.
@@ -12,7 +12,7 @@
     case initializer
     case onMainActor
     /// Takes arguments, and keeps a value for each of them if its scope says so.
-    case withArguments(@Sendable (UnsafeMutableRawPointer, Resolver, Any) throws -> Void, kept: ArgumentVariants?)
+    case withArguments(@Sendable (ValueMemory, Resolver, Any) throws -> Void, kept: ArgumentVariants?)
     case async(any AsyncInitializer)
   }
 
@@ -50,17 +50,17 @@
 
   /// A closure that needs nothing but itself.
   @inlinable static func independent<Value>(_ initializer: @escaping @Sendable () throws -> Value) -> Self {
-    Self { memory, _ in memory.initializeMemory(as: Value.self, to: try initializer()) }
+    Self { memory, _ in memory.put(try initializer()) }
   }
 
   @inlinable static func resolving<Value>(
     dependencies: [any Any.Type] = [], _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) -> Self {
-    Self(dependencies: dependencies) { $0.initializeMemory(as: Value.self, to: try initializer($1())) }
+    Self(dependencies: dependencies) { $0.put(try initializer($1())) }
   }
 
   @inlinable static func instance<Value: Sendable>(_ instance: Value) -> Self {
-    Self(isInstance: true) { memory, _ in memory.initializeMemory(as: Value.self, to: instance) }
+    Self(isInstance: true) { memory, _ in memory.put(instance) }
   }
 
   /// A closure that takes the object whose property asks.
@@ -98,7 +98,7 @@
       return arguments
     }
     let kind = Kind.withArguments(
-      { $0.initializeMemory(as: Value.self, to: try initializer($1, typed($2))) },
+      { $0.put(try initializer($1, typed($2))) },
       kept: identity.map { identity in ArgumentVariants { identity(typed($0)) } })
     return Self(kind)
   }
@@ -117,7 +117,7 @@
     dependencies: [any Any.Type] = [], _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> Self {
     Self(.onMainActor, dependencies: dependencies) {
-      $0.initializeMemory(as: Value.self, to: try callOnMainActor($1(), initializer))
+      $0.put(try callOnMainActor($1(), initializer))
     }
   }
 
@@ -146,28 +146,17 @@
   }
 }
 
-/// The value that `initialize` puts in memory for one.
-@inline(__always) @inlinable func initializedValue<Value, Failure>(
-  of type: Value.Type, by initialize: (UnsafeMutableRawPointer) throws(Failure) -> Void
-) throws(Failure) -> Value {
-  try withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(Failure) in
-    guard let memory = buffer.baseAddress else { preconditionFailure("The stack gave no memory for a \(type).") }
-    try initialize(memory)
-    return memory.move()
-  }
-}
-
 extension RegistrationStorage {
   /// The instance, or what the initializer makes.
   ///
   /// - Precondition: `type` is the registration's.
   func newValue<Value>(of type: Value.Type, with resolver: () -> Resolver) throws -> Value {
     if type != self.type { misused(for: type) }
-    return try initializedValue(of: type) { memory throws in try initialize(memory, with: resolver) }
+    return try ValueMemory.value(of: type) { memory throws in try initialize(memory, with: resolver) }
   }
 
   /// Puts the instance, or what the initializer makes, in memory for a value of the registration's type.
-  func initialize(_ memory: UnsafeMutableRawPointer, with resolver: () -> Resolver) throws {
+  func initialize(_ memory: ValueMemory, with resolver: () -> Resolver) throws {
     switch making.kind {
     case .instance, .initializer, .withArguments: break
     case .onMainActor:

@@ -1,61 +1,40 @@
-internal import Synchronization
-
 /// The services that an initializer has asked for, each once; a list that only grows.
 ///
 /// Each request of an initializer looks here, nearly always in vain, so a look takes no lock and counts no reference
-/// (benchmark: "resolve a graph of five"). A node is written before it is linked in front of the others, and all go with
-/// the list.
+/// (benchmark: "resolve a graph of five"). A service that is new is linked behind the last one.
 struct ObservedServices: ~Copyable, Sendable {
   private final class Node: Sendable {
     let service: Service
-    /// Retained by this node.
-    let next: Unmanaged<Node>?
+    let next = AtomicReference<Node>()
 
-    init(_ service: Service, before next: Unmanaged<Node>?) {
-      self.service = service
-      self.next = next
-    }
+    init(_ service: Service) { self.service = service }
   }
 
-  private let first = Atomic<Unmanaged<Node>?>(nil)
+  private let first = AtomicReference<Node>()
 
+  // One by one: a node that let go of the next would do so once more inside that.
   deinit {
-    var node = first.load(ordering: .acquiring)
-    while let current = node {
-      node = current._withUnsafeGuaranteedRef(\.next)
-      current.release()
-    }
+    var node = first.exchange(nil)
+    while let current = node { node = current.next.exchange(nil) }
   }
 
   /// Adds a service if it isn't there.
   @inline(__always) func insert(_ service: Service) {
-    if !contains(service, from: first.load(ordering: .acquiring)) { add(service) }
-  }
-
-  private func contains(_ service: Service, from first: Unmanaged<Node>?) -> Bool {
-    var node = first
+    var node = first.borrowed
     while let current = node {
-      if current._withUnsafeGuaranteedRef({ $0.service == service }) { return true }
-      node = current._withUnsafeGuaranteedRef(\.next)
+      if current.use({ $0.service == service }) { return }
+      node = current.use { $0.next.borrowed }
     }
-    return false
+    add(service)
   }
 
   @inline(never) private func add(_ service: Service) {
-    var next = first.load(ordering: .acquiring)
-    while !contains(service, from: next) {
-      let node = Unmanaged.passRetained(Node(service, before: next))
-      let (exchanged, found) = first.compareExchange(
-        expected: next, desired: node, ordering: .acquiringAndReleasing)
-      if exchanged { return }
-      node.release()
-      next = found
-    }
+    var node = first.object { Node(service) }
+    while node.service != service { node = node.next.object { Node(service) } }
   }
 
   /// In the order in which they were asked for.
   var all: [Service] {
-    sequence(first: first.load(ordering: .acquiring)) { $0?._withUnsafeGuaranteedRef(\.next) }
-      .compactMap { $0?._withUnsafeGuaranteedRef(\.service) }.reversed()
+    sequence(first: first.object) { $0?.next.object }.compactMap { $0?.service }
   }
 }

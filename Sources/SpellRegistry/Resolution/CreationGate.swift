@@ -92,7 +92,7 @@ public import Synchronization
   }
 
   /// The gate's address, by which the threads that wait at it name it.
-  var identity: GateID { withUnsafePointer(to: self) { GateID(UInt(bitPattern: $0)) } }
+  var identity: GateID { GateID(address(of: self)) }
 }
 
 /// Which gate: its address, compared and never followed.

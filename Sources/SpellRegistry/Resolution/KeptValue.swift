@@ -33,12 +33,12 @@ struct KeptValue: ~Copyable, Sendable {
     self.clock = expiry == nil ? nil : clock()
   }
 
-  /// Hands the address of the value over, if it is published; returns whether it was.
+  /// Hands the memory of the value over, if it is published; returns whether it was.
   ///
   /// - Precondition: The caller is in `ThreadState.read`, and copies the value there.
-  @inline(__always) func readPublished(_ body: (UnsafeRawPointer) -> Void) -> Bool {
-    guard let address = UnsafeRawPointer(bitPattern: published.load(ordering: .acquiring)) else { return false }
-    body(address)
+  @inline(__always) func readPublished(_ body: (ValueMemory) -> Void) -> Bool {
+    guard let memory = ValueMemory(at: published.load(ordering: .acquiring)) else { return false }
+    body(memory)
     return true
   }
 
@@ -141,7 +141,7 @@ struct KeptValue: ~Copyable, Sendable {
       if isWeak || isNothing {
         (state.cell, state.weak) = (nil, weak)
       } else if deadline == nil && !state.isRetired {
-        published.store(UInt(bitPattern: cell.address), ordering: .releasing)
+        published.store(cell.memory.place, ordering: .releasing)
       }
       state.deadline = deadline
     }
@@ -189,20 +189,20 @@ protocol AnyKeptCell: AnyObject, Sendable {
 /// after; a value is kept for several threads only if it is `Sendable`, as the public scopes that do so demand.
 private final class KeptCell<Value>: AnyKeptCell, @unchecked Sendable {
   let gate = CreationGate()
-  let address = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+  let memory = ValueMemory.allocate(for: Value.self)
   private var isFilled = false
 
   var isReady: Bool { gate.isReady }
-  var value: Value { address.pointee }
+  var value: Value { memory.value() }
 
   func fill(with value: Value) {
-    address.initialize(to: value)
+    memory.put(value)
     isFilled = true
   }
 
   deinit {
-    if isFilled { address.deinitialize(count: 1) }
-    address.deallocate()
+    if isFilled { memory.destroy(Value.self) }
+    memory.deallocate()
   }
 }
 

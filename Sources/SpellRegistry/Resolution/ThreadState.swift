@@ -2,13 +2,13 @@ internal import Support
 internal import Synchronization
 
 /// What one thread is making, and whether it is reading what other threads may change.
-@usableFromInline struct ThreadState: ~Copyable {
+@safe @usableFromInline struct ThreadState: ~Copyable {
   /// A thread's number, in units that leave room for a gate's tags; never used again in the process.
   typealias ID = UInt
 
   let id: ID
   /// What the thread is making, linked to what asked for it; only the thread itself uses it.
-  var innermost: UnsafePointer<ResolutionFrame>?
+  var innermost: ResolutionFrame.Link?
   /// The values of scope `.graph` of the resolution under way; only the thread itself uses it.
   var graph: GraphValues?
   /// The hooks that run on this thread; only the thread itself uses it.
@@ -27,44 +27,39 @@ internal import Synchronization
   private init() {
     id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
     stackLimit = lowestUsableStackAddress()
-    let end: EndReading = { state in
-      state.assumingMemoryBound(to: ThreadState.self).pointee.isReading.store(false, ordering: .releasing)
-    }
-    endOfReading = Atomic(unsafeBitCast(end, to: UnsafeRawPointer.self))
+    let end: EndReading = { unsafe CurrentThread(at: $0).fields.isReading.store(false, ordering: .releasing) }
+    unsafe endOfReading = Atomic(unsafeBitCast(end, to: UnsafeRawPointer.self))
   }
 
   private static let last = Atomic<ID>(0)
 
-  private static let storage = ThreadLocalPointer { state in
-    ThreadState.end(state.assumingMemoryBound(to: ThreadState.self))
-  }
+  private static let storage = unsafe ThreadLocalPointer { unsafe ThreadState.end(CurrentThread(at: $0)) }
 
   /// The calling thread's state, made when it is first asked for and freed when the thread ends.
   static var current: CurrentThread {
-    if let state = storage.pointer { return CurrentThread(state: state.assumingMemoryBound(to: ThreadState.self)) }
-    return CurrentThread(state: begin())
+    if let state = unsafe storage.pointer { return unsafe CurrentThread(at: state) }
+    return begin()
   }
 
-  @inline(never) private static func begin() -> UnsafeMutablePointer<ThreadState> {
+  @inline(never) private static func begin() -> CurrentThread {
     let state = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
-    state.initialize(to: ThreadState())
-    storage.pointer = UnsafeMutableRawPointer(state)
-    all.withLock { $0.append(Address(state: state)) }
-    return state
+    unsafe state.initialize(to: ThreadState())
+    let thread = unsafe CurrentThread(at: state)
+    unsafe storage.pointer = UnsafeMutableRawPointer(state)
+    all.withLock { $0.append(OtherThread(thread: thread)) }
+    return thread
   }
 
-  private static func end(_ state: UnsafeMutablePointer<ThreadState>) {
-    all.withLock { threads in threads.removeAll { $0.state == state } }
-    state.deinitialize(count: 1)
-    state.deallocate()
+  private static func end(_ thread: CurrentThread) {
+    all.withLock { threads in threads.removeAll { unsafe $0.thread.state == thread.state } }
+    unsafe thread.state.deinitialize(count: 1)
+    unsafe thread.state.deallocate()
   }
 
   /// `@unchecked Sendable`: other threads reach a state only while it is in ``all``, under that lock, and use only the
   /// atomic in it; its thread takes it out of there before freeing it.
-  private struct Address: @unchecked Sendable {
-    let state: UnsafeMutablePointer<ThreadState>
-  }
-  private static let all = Lock<[Address]>([])
+  private struct OtherThread: @unchecked Sendable { let thread: CurrentThread }
+  private static let all = Lock<[OtherThread]>([])
   private static let isWriting = Atomic(false)
 }
 
@@ -89,7 +84,7 @@ extension ThreadState {
   fileprivate typealias EndReading = @convention(c) (UnsafeMutableRawPointer) -> Void
 
   fileprivate var endReading: EndReading {
-    @inline(__always) get { unsafeBitCast(endOfReading.load(ordering: .relaxed), to: EndReading.self) }
+    @inline(__always) get { unsafe unsafeBitCast(endOfReading.load(ordering: .relaxed), to: EndReading.self) }
   }
 
   @inline(never) private func awaitWriters() {
@@ -106,9 +101,9 @@ extension ThreadState {
   static func write<Result>(_ body: () -> Result) -> Result {
     all.withLock { threads in
       isWriting.store(true, ordering: .sequentiallyConsistent)
-      for thread in threads {
+      for other in threads {
         var looks = 0
-        while thread.state.pointee.isReading.load(ordering: .sequentiallyConsistent) {
+        while other.thread.fields.isReading.load(ordering: .sequentiallyConsistent) {
           looks += 1
           pauseBriefly(afterLooks: looks)
         }
@@ -131,7 +126,7 @@ extension ThreadState {
 /// links: so noting what is being made costs next to nothing (benchmark: "resolve unique").
 struct ResolutionFrame: ~Copyable {
   /// The frame whose initializer asked.
-  fileprivate let outer: UnsafePointer<ResolutionFrame>?
+  fileprivate let outer: Link?
   let type: any Any.Type
   /// The registration whose initializer runs; nil for a property's own expression.
   ///
@@ -149,13 +144,20 @@ struct ResolutionFrame: ~Copyable {
     on thread: CurrentThread, type: any Any.Type, registration: Borrowed<RegistrationStorage>?, asker: Asker,
     registry: ObjectIdentifier? = nil, gate: GateID?, propertyGate: GateID? = nil
   ) {
-    outer = thread.state.pointee.innermost
+    outer = thread.fields.innermost
     self.type = type
     self.registration = registration
     self.asker = asker
     self.registry = registry
     self.gate = gate
     self.propertyGate = propertyGate
+  }
+
+  /// A frame further out, which stays where it is while its initializer runs.
+  @safe struct Link {
+    private let address: UnsafePointer<ResolutionFrame>
+    fileprivate init(_ address: UnsafePointer<ResolutionFrame>) { unsafe self.address = address }
+    fileprivate var frame: ResolutionFrame { @inline(__always) unsafeAddress { unsafe address } }
   }
 
   /// Who asks: two requests for one registration that are alike in this need each other's result.
@@ -173,8 +175,13 @@ struct ResolutionFrame: ~Copyable {
 /// The calling thread's state, as the thread itself uses it.
 @safe struct CurrentThread {
   fileprivate let state: UnsafeMutablePointer<ThreadState>
+
+  fileprivate init(at state: UnsafeMutableRawPointer) {
+    unsafe self.state = state.assumingMemoryBound(to: ThreadState.self)
+  }
+
   /// By addressors, as of a pointer: an access is to one field, while other threads look at the atomic one.
-  private var fields: ThreadState {
+  fileprivate var fields: ThreadState {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(state) }
     @inline(__always) nonmutating unsafeMutableAddress { unsafe state }
   }
@@ -183,7 +190,7 @@ struct ResolutionFrame: ~Copyable {
   /// Whether anything is being made on the thread.
   var isMaking: Bool { fields.innermost != nil }
   /// The registration whose initializer runs.
-  var innermostRegistration: Borrowed<RegistrationStorage>? { fields.innermost?.pointee.registration }
+  var innermostRegistration: Borrowed<RegistrationStorage>? { fields.innermost?.frame.registration }
   var graph: GraphValues? {
     get { fields.graph }
     nonmutating set { fields.graph = newValue }
@@ -233,28 +240,27 @@ struct ResolutionFrame: ~Copyable {
       var outer = frame.outer
       while let open = outer {
         // By address first: nearly always that tells.
-        if open.pointee.registration == registration && open.pointee.registry == frame.registry
-          && open.pointee.asker == frame.asker
-          && !frame.asker.hasArguments
+        if open.frame.registration == registration && open.frame.registry == frame.registry
+          && open.frame.asker == frame.asker && !frame.asker.hasArguments
         {
           throw InjectionError(.cycle, through: [step()])
         }
-        outer = open.pointee.outer
+        outer = open.frame.outer
       }
     }
     if isStackAddress(below: fields.stackLimit) {
       throw InjectionError(.stackExhausted, through: [step()])
     }
-    return try withUnsafeMutablePointer(to: &frame) { frame throws(InjectionError) in
-      let current = UnsafePointer(frame)
+    return try unsafe withUnsafeMutablePointer(to: &frame) { address throws(InjectionError) in
+      let current = unsafe ResolutionFrame.Link(UnsafePointer(address))
       fields.innermost = current
       defer {
-        fields.innermost = current.pointee.outer
-        if current.pointee.outer == nil && fields.graph != nil { endGraph() }
+        fields.innermost = current.frame.outer
+        if current.frame.outer == nil && fields.graph != nil { endGraph() }
       }
       do throws(InjectionError) { return try make() } catch {
         // What was made on the way is kept though the whole failed.
-        fields.innermost = current.pointee.outer
+        fields.innermost = current.frame.outer
         completeResolution()
         throw error
       }
@@ -269,10 +275,10 @@ struct ResolutionFrame: ~Copyable {
 
   /// What is being made, the outermost first: its type, where other threads may wait for it, and where it is registered.
   var frames: [(type: any Any.Type, gates: [GateID?], place: SourcePlace?)] {
-    sequence(first: fields.innermost) { $0?.pointee.outer }.compactMap { frame in
-      guard let frame else { return nil }
-      let place = frame.pointee.registration.map { $0.retained.place }
-      return (frame.pointee.type, [frame.pointee.gate, frame.pointee.propertyGate], place)
+    sequence(first: fields.innermost) { $0?.frame.outer }.compactMap { link in
+      guard let link else { return nil }
+      let place = link.frame.registration.map { $0.retained.place }
+      return (link.frame.type, [link.frame.gate, link.frame.propertyGate], place)
     }.reversed()
   }
 }
