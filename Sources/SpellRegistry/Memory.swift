@@ -2,16 +2,17 @@ public import Synchronization
 
 // The unsafe memory that the rest of this module is built on: room for a value, references that aren't counted, atomic words.
 //
-// An expression of this module that the compiler can't prove to be memory-safe has to say `unsafe`. Outside this file that
-// is in a property's slot, the table of registrations, the state of a thread, and the calls of the platform.
+// An expression of this module that the compiler can't prove to be memory-safe has to say `unsafe`. The compiler trusts the
+// types below: each has a precondition, which their users keep.
 
 /// Memory for one value, whose type only the code at its two ends knows: what asks for the value, and what makes it.
 ///
 /// What is in between hands it on, and is compiled once for all types.
+///
+/// - Precondition: Both ends mean the same type, and the memory lives for as long as this is used.
 @safe @frozen @usableFromInline struct ValueMemory {
   @usableFromInline let address: UnsafeMutableRawPointer
 
-  /// - Precondition: The address has room for a value of the type that is put there, for as long as this is used.
   @inlinable init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
 
   /// Puts a value in memory that has none.
@@ -60,8 +61,9 @@ extension ValueMemory {
 
 // MARK: References
 
-/// An object that is used without counting a reference, while something else holds it: a table what is registered, a
-/// caller what it makes.
+/// An object that is used without counting a reference.
+///
+/// - Precondition: Something else holds it meanwhile: a table what is registered, a caller what it makes.
 ///
 /// A count would be what all threads that resolve the same type wait for (benchmark: "resolve singleton, in two threads").
 @safe @frozen @usableFromInline struct Borrowed<Object: AnyObject>: Equatable {
@@ -85,8 +87,8 @@ extension ValueMemory {
 
 /// A reference that holds its object, or nothing, and that threads may read and change at once.
 ///
-/// A reader retains an object without a lock. So an object that was put in either stays, or is exchanged only while no reader
-/// is in the readers' lock.
+/// - Precondition: What is in it either stays for as long as this is used, or is read in `ThreadState.read` and exchanged in
+///   `ThreadState.write`.
 ///
 /// The standard library's `AtomicLazyReference` isn't compiled for its type, and takes a hundred times as long.
 @safe @frozen @usableFromInline struct AtomicReference<Object: AnyObject>: ~Copyable {
@@ -129,9 +131,11 @@ extension AtomicReference: Sendable where Object: Sendable {}
 
 // MARK: Words
 
-/// Atomic words at an address of their own, which outlives each use of them.
+/// Atomic words at an address of their own.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and what it points at is atomic.
+/// `@unchecked Sendable`: the pointer never changes, and what it points at is atomic, with the ordering that each use names.
+///
+/// - Precondition: They are deallocated after the last use.
 @safe @frozen @usableFromInline struct AtomicWords: @unchecked Sendable {
   @frozen @usableFromInline struct Word: ~Copyable {
     @usableFromInline let value: Atomic<UInt>
@@ -157,6 +161,8 @@ extension AtomicReference: Sendable where Object: Sendable {}
 }
 
 /// The address of something that stays where it is, as an identity: compared, and never followed.
+///
+/// - Precondition: It has an atomic in it; other values are passed by a copy, which has another address.
 @inline(__always) @inlinable func address<Thing: ~Copyable>(of thing: borrowing Thing) -> UInt {
   unsafe withUnsafePointer(to: thing) { UInt(bitPattern: $0) }
 }

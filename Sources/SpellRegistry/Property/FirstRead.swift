@@ -113,7 +113,7 @@ extension PropertyRecord {
   ) throws(InjectionError) -> Supply {
     guard gate.begin(from: CreationGate.vacant, on: thread.id) else { return .nothing(nil) }
     // Taken before the value is made: a re-injection in between makes it outdated, never the reverse.
-    let epoch = epoch.first.value.load(ordering: .acquiring)
+    let epoch = currentEpoch
     do throws(InjectionError) {
       let supply = try body()
       if case .nothing = supply {
@@ -130,8 +130,10 @@ extension PropertyRecord {
     }
   }
 
-  private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
-    ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, property: identity.address)
+  /// The property, as one that asks.
+  func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
+    ResolutionFrame.Asker(
+      container: container.map { ObjectIdentifier($0) }, property: identity.address, isKept: reference?.isWeak ?? false)
   }
 
   /// Calls the hooks that were added while the value was made.

@@ -27,6 +27,9 @@ public import Synchronization
     self.reference = reference
   }
 
+  /// The state of a value that is ready and made now.
+  @inlinable var currentEpoch: UInt { epoch.first.value.load(ordering: .acquiring) }
+
   /// Which property it is of.
   @inlinable var identity: PropertyIdentity { PropertyIdentity(address(of: self), at: place) }
 }

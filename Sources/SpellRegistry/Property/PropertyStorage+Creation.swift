@@ -1,3 +1,5 @@
+internal import Synchronization
+
 // A read that finds no value: what makes it, in which order, and who hears of it.
 //
 //   1. The registration for this container's class.
@@ -46,7 +48,7 @@ extension PropertyStorage {
           return try makeAndStore(
             in: container, for: newest, from: state, keptBy: keep, fallback: fallback, on: thread)
         } catch {
-          newest.slot.settle(as: state, on: thread.id)
+          newest.slot.record.gate.settle(as: state, on: thread.id)
           throw error
         }
       }
@@ -88,13 +90,13 @@ extension PropertyStorage {
   ) throws(InjectionError) -> Value {
     let registry = self.registry
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
-    let epoch = slot.epoch
+    let epoch = slot.record.currentEpoch
     let match = match(in: registry, for: container, on: thread)
     if match == nil && !hasExpression {
       return try makeFallback(
         in: container, for: newest, from: state, epoch: epoch, asking: registry, fallback, on: thread)
     }
-    let value = try value(of: match, from: registry, in: container, gate: newest.slot.gateIdentity, on: thread)
+    let value = try value(of: match, from: registry, in: container, gate: newest.slot.record.gate.identity, on: thread)
     if let keep {
       keep(value)
       store(try registry.nilOrThrow(at: point(in: container)), for: newest, in: CreationGate.readyElsewhere, on: thread)
@@ -117,28 +119,22 @@ extension PropertyStorage {
       return value
     }
     // A value for which nothing is registered any more stays.
-    if newest.slot.hasValue {
-      newest.slot.settle(as: epoch, on: thread.id)
+    if newest.slot.record.hasValue.load(ordering: .relaxed) {
+      newest.slot.record.gate.settle(as: epoch, on: thread.id)
       return newest.slot.unsafeValue
     }
     let nothing: Value = try registry.nilOrThrow(at: point(in: container))
-    newest.slot.settle(as: state, on: thread.id)
+    newest.slot.record.gate.settle(as: state, on: thread.id)
     return nothing
   }
 
   /// The registry to ask; the declaration isn't copied for it.
   private var registry: InitializerRegistry {
-    guard let reference = slot.reference else { return .shared }
+    guard let reference = slot.record.reference else { return .shared }
     return reference.registry ?? slot.declaration.registry
   }
 
-  private func asker(in container: AnyObject?) -> ResolutionFrame.Asker {
-    ResolutionFrame.Asker(
-      container: container.map { ObjectIdentifier($0) }, property: identity.address,
-      isKept: slot.reference?.isWeak ?? false)
-  }
-
-  private var hasExpression: Bool { slot.expression != nil }
+  private var hasExpression: Bool { slot.fields.expression != nil }
 
   /// The registration that makes the value; nil if the property's own expression comes first, or none does.
   private func match(
@@ -156,11 +152,11 @@ extension PropertyStorage {
     of match: Match?, from registry: InitializerRegistry, in container: AnyObject?, gate: GateID?,
     on thread: CurrentThread
   ) throws(InjectionError) -> Value {
-    let asker = asker(in: container)
+    let asker = slot.record.asker(in: container)
     if let match {
       return try registry.value(of: match, asker: asker, propertyGate: gate, on: thread) { point(in: container) }
     }
-    guard let expression = slot.expression else {
+    guard let expression = slot.fields.expression else {
       trap("Nothing makes the property declared at \(identity.place); please report this.")
     }
     let frame = ResolutionFrame(
@@ -175,7 +171,7 @@ extension PropertyStorage {
   private func notify(
     _ value: Value, of match: Match?, through registry: InitializerRegistry, in container: AnyObject?
   ) {
-    if let hook = slot.hook, let container {
+    if let hook = slot.fields.options?.hook, let container {
       // The hook may put other storage in place, by which the name would no longer be found.
       let point = point(in: container).withKnownName()
       if let match { match.registration.hooks.callAll(value, at: point) }
@@ -195,9 +191,9 @@ extension PropertyStorage {
     in container: AnyObject?, on thread: CurrentThread
   ) throws(InjectionError) -> UInt {
     while true {
-      let state = slot.current
+      let state = slot.record.gate.current
       guard CreationGate.isBusy(state) else { return state }
-      do throws(InjectionError) { try slot.wait(for: Value.self, on: thread) } catch {
+      do throws(InjectionError) { try slot.record.gate.wait(for: Value.self, on: thread) } catch {
         throw error.located(at: point(in: container))
       }
     }
@@ -207,12 +203,13 @@ extension PropertyStorage {
   private func store(
     _ value: Value, for newest: PropertyStorage, in epoch: UInt, on thread: CurrentThread
   ) {
-    if newest.slot.hasValue {
+    if newest.slot.record.hasValue.load(ordering: .relaxed) {
       // If the value was reset meanwhile, this one goes to the readers that asked before.
       _ = link(PropertyStorage(declaration, value: value, state: epoch, isAssigned: false), inPlaceOf: newest)
     } else {
-      newest.slot.write(value)
-      newest.slot.settle(as: epoch, on: thread.id)
+      newest.slot.memory.put(value)
+      newest.slot.record.hasValue.store(true, ordering: .relaxed)
+      newest.slot.record.gate.settle(as: epoch, on: thread.id)
     }
   }
 
@@ -239,7 +236,7 @@ extension PropertyStorage {
       if state == CreationGate.replaced { continue }
       if ifVacant && state != CreationGate.vacant { return false }
       if newest.slot.record.gate.begin(from: state, on: thread.id) {
-        store(value, for: newest, in: slot.epoch, on: thread)
+        store(value, for: newest, in: slot.record.currentEpoch, on: thread)
         return true
       }
     }
@@ -252,7 +249,7 @@ extension PropertyStorage {
   public func forget() {
     while true {
       let newest = newest
-      if newest.slot.current == CreationGate.vacant { return }
+      if newest.slot.record.gate.current == CreationGate.vacant { return }
       if link(PropertyStorage(declaration), inPlaceOf: newest) { return }
     }
   }
@@ -273,7 +270,7 @@ extension PropertyStorage {
       _ = try registry.nilOrThrow(at: point(in: container)) as Value
       return nil
     }
-    let asker = asker(in: container)
+    let asker = slot.record.asker(in: container)
     let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) {
       point(in: container)
     }
@@ -285,10 +282,11 @@ extension PropertyStorage {
   /// Whether a value in this state was injected before its type was last re-injected; if not, the state is brought up
   /// to date, so that the next read is a fast one again.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
-    let current = slot.epoch
+    let current = slot.record.currentEpoch
     if current == state { return false }
     // Without its registry nothing makes another value.
-    if !slot.isAssigned, let registry = slot.reference.map(\.registry) ?? .shared {
+    if !slot.record.isAssigned.load(ordering: .relaxed), let registry = slot.record.reference.map(\.registry) ?? .shared
+    {
       var services = [service.identifier]
       if let optional = Value.self as? any OptionalValue.Type {
         services.append(ObjectIdentifier(optional.wrappedType))
@@ -298,7 +296,7 @@ extension PropertyStorage {
       if let match { services.append(match.registration.key.service) }
       if registry.epochs.isOutdated(state, services) { return true }
     }
-    slot.renew(state, as: current)
+    _ = slot.record.gate.state.compareExchange(expected: state, desired: current, ordering: .acquiringAndReleasing)
     return false
   }
 }

@@ -18,7 +18,7 @@ public import Synchronization
 ///
 /// Declaring a property costs one allocation; a re-read costs one atomic load.
 @frozen public struct PropertyStorage<Value> {
-  /// Holds the memory that ``slot`` is in.
+  /// Holds the memory that ``slot`` points to.
   @usableFromInline let buffer: PropertyBuffer.Erased
   @usableFromInline package let slot: PropertySlot<Value>
 
@@ -60,7 +60,7 @@ public import Synchronization
   /// Returns storage for the same property with another value, to be put in place of this.
   @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {
     PropertyStorage(
-      slot.declaration, value: value, state: slot.record.epoch.first.value.load(ordering: .acquiring),
+      slot.declaration, value: value, state: slot.record.currentEpoch,
       isAssigned: true)
   }
 
@@ -80,8 +80,9 @@ public import Synchronization
 
   @inline(__always) @inlinable init(of buffer: PropertyBuffer.Erased) { self.init(at: PropertyBuffer.slot(of: buffer)) }
 
-  @inlinable func initialize(_ declaration: consuming PropertyDeclaration<Value>) {
-    unsafe header.initialize(to: PropertyHeader(declaration))
+  @inline(__always) @inlinable func initialize(_ declaration: consuming PropertyDeclaration<Value>) {
+    unsafe UnsafeMutableRawPointer(header).bindMemory(to: PropertyHeader<Value>.self, capacity: 1)
+      .initialize(to: PropertyHeader(declaration))
   }
 
   /// What the property has besides its value; by an addressor, as of a pointer, so that nothing is copied.
@@ -126,35 +127,6 @@ public import Synchronization
 
   @inlinable static var alignment: Int {
     max(MemoryLayout<PropertyHeader<Value>>.alignment, MemoryLayout<Value>.alignment)
-  }
-
-  // What the slow path uses, so that it needs no pointer.
-
-  var hasValue: Bool { record.hasValue.load(ordering: .relaxed) }
-  var isAssigned: Bool { record.isAssigned.load(ordering: .relaxed) }
-  var current: UInt { record.gate.current }
-  var gateIdentity: GateID { record.gate.identity }
-  var epoch: UInt { record.epoch.first.value.load(ordering: .acquiring) }
-  var reference: RegistryReference? { record.reference }
-  var expression: (() -> Value)? { fields.expression }
-  var hook: ((AnyObject, Value) -> Void)? { fields.options?.hook }
-
-  func settle(as settled: UInt, on thread: ThreadState.ID) { record.gate.settle(as: settled, on: thread) }
-
-  func wait(for type: any Any.Type, on thread: CurrentThread) throws(InjectionError) {
-    try record.gate.wait(for: type, on: thread)
-  }
-
-  /// Brings a settled state up to date.
-  func renew(_ state: UInt, as current: UInt) {
-    _ = record.gate.state.compareExchange(
-      expected: state, desired: current, ordering: .acquiringAndReleasing)
-  }
-
-  /// Writes the first value, as the thread that began the gate.
-  func write(_ value: Value) {
-    memory.put(value)
-    record.hasValue.store(true, ordering: .relaxed)
   }
 
   /// Ends the life of the header and the value.
@@ -236,8 +208,8 @@ extension PropertyStorage {
   /// The storage that has taken the place of all others; this one, if none has.
   var newest: PropertyStorage {
     guard let second = slot.record.newer.borrowed else { return self }
-    let third = second.use { PropertySlot<Value>(of: $0) }
-    return PropertyStorage(ThreadState.current.read { (third.record.newer.borrowed ?? second).retained })
+    let slot = second.use { PropertySlot<Value>(of: $0) }
+    return PropertyStorage(ThreadState.current.read { (slot.record.newer.borrowed ?? second).retained })
   }
 
   private init(_ buffer: PropertyBuffer.Erased) {
@@ -310,7 +282,7 @@ extension PropertySlot {
 
   /// Memory for one value, not yet initialized.
   ///
-  /// - Parameter deinitialize: Called with the slot's address when the buffer goes.
+  /// - Parameter deinitialize: Called with the slot's memory when the buffer goes.
   @inlinable static func allocate(
     size: Int, alignment: Int, deinitialize: @escaping (ValueMemory) -> Void
   ) -> Erased {

@@ -20,16 +20,19 @@ struct ObservedServices: ~Copyable, Sendable {
 
   /// Adds a service if it isn't there.
   @inline(__always) func insert(_ service: Service) {
+    var last: Borrowed<Node>?
     var node = first.borrowed
     while let current = node {
       if current.use({ $0.service == service }) { return }
+      last = current
       node = current.use { $0.next.borrowed }
     }
-    add(service)
+    add(service, behind: last)
   }
 
-  @inline(never) private func add(_ service: Service) {
-    var node = first.object { Node(service) }
+  /// Links a service behind a node, or behind those that other threads have linked there meanwhile.
+  @inline(never) private func add(_ service: Service, behind last: Borrowed<Node>?) {
+    var node = last?.retained ?? first.object { Node(service) }
     while node.service != service { node = node.next.object { Node(service) } }
   }
 

@@ -58,7 +58,10 @@ internal import Synchronization
 
   /// `@unchecked Sendable`: other threads reach a state only while it is in ``all``, under that lock, and use only the
   /// atomic in it; its thread takes it out of there before freeing it.
-  private struct OtherThread: @unchecked Sendable { let thread: CurrentThread }
+  private struct OtherThread: @unchecked Sendable {
+    fileprivate let thread: CurrentThread
+    var isReading: Bool { thread.fields.isReading.load(ordering: .sequentiallyConsistent) }
+  }
   private static let all = Lock<[OtherThread]>([])
   private static let isWriting = Atomic(false)
 }
@@ -103,7 +106,7 @@ extension ThreadState {
       isWriting.store(true, ordering: .sequentiallyConsistent)
       for other in threads {
         var looks = 0
-        while other.thread.fields.isReading.load(ordering: .sequentiallyConsistent) {
+        while other.isReading {
           looks += 1
           pauseBriefly(afterLooks: looks)
         }
