@@ -94,13 +94,7 @@ extension InitializerRegistry {
     func point() -> InjectionPoint { InjectionPoint(service, named: name, in: nil) }
     let match = match(
       for: service, named: name.map { .known($0) } ?? .none, inContainer: false, on: ThreadState.current, at: point)
-    guard let match, case .async(let initializer as AsyncValue<Value>) = match.registration.making.kind else {
-      if let match, match.fit == .wrapped {
-        do { try await match.registration.makeReady(named: name, for: match.owner) } catch {
-          throw InjectionError.wrapping(
-            error, thrownBy: point().step(service, registration: match.registration.place))
-        }
-      }
+    guard let match, case .async(let initializer) = match.registration.making.kind else {
       do throws(InjectionError) { return try resolve(service, named: name, in: nil) } catch {
         guard error.code == .wrongIsolation else { throw error }
         return try await resolveOnMainActor(service, named: name)
@@ -109,10 +103,8 @@ extension InitializerRegistry {
     let registration = match.registration
     let value: Value
     do {
-      value =
-        registration.lifetime.isShared
-        ? try await initializer.value(keptBy: registration, named: name, for: match.owner)
-        : try await initializer.makeUnique(of: registration, named: name, for: self)
+      value = try await initializer.value(
+        of: registration, named: name, for: registration.lifetime.isShared ? match.owner : self)
     } catch {
       throw InjectionError.wrapping(error, thrownBy: point().step(service, registration: registration.place))
     }
@@ -132,8 +124,8 @@ extension InitializerRegistry {
 
 /// An async initializer, as code sees it that doesn't know the value's type.
 protocol AsyncInitializer: AnyObject, Sendable {
-  /// Awaits the value that the registration keeps.
-  func makeReady(keptBy: RegistrationStorage, named: String?, for: InitializerRegistry) async throws
+  /// Awaits the value, as the type that the registration is for or as an Optional of it.
+  func value<Asked: Sendable>(of: RegistrationStorage, named: String?, for: InitializerRegistry) async throws -> Asked
 }
 
 /// What an async initializer makes: for a value that is kept, by one run at a time, however many await it.
@@ -154,8 +146,19 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
 
   init(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) { self.initializer = initializer }
 
+  func value<Asked: Sendable>(
+    of registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
+  ) async throws -> Asked {
+    let value =
+      registration.lifetime.isShared
+      ? try await value(keptBy: registration, named: name, for: registry)
+      : try await makeUnique(of: registration, named: name, for: registry)
+    guard let asked = value as? Asked else { registration.misused(for: Asked.self) }
+    return asked
+  }
+
   /// Runs the initializer for this caller alone.
-  func makeUnique(
+  private func makeUnique(
     of registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
   ) async throws -> Value {
     let run = try AsyncRun.begin(registration, named: name)
@@ -168,7 +171,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
   ///
   /// The run is a task of its own, so cancelling one that awaits it cancels it for no other. A failure reaches all who
   /// await that run; the next to ask begins another.
-  func value(
+  private func value(
     keptBy registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry
   ) async throws -> Value {
     let endedCount = state.withLock(\.endedCount)
@@ -195,12 +198,6 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
       return try await value(keptBy: registration, named: name, for: registry)
     }
     return try await running.run.awaited { try await running.task.value }
-  }
-
-  func makeReady(keptBy registration: RegistrationStorage, named name: String?, for registry: InitializerRegistry)
-    async throws
-  {
-    _ = try await value(keptBy: registration, named: name, for: registry)
   }
 
   private func end(_ run: AsyncRun) {

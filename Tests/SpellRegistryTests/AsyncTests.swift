@@ -161,6 +161,20 @@ import Testing
     while gone != nil, !Task.isCancelled { await Task.yield() }
     #expect(gone == nil)
   }
+
+  @Test("an Optional of what an async initializer makes is awaited, in every scope", arguments: 0..<4)
+  func optional(scope: Int) async throws {
+    let scopes: [Scope<Ticket>] = [.unique, .graph, .singleton, .weak]
+    let (registry, runs, heard) = (InitializerRegistry(), Counter(), Counter())
+    registry.registerAsync(Ticket.self, scope: scopes[scope]) { _ in
+      runs.increment()
+      return Ticket(7)
+    }.onInjection { ticket, _ in if ticket.number == 7 { heard.increment() } }
+    let ticket = try await registry.resolveAsync(Ticket?.self)
+    #expect(ticket?.number == 7)
+    #expect((runs.value, heard.value) == (1, 1))
+    #expect(try await registry.resolveAsync(Clock?.self) == nil)
+  }
 }
 
 /// The error that awaiting a type ends in.

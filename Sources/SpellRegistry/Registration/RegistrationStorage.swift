@@ -112,12 +112,6 @@ internal import Synchronization
     kept.retire()
     variants?.retire()
   }
-
-  /// Awaits the value, if an async initializer makes it and the scope keeps it.
-  func makeReady(named name: String?, for registry: InitializerRegistry) async throws {
-    guard lifetime.isShared, case .async(let initializer) = making.kind else { return }
-    try await initializer.makeReady(keptBy: self, named: name, for: registry)
-  }
 }
 
 // MARK: Decorators and completions
