@@ -126,7 +126,7 @@ extension InitializerRegistry {
     throw missing(
       Value.self, at: point,
       advice:
-        "Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(TypeName.source(of: Arguments.self))) { resolver, arguments in … }"
+        "Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(argumentTypes(of: Arguments.self))) { resolver, arguments in … }"
     )
   }
 
@@ -159,13 +159,18 @@ extension InitializerRegistry {
         }
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
-        value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
-          try finishedValue(of: registration, on: thread, at: { point }) {
-            try ValueMemory.value(of: Value.self) {
-              try initializer($0, Resolver(point: point, registry: self), arguments)
+        func make() throws(InjectionError) -> Value {
+          thread.trace?.noteInitializer()
+          return try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
+            try finishedValue(of: registration, on: thread, at: { point }) {
+              try ValueMemory.value(of: Value.self) {
+                try initializer($0, Resolver(point: point, registry: self), arguments)
+              }
             }
           }
         }
+        thread.observeDependency(on: Service(Value.self))
+        value = if let trace = thread.trace { try trace.note(registration, on: thread, make) } else { try make() }
       }
       registration.hooks.callAll(value, at: point)
       hooks.callAll(value, at: point)
@@ -212,35 +217,61 @@ extension RegistrationStorage {
 private struct KeptArguments<Value>: @unchecked Sendable { let value: Value }
 
 /// Several arguments, as one.
-private struct ArgumentList<First, Second, each Rest> {
+private struct ArgumentList<First, Second, each Rest>: SeveralArguments {
   let first: First
   let second: Second
   let rest: (repeat each Rest)
+
+  static var types: [any Any.Type] {
+    var types: [any Any.Type] = [First.self, Second.self]
+    repeat types.append((each Rest).self)
+    return types
+  }
+}
+
+private protocol SeveralArguments {
+  static var types: [any Any.Type] { get }
+}
+
+/// The types of one argument or of several, as they are written in source.
+private func argumentTypes(of type: any Any.Type) -> String {
+  ((type as? any SeveralArguments.Type)?.types ?? [type]).map { TypeName.source(of: $0) }.joined(separator: ", ")
 }
 
 // MARK: Kept values
 
 /// The values that a registration keeps for each set of arguments, as a registration for each.
 final class ArgumentVariants: Sendable {
-  /// Arguments, as a key of the table.
+  /// What is kept for one set of arguments.
   ///
   /// `@unchecked Sendable`: the forms of `register` that keep values demand `Sendable` arguments.
-  private struct Key: Hashable, @unchecked Sendable { let arguments: AnyHashable }
+  private struct Variant: @unchecked Sendable {
+    let arguments: AnyHashable
+    let registration: RegistrationStorage
+  }
 
   private let identity: @Sendable (Any) -> AnyHashable
-  private let variants = Lock<[Key: RegistrationStorage]>([:])
+  /// By the arguments' hash: their own code, which may ask for anything, runs with no lock held.
+  private let variants = Lock<[Int: [Variant]]>([:])
 
   init(identity: @escaping @Sendable (Any) -> AnyHashable) { self.identity = identity }
 
   /// The registration for one set of arguments, made when they are first asked with.
   func variant(for arguments: Any, _ make: () -> RegistrationStorage) -> RegistrationStorage {
-    let key = Key(arguments: identity(arguments))
-    if let variant = variants.withLock({ $0[key] }) { return variant }
-    let made = make()
-    return variants.withLock { variants in
-      if let variant = variants[key] { return variant }
-      variants[key] = made
-      return made
+    let arguments = identity(arguments)
+    let hash = arguments.hashValue
+    var made: Variant?
+    while true {
+      let known = variants.withLock { $0[hash, default: []] }
+      if let variant = known.first(where: { $0.arguments == arguments }) { return variant.registration }
+      let new = made ?? Variant(arguments: arguments, registration: make())
+      made = new
+      let isAdded = variants.withLock { variants in
+        let isUnchanged = variants[hash, default: []].elementsEqual(known) { $0.registration === $1.registration }
+        if isUnchanged { variants[hash] = known + [new] }
+        return isUnchanged
+      }
+      if isAdded { return new.registration }
     }
   }
 
@@ -250,6 +281,6 @@ final class ArgumentVariants: Sendable {
       defer { variants = [:] }
       return variants
     }
-    for variant in dropped.values { variant.retire() }
+    for variant in dropped.values.joined() { variant.registration.retire() }
   }
 }

@@ -67,8 +67,10 @@ extension InitializerRegistry {
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     func point() -> InjectionPoint { InjectionPoint(Service(Value.self), in: nil, .unnamed) }
+    let thread = ThreadState.current
+    // Before the list's own frame stands between the initializer that asks and what it asks for.
+    thread.observeDependency(on: Service(Value.self))
     return try resolvingTogether([Value].self) { () throws(InjectionError) in
-      let thread = ThreadState.current
       var values: [Value] = []
       for match in allMatches(for: Service(Value.self)) {
         values.append(try deliver(match, to: .init(), on: thread, at: point))

@@ -94,4 +94,34 @@ struct ScopedArgumentsTests {
     #expect(try registry.resolve(Room.self, arguments: 1) === registry.resolve(Room.self, arguments: 1))
     #expect(completed.value == 1)
   }
+
+  /// Arguments that ask the registry while they are hashed and compared.
+  private struct Asking: Hashable, Sendable {
+    let number: Int
+    let registry: InitializerRegistry
+
+    private func ask() {
+      if number > 0 { _ = try? registry.resolve(FileTracker.self, arguments: Asking(number: 0, registry: registry)) }
+    }
+
+    static func == (left: Asking, right: Asking) -> Bool {
+      left.ask()
+      return left.number == right.number
+    }
+
+    func hash(into hasher: inout Hasher) {
+      ask()
+      hasher.combine(number)
+    }
+  }
+
+  @Test("arguments may ask for the same registration's values while they are looked up")
+  func asking() throws {
+    let registry = InitializerRegistry()
+    registry.register(FileTracker.self, arguments: Asking.self, scope: .singleton) { FileTracker("\($1.number)") }
+    let first = try registry.resolve(FileTracker.self, arguments: Asking(number: 7, registry: registry))
+    let second = try registry.resolve(FileTracker.self, arguments: Asking(number: 7, registry: registry))
+    #expect(first === second)
+    #expect(try registry.resolve(FileTracker.self, arguments: Asking(number: 8, registry: registry)) !== first)
+  }
 }
