@@ -94,6 +94,12 @@ enum ObserverCache {
 
 // MARK: Hooks
 
+/// Which hook runs: its list's address, which is never followed, and its place in that.
+struct RunningHook: Equatable {
+  let list: UInt
+  let index: Int
+}
+
 /// Hooks that are called in the order in which they were added.
 struct Hooks: ~Copyable, Sendable {
   typealias Hook = @Sendable (Any, InjectionPoint) -> Void
@@ -115,17 +121,19 @@ struct Hooks: ~Copyable, Sendable {
     if areUsed { call(value, at: point()) }
   }
 
-  /// Calls every hook, with no lock held; none while they run already, further out on this thread.
+  /// Calls every hook, with no lock held, but those that run already, further out on this thread.
   ///
   /// A hook that resolves what it hears of would otherwise call itself until the stack is full.
   private func call(_ value: Any, at point: InjectionPoint) {
     let hooks = hooks.withLock { $0 }
     let thread = ThreadState.current
-    let identity = address(of: self)
-    if thread.runningHooks.contains(identity) { return }
-    thread.runningHooks.append(identity)
-    defer { thread.runningHooks.removeLast() }
-    for hook in hooks { hook(value, point) }
+    for (index, hook) in hooks.enumerated() {
+      let running = RunningHook(list: address(of: self), index: index)
+      if thread.runningHooks.contains(running) { continue }
+      thread.runningHooks.append(running)
+      hook(value, point)
+      thread.runningHooks.removeLast()
+    }
   }
 }
 

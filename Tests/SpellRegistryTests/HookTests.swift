@@ -217,4 +217,32 @@ import Testing
     #expect(message.contains("A property of type Int in Page has a hook for Clock."))
     #expect(message.contains("Write the hook for the class that declares the property."))
   }
+
+  @Test("while a hook runs, the others hear of what it injects, and it doesn't")
+  func nested() throws {
+    let (registry, heard) = (registry, Shared<[String]>([]))
+    registry.register { Ticket(1) }
+    registry.register { Clock() }
+    registry.onInjection { value, _ in
+      heard.update { $0.append("first: \(type(of: value))") }
+      _ = try? registry.resolve(Clock.self)
+    }
+    registry.onInjection { value, _ in heard.update { $0.append("second: \(type(of: value))") } }
+    _ = try registry.resolve(Ticket.self)
+    #expect(heard.value == ["first: Ticket", "second: Clock", "second: Ticket"])
+  }
+
+  @Test("two hooks that inject at each call come to an end")
+  func nestedTwice() throws {
+    let (registry, calls) = (registry, Counter())
+    registry.register { Ticket(1) }
+    for _ in 0..<2 {
+      registry.onInjection { _, _ in
+        calls.increment()
+        _ = try? registry.resolve(Ticket.self)
+      }
+    }
+    _ = try registry.resolve(Ticket.self)
+    #expect(calls.value == 4)
+  }
 }

@@ -12,7 +12,7 @@ internal import Synchronization
   /// The values of scope `.graph` of the resolution under way; only the thread itself uses it.
   var graph: GraphValues?
   /// The hooks that run on this thread; only the thread itself uses it.
-  var runningHooks: [UInt] = []
+  var runningHooks: [RunningHook] = []
   /// What is to be called when the resolution under way has ended; only the thread itself uses it.
   var completions: [() -> Void] = []
   /// What notes the resolutions of the thread; only the thread itself uses it.
@@ -198,7 +198,7 @@ struct ResolutionFrame: ~Copyable {
     get { fields.graph }
     nonmutating set { fields.graph = newValue }
   }
-  var runningHooks: [UInt] {
+  var runningHooks: [RunningHook] {
     get { fields.runningHooks }
     nonmutating set { fields.runningHooks = newValue }
   }
