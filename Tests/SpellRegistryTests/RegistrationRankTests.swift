@@ -188,6 +188,29 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     let leaf = Leaf()
     #expect(try registry.resolve(ObjectIdentifier.self, in: leaf) == ObjectIdentifier(leaf))
   }
+
+  private struct Plain: Sendable, CustomStringConvertible { let description = "plain" }
+  private class Account: @unchecked Sendable, Hashable {
+    static func == (left: Account, right: Account) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+  private final class Savings: Account, @unchecked Sendable {}
+
+  @Test("an instance of any supertype serves its superclasses and protocols, and nothing that a cast makes of it")
+  func supertypes() throws {
+    let registry = InitializerRegistry()
+    registry.register(instance: Plain(), as: .anySupertype)
+    #expect(try registry.resolve((any CustomStringConvertible).self).description == "plain")
+    #expect(try registry.resolve(Any.self) is Plain)
+    #expect(try registry.resolve(AnyObject?.self) == nil)
+    let savings = Savings()
+    registry.register(instance: savings, as: .anySupertype)
+    registry.register(instance: [savings], as: .anySupertype)
+    #expect(try registry.resolve(Account.self) === savings)
+    #expect(try registry.resolve(AnyObject.self) === savings)
+    #expect(try registry.resolve(AnyHashable?.self) == nil)
+    #expect(try registry.resolve([Account]?.self) == nil)
+  }
 }
 
 private struct Xorshift: RandomNumberGenerator {

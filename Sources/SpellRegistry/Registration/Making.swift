@@ -172,7 +172,13 @@ extension RegistrationStorage {
   func instance<Supertype>(as: Supertype.Type) -> Supertype? {
     // Not by way of an `Any?`: an Optional has supertypes of its own.
     func instance<Value>(of type: Value.Type) -> Supertype? {
-      (try? newValue(of: type) { misused(for: type) }).flatMap { $0 as? Supertype }
+      guard let value = try? newValue(of: type, with: { misused(for: type) }), let cast = value as? Supertype else {
+        return nil
+      }
+      if type == Supertype.self { return cast }
+      // A cast does more than that: it puts a struct in a box, an array in one of another element, a number in Foundation's.
+      if Swift.type(of: value as Any) is any AnyObject.Type { return Supertype.self == AnyHashable.self ? nil : cast }
+      return TypeName.isExistential(Supertype.self) && !TypeName.isHeldByReference(Supertype.self) ? cast : nil
     }
     return isInstance ? instance(of: service.type) : nil
   }
