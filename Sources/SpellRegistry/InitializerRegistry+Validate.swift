@@ -97,13 +97,18 @@ extension RegistrationStorage {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false
     case (_, .graph): true
-    case (.singleton, .singleton): kept.expiry == nil && held.kept.expiry != nil
+    case (.singleton, .singleton): isKeptLonger(than: held)
     case (.singleton, _): true
     case (.weak, .cached): true
-    case (.weak, .singleton), (.cached, .singleton): held.kept.expiry != nil
-    case (.cached(let mine), .cached(let others)): mine !== others
+    case (.weak, .singleton), (.cached, .singleton): isKeptLonger(than: held)
+    case (.cached(let mine), .cached(let others)): mine !== others || isKeptLonger(than: held)
     default: false
     }
+  }
+
+  private func isKeptLonger(than held: RegistrationStorage) -> Bool {
+    guard let expiry = held.kept.expiry else { return false }
+    return kept.expiry.map { $0 > expiry } ?? true
   }
 }
 

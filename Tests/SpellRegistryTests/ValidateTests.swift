@@ -118,6 +118,19 @@ private final class C: Sendable { init(_: A) {} }
     #expect(circles.map(\.code) == [.cycle])
     #expect(circles.first?.path.count == 10_001)
   }
+
+  @Test("a value that holds one that expires earlier is a capture; one that expires later or at once isn't")
+  func expiries() {
+    func codes(_ holder: Duration, _ held: Duration) -> [InjectionError.Code] {
+      let registry = InitializerRegistry()
+      registry.register(Clock.self, scope: .singleton.expiring(after: held)) { Clock() }
+      registry.register(Network.self, scope: .singleton.expiring(after: holder), autowire: Network.init)
+      return registry.validate().map(\.code)
+    }
+    #expect(codes(.seconds(100), .seconds(1)) == [.scopeCapture])
+    #expect(codes(.seconds(1), .seconds(100)).isEmpty)
+    #expect(codes(.seconds(1), .seconds(1)).isEmpty)
+  }
 }
 
 // Ten thousand types, each of four digits.
