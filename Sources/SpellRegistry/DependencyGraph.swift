@@ -8,7 +8,7 @@
 public struct DependencyGraph: Sendable {
   /// A type that is registered, or that another one needs.
   public struct Node: Sendable, Hashable {
-    /// The type's name.
+    /// The type's name; with its module, if another type in the graph has the same name.
     public let type: String
     /// The scope of its registration; nil if nothing is registered.
     public let scope: String?
@@ -62,28 +62,42 @@ extension InitializerRegistry {
   /// what other initializers have asked for so far.
   public func graph() -> DependencyGraph {
     let providers = reachableRegistrations
-    let byName = Dictionary(grouping: providers, by: \.typeName)
+    let needs = providers.flatMap { provider in
+      let (known, observed) = (provider.storage.dependencies, provider.storage.observedDependencies)
+      return (known.map { (Service($0), false) } + observed.map { ($0, true) }).map { service, isObserved in
+        (
+          from: provider.storage.service, to: provider.registry.provider(of: service)?.storage.service ?? service,
+          isObserved: isObserved
+        )
+      }
+    }
+    // Types of one name are told apart by where they are.
+    var meanings: [String: Set<ObjectIdentifier>] = [:]
+    for service in providers.map(\.storage.service) + needs.map(\.to) {
+      meanings[service.name, default: []].insert(service.identifier)
+    }
+    func name(of service: Service) -> String {
+      meanings[service.name, default: []].count > 1 ? service.qualifiedName : service.name
+    }
+
+    let byName = Dictionary(grouping: providers) { name(of: $0.storage.service) }
     var nodes: [DependencyGraph.Node] = []
     var named: Set<String> = []
-    for provider in providers where named.insert(provider.typeName).inserted {
-      let names = byName[provider.typeName, default: []].compactMap { $0.storage.key.name?.source }
+    for provider in providers {
+      let type = name(of: provider.storage.service)
+      guard named.insert(type).inserted else { continue }
+      let names = byName[type, default: []].compactMap { $0.storage.key.name?.source }
       nodes.append(
         DependencyGraph.Node(
-          type: provider.typeName, scope: provider.storage.scopeName, names: names,
-          place: provider.storage.place.description))
+          type: type, scope: provider.storage.scopeName, names: names, place: provider.storage.place.description))
     }
     var edges: [DependencyGraph.Edge] = []
     var drawn: Set<DependencyGraph.Edge> = []
-    for provider in providers {
-      let (known, observed) = (provider.storage.dependencies, provider.storage.observedDependencies)
-      for (service, isObserved) in known.map({ (Service($0), false) }) + observed.map({ ($0, true) }) {
-        let needed = provider.registry.provider(of: service)?.typeName ?? service.name
-        if named.insert(needed).inserted {
-          nodes.append(DependencyGraph.Node(type: needed))
-        }
-        let edge = DependencyGraph.Edge(from: provider.typeName, to: needed, isObserved: isObserved)
-        if drawn.insert(edge).inserted { edges.append(edge) }
-      }
+    for need in needs {
+      let needed = name(of: need.to)
+      if named.insert(needed).inserted { nodes.append(DependencyGraph.Node(type: needed)) }
+      let edge = DependencyGraph.Edge(from: name(of: need.from), to: needed, isObserved: need.isObserved)
+      if drawn.insert(edge).inserted { edges.append(edge) }
     }
     return DependencyGraph(nodes: nodes, edges: edges)
   }

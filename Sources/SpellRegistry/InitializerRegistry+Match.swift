@@ -17,6 +17,9 @@
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
   var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
 
+  /// The same with the type's module.
+  var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
+
   /// What is between a type and the place of its key.
   package static let keyPreposition = " of the key declared at "
 }

@@ -44,6 +44,12 @@ extension InitializerRegistry {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
       let isSameType = registration.key.service == ObjectIdentifier(type)
+      if !isSameType && TypeName.of(registration.type) == wanted {
+        return """
+          Another type of that name, \(registration.service.qualifiedName), is registered at \(registration.place); asked for \
+          is \(Service(type).qualifiedName).
+          """
+      }
       guard isSameType || wanted.isSimilar(to: TypeName.of(registration.type)) else { return nil }
       return "Registered, but not for this: \(registration.summary), at \(registration.place)."
     }

@@ -44,4 +44,20 @@ import Testing
     child.register(Clock.self, scope: .weak) { Clock() }
     #expect(child.graph().nodes.map { "\($0.type) \($0.scope ?? "-")" } == ["Int unique", "Clock weak"])
   }
+
+  private enum Other { final class Clock: Sendable {} }
+
+  @Test("types of one name are told apart, in the graph and in an error")
+  func sameName() throws {
+    registry.register(Other.Clock.self) { Other.Clock() }
+    registry.register(Network.self, autowire: Network.init)
+    let graph = registry.graph()
+    #expect(graph.nodes.count == 3)
+    let missing = try #require(graph.nodes.first { $0.scope == nil })
+    #expect(missing.type == "SpellRegistryTests.Clock")
+    #expect(graph.edges.map(\.to) == [missing.type])
+    let text = try #require(registry.error(resolving: Clock.self)).description
+    #expect(text.contains("Another type of that name, SpellRegistryTests.DependencyGraphTests."), "\(text)")
+    #expect(text.contains("asked for is SpellRegistryTests.Clock."), "\(text)")
+  }
 }
