@@ -135,8 +135,7 @@ public import SpellRegistry
     switch policy {
     case .once, .everyRead:
       if let assigned = storage.value { return assigned }
-      return try storage.makeTransientValue(
-        in: container, from: InitializerRegistry.requested ?? storage.declaration.registry)
+      return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested)
     case .weak(let weakValue):
       if weakValue.isResolved { return weakValue.value() }
       let value = try storage.makeValue(in: container, keptBy: { weakValue.hold($0) })

@@ -65,7 +65,8 @@ extension InitializerRegistry {
       .autowiring(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an instance that exists already for a declared key, and holds it until the registration is withdrawn.
+  /// Registers an instance that exists already for a declared key, and holds it until the registration is withdrawn; a
+  /// ``Registration`` that you keep holds it, too.
   @discardableResult
   public func register<Value: Sendable>(
     _ key: InjectionKey<Value>, instance: Value, named name: PropertyName? = nil, fileID: StaticString = #fileID,

@@ -67,7 +67,8 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an instance that exists already, and holds it until the registration is withdrawn.
+  /// Registers an instance that exists already, and holds it until the registration is withdrawn; a ``Registration`` that you
+  /// keep holds it, too.
   ///
   /// `match` tells whether it serves properties of its type only, or of any superclass and protocol that it has.
   @inlinable @discardableResult

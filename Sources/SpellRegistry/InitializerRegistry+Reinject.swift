@@ -1,31 +1,15 @@
 internal import Support
 internal import Synchronization
 
-/// Counts the re-injections of a registry and all registries below it.
+/// Counts the re-injections of a registry, its parents and all registries below them.
 ///
 /// Every `@Injected` property compares its state with the current epoch at each read, so a re-injection reaches each that
 /// lives with no list of them, at the price of one more load.
 final class ReinjectionEpochs: Sendable {
   /// The state of a value that is ready and of the latest epoch; one word.
   let current = AtomicWords(CreationGate.ready, count: 1)
-  /// The state that began when a type was last re-injected.
-  private let reinjected = Lock<[ObjectIdentifier: UInt]>([:])
 
   deinit { current.deallocate(count: 1) }
-
-  /// Begins an epoch in which older values of this type or declared key are outdated.
-  func reinject(_ service: ObjectIdentifier) {
-    reinjected.withLock { reinjected in
-      reinjected[service] = current.first.value.add(CreationGate.unit, ordering: .releasing).newValue
-    }
-  }
-
-  /// Whether a value of one of these services that is ready in `state` is outdated.
-  func isOutdated(_ state: UInt, _ services: [ObjectIdentifier]) -> Bool {
-    reinjected.withLock { reinjected in
-      services.contains { service in reinjected[service].map { $0 > state } ?? false }
-    }
-  }
 }
 
 extension InitializerRegistry {
@@ -39,9 +23,25 @@ extension InitializerRegistry {
   ///
   /// Costs one atomic addition here, and one more look at the first read of every injected property after it. A property
   /// whose value was replaced keeps the first two values that it had until it goes.
-  public func reinject<Value>(_ type: Value.Type) { epochs.reinject(ObjectIdentifier(type)) }
+  public func reinject<Value>(_ type: Value.Type) { reinject(ObjectIdentifier(type)) }
 
   /// Gives live `@Injected` properties of a declared key the value that is registered for it now, as ``reinject(_:)`` of a
   /// type does.
-  public func reinject<Value>(_ key: InjectionKey<Value>) { epochs.reinject(ObjectIdentifier(key)) }
+  public func reinject<Value>(_ key: InjectionKey<Value>) { reinject(ObjectIdentifier(key)) }
+
+  /// Begins an epoch in which older values of this type or declared key are outdated, here and below.
+  private func reinject(_ service: ObjectIdentifier) {
+    reinjected.withLock { reinjected in
+      reinjected[service] = epochs.current.first.value.add(CreationGate.unit, ordering: .releasing).newValue
+    }
+  }
+
+  /// Whether a value of one of these services that is ready in `state`, of an object made under this registry, is outdated.
+  func isOutdated(_ state: UInt, _ services: [ObjectIdentifier]) -> Bool {
+    lineage.contains { registry in
+      registry.reinjected.withLock { reinjected in
+        services.contains { service in reinjected[service].map { $0 > state } ?? false }
+      }
+    }
+  }
 }

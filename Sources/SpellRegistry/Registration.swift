@@ -68,9 +68,12 @@ public struct Registration<Value>: Sendable {
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     // The registry holds the registration, so the registration must not hold the registry.
     let registry = WeakReference(registry)
+    let isKept = storage.lifetime.isShared
     storage.addCompletion { value, point in
       guard let registry = registry.object as? InitializerRegistry else { return }
-      hook(value, Resolver(point: point, registry: registry))
+      let resolver = Resolver(point: point, registry: registry)
+      // What the registry keeps must not come to keep the registry.
+      if isKept { registry.runInitializer(keepsValue: true) { hook(value, resolver) } } else { hook(value, resolver) }
     }
     return self
   }
@@ -103,7 +106,7 @@ public struct Registration<Value>: Sendable {
     return self
   }
 
-  /// Withdraws the registration and drops what it cached; properties that got their value keep it.
+  /// Withdraws the registration and drops what it cached; properties that got their value keep it, and this keeps an instance.
   ///
   /// Does nothing if the registration was replaced or withdrawn before. What it replaced doesn't come back.
   public func unregister() { registry.remove(storage) }

@@ -33,7 +33,8 @@ extension Scope where Value: Sendable {
 
   /// One value, made when it is first asked for and kept until the registration is withdrawn or replaced.
   ///
-  /// Made exactly once, however many threads ask: those that come while it is being made wait for it.
+  /// Made exactly once, however many threads ask: those that come while it is being made wait for it. A nil is no value:
+  /// it isn't kept, and the next to ask lets it be made again.
   public static var singleton: Scope { Scope(.singleton) }
 
   /// One value for as long as something else holds it; after that, another.

@@ -124,6 +124,19 @@ private struct Service: Sendable { let configuration: Configuration }
     #expect(page.number == 3)
     #expect(heard.count == 1)
   }
+
+  private final class Number: @unchecked Sendable { @Injected var number: Int }
+  private final class Log: @unchecked Sendable { @Injected(.everyRead) var number: Number }
+
+  @Test("doesn't keep what a request's registry gives its property at one read from keeping that registry")
+  func everyRead() throws {
+    let registry = InitializerRegistry()
+    registry.register(Log.self, scope: .singleton) { Log() }
+    registry.register { Number() }
+    let log = try registry.resolve(Log.self)
+    let number = registry.child { $0.register(Int.self) { 2 } }.run { log.number }
+    #expect(number.number == 2)
+  }
 }
 
 private final class Heard: Sendable {

@@ -270,4 +270,18 @@ private class Page: InjectionObserver {
     let (lowest, changed) = (rounds.map(\.0).min() ?? .zero, rounds.map(\.1).min() ?? .zero)
     #expect(changed / lowest < 8)
   }
+
+  @Test("a child's re-injection reaches its own objects, and none of its parent or a sibling")
+  func child() {
+    register("old")
+    let (child, sibling) = (registry.child { _ in }, registry.child { _ in })
+    let pages = [registry, child, sibling].map { $0.run { Page() } }
+    #expect(pages.map(\.tracker.label) == ["old", "old", "old"])
+    register("new")
+    child.reinject((any Tracker).self)
+    #expect(pages.map(\.tracker.label) == ["old", "new", "old"])
+    #expect(pages.map(\.heard.count) == [1, 2, 1])
+    registry.reinject((any Tracker).self)
+    #expect(pages.map(\.tracker.label) == ["new", "new", "new"])
+  }
 }

@@ -143,4 +143,34 @@ private final class Asking: @unchecked Sendable {
     #expect(message.contains("The registry that this property of type Service asks is gone."))
     #expect(message.contains("hold the registry for as long as you use such an object"))
   }
+
+  /// A service that gets another when it is complete.
+  private final class Parent: Sendable {
+    let child = Shared<Asking?>(nil)
+  }
+
+  @Test(
+    "whose singleton's completion gave it an object that asks it, inside its run and outside", arguments: [true, false])
+  func completion(inRun: Bool) throws {
+    let left = try left { registry, _ in
+      registry.register(Parent.self, scope: .singleton) { Parent() }
+        .onCompletion { parent, _ in parent.child.update { $0 = Asking() } }
+      let parent = try inRun ? registry.run { try registry.resolve(Parent.self) } : registry.resolve(Parent.self)
+      _ = try #require(parent.child.value).service
+    }
+    #expect(left == 0)
+  }
+
+  @Test("after which a property of what it kept can't be read: the projection throws, and says why")
+  func orphan() throws {
+    let asking = try {
+      let registry = InitializerRegistry()
+      registry.register(Asking.self, scope: .singleton) { Asking() }
+      return try registry.resolve(Asking.self)
+    }()
+    let error = #expect(throws: InjectionError.self) { try asking.$service.resolve(in: asking) }
+    #expect(error?.code == .notRegistered)
+    #expect(error?.description.contains("The registry that this property of type Service asks is gone.") == true)
+    #expect(error?.description.contains("Asking.service") == true)
+  }
 }

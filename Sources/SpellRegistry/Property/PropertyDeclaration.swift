@@ -57,11 +57,15 @@
   public var registry: InitializerRegistry {
     guard let reference else { return .shared }
     if let registry = reference.registry { return registry }
-    trap(
-      """
-      The registry that this property of type \(TypeName.of(Value.self)) asks is gone. An object that a registry keeps \
-      doesn't keep the registry: hold the registry for as long as you use such an object.
-      """, at: place)
+    trap(Self.adviceOnGoneRegistry, at: place)
+  }
+
+  /// What to say if the registry is gone.
+  static var adviceOnGoneRegistry: String {
+    """
+    The registry that this property of type \(TypeName.of(Value.self)) asks is gone. An object that a registry keeps \
+    doesn't keep the registry: hold the registry for as long as you use such an object.
+    """
   }
 
   /// The name to ask with instead of the property's own.

@@ -70,14 +70,20 @@ extension PropertyStorage {
     try makeValue(in: container, keptBy: keep) { _ in nil }
   }
 
-  /// Makes a value for this one read from a registry, stores nothing, and calls the hooks.
+  /// Makes a value for this one read, stores nothing, and calls the hooks.
+  ///
+  /// - Parameter requested: The registry to ask instead of the property's own.
   package func makeTransientValue(
-    in container: AnyObject?, from registry: InitializerRegistry
+    in container: AnyObject?, from requested: InitializerRegistry?
   ) throws(InjectionError) -> Value {
     let thread = ThreadState.current
+    let registry = if let requested { requested } else { try registry(in: container) }
+    var asker = slot.record.asker(in: container)
+    // Another registry isn't the one that keeps the object, and so may be kept by what it makes.
+    if let requested, requested !== slot.record.reference?.registry { asker.isKept = false }
     let match = match(in: registry, for: container, on: thread)
     if match == nil && !hasExpression { return try registry.nilOrThrow(at: point(in: container)) }
-    let value = try value(of: match, from: registry, in: container, gate: nil, on: thread)
+    let value = try value(of: match, from: registry, in: container, asker: asker, gate: nil, on: thread)
     notify(value, of: match, through: registry, in: container)
     thread.completeResolution()
     return value
@@ -88,7 +94,7 @@ extension PropertyStorage {
     in container: AnyObject?, for newest: PropertyStorage, from state: UInt, keptBy keep: ((Value) -> Void)?,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) -> Value {
-    let registry = self.registry
+    let registry = try registry(in: container)
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
     let epoch = slot.record.currentEpoch
     let match = match(in: registry, for: container, on: thread)
@@ -96,7 +102,9 @@ extension PropertyStorage {
       return try makeFallback(
         in: container, for: newest, from: state, epoch: epoch, asking: registry, fallback, on: thread)
     }
-    let value = try value(of: match, from: registry, in: container, gate: newest.slot.record.gate.identity, on: thread)
+    let value = try value(
+      of: match, from: registry, in: container, asker: slot.record.asker(in: container),
+      gate: newest.slot.record.gate.identity, on: thread)
     if let keep {
       keep(value)
       store(try registry.nilOrThrow(at: point(in: container)), for: newest, in: CreationGate.readyElsewhere, on: thread)
@@ -129,9 +137,12 @@ extension PropertyStorage {
   }
 
   /// The registry to ask; the declaration isn't copied for it.
-  private var registry: InitializerRegistry {
+  private func registry(in container: AnyObject?) throws(InjectionError) -> InitializerRegistry {
     guard let reference = slot.record.reference else { return .shared }
-    return reference.registry ?? slot.declaration.registry
+    if let registry = reference.registry { return registry }
+    throw InjectionError(
+      .notRegistered, through: [point(in: container).step(Value.self)],
+      advice: PropertyDeclaration<Value>.adviceOnGoneRegistry)
   }
 
   private var hasExpression: Bool { slot.fields.expression != nil }
@@ -149,10 +160,9 @@ extension PropertyStorage {
 
   /// What a registration makes or, without one, the property's own expression.
   private func value(
-    of match: Match?, from registry: InitializerRegistry, in container: AnyObject?, gate: GateID?,
-    on thread: CurrentThread
+    of match: Match?, from registry: InitializerRegistry, in container: AnyObject?, asker: ResolutionFrame.Asker,
+    gate: GateID?, on thread: CurrentThread
   ) throws(InjectionError) -> Value {
-    let asker = slot.record.asker(in: container)
     if let match {
       return try registry.value(of: match, asker: asker, propertyGate: gate, on: thread) { point(in: container) }
     }
@@ -225,7 +235,7 @@ extension PropertyStorage {
   /// Stores a value that is injected from elsewhere, in place of the one that there is, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
     _ = try change(ifVacant: false, to: value, in: container)
-    notify(value, of: nil, through: self.registry, in: container)
+    notify(value, of: nil, through: try registry(in: container), in: container)
   }
 
   private func change(ifVacant: Bool, to value: Value, in container: AnyObject?) throws(InjectionError) -> Bool {
@@ -294,7 +304,7 @@ extension PropertyStorage {
       // A registration of another type may serve this one as a supertype.
       let match = match(in: registry, for: container, on: ThreadState.current)
       if let match { services.append(match.registration.key.service) }
-      if registry.epochs.isOutdated(state, services) { return true }
+      if registry.isOutdated(state, services) { return true }
     }
     _ = slot.record.gate.state.compareExchange(expected: state, desired: current, ordering: .acquiringAndReleasing)
     return false
