@@ -12,6 +12,11 @@ final class ReinjectionEpochs: Sendable {
   deinit { current.deallocate(count: 1) }
 }
 
+/// The epoch that began when a type or a declared key was last re-injected in one registry.
+final class Reinjections: Sendable {
+  let epochs = Lock<[ObjectIdentifier: UInt]>([:])
+}
+
 extension InitializerRegistry {
   /// Gives live `@Injected` properties of a type, and Optionals of it, the value that is registered now.
   ///
@@ -31,7 +36,7 @@ extension InitializerRegistry {
 
   /// Begins an epoch in which older values of this type or declared key are outdated, here and below.
   private func reinject(_ service: ObjectIdentifier) {
-    reinjected.withLock { reinjected in
+    reinjections.object { Reinjections() }.epochs.withLock { reinjected in
       reinjected[service] = epochs.current.first.value.add(CreationGate.unit, ordering: .releasing).newValue
     }
   }
@@ -39,9 +44,9 @@ extension InitializerRegistry {
   /// Whether a value of one of these services that is ready in `state`, of an object made under this registry, is outdated.
   func isOutdated(_ state: UInt, _ services: [ObjectIdentifier]) -> Bool {
     lineage.contains { registry in
-      registry.reinjected.withLock { reinjected in
+      registry.reinjections.object?.epochs.withLock { reinjected in
         services.contains { service in reinjected[service].map { $0 > state } ?? false }
-      }
+      } ?? false
     }
   }
 }

@@ -72,8 +72,8 @@ public final class InitializerRegistry: Sendable {
   let table = RegistrationTable()
   let hooks = Hooks()
   let epochs: ReinjectionEpochs
-  /// The epoch that began when a type or a declared key was last re-injected here.
-  let reinjected = Lock<[ObjectIdentifier: UInt]>([:])
+  /// What was re-injected here, if anything was.
+  let reinjections = AtomicReference<Reinjections>()
   /// What the values of expiring scopes that are registered here grow old by.
   let clock: ElapsedClock
 
