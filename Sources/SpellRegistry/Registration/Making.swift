@@ -175,9 +175,10 @@ extension RegistrationStorage {
       guard let value = try? newValue(of: type, with: { misused(for: type) }), let cast = value as? Supertype else {
         return nil
       }
-      if type == Supertype.self { return cast }
+      let dynamicType = Swift.type(of: value as Any)
+      if type == Supertype.self || dynamicType == Supertype.self { return cast }
       // A cast does more than that: it puts a struct in a box, an array in one of another element, a number in Foundation's.
-      if Swift.type(of: value as Any) is any AnyObject.Type { return Supertype.self == AnyHashable.self ? nil : cast }
+      if dynamicType is any AnyObject.Type { return Supertype.self == AnyHashable.self ? nil : cast }
       return TypeName.isExistential(Supertype.self) && !TypeName.isHeldByReference(Supertype.self) ? cast : nil
     }
     return isInstance ? instance(of: service.type) : nil
