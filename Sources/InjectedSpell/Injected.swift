@@ -183,7 +183,8 @@ extension Injected {
 
   /// Returns the value as a read does, but throws an error if a read would stop the program.
   ///
-  /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+  /// - Throws: `.notRegistered` (also if the property's registry is gone), `.cycle`, `.initializerFailed`,
+  ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
@@ -217,7 +218,8 @@ extension Injected {
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///
-    /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+    /// - Throws: `.notRegistered` (also if the property's registry is gone), `.cycle`, `.initializerFailed`,
+    ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 

@@ -126,7 +126,8 @@ public final class ServiceBox: Sendable {
         let fits = try property.wrapper.inject(service, in: target)
         if fits { report.filled.append(property.name) } else { report.mismatched.append(property.name) }
       } catch {
-        // The property's own initializer is running further out on this thread: it will have that value.
+        // The property's own initializer is running further out on this thread, whose value it will have; or its registry
+        // is gone.
         report.missing.append(property.name)
       }
     }

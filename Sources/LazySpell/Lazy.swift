@@ -221,7 +221,8 @@ extension Lazy {
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///
-    /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+    /// - Throws: `.notRegistered` (also if the property's registry is gone), `.cycle`, `.initializerFailed`,
+    ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 

@@ -163,7 +163,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
   ) async throws -> Value {
     let run = try AsyncRun.begin(registration, named: name)
     let value = try await run.awaited { try await perform(run, for: registry, keepsValue: false) }
-    registration.complete(value, at: run.point)
+    registry.runInitializer(keepsValue: false) { registration.complete(value, at: run.point) }
     return value
   }
 
@@ -188,7 +188,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
         defer { end(run) }
         let value = try await perform(run, for: registry, keepsValue: true)
         registration.kept.keep(value, since: resetCount)
-        registration.complete(value, at: run.point)
+        registry.runInitializer(keepsValue: true) { registration.complete(value, at: run.point) }
         return value
       }
       state.running = Running(resetCount: resetCount, run: run, task: task)

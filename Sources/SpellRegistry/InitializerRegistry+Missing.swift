@@ -44,7 +44,7 @@ extension InitializerRegistry {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
       let isSameType = registration.key.service == ObjectIdentifier(type)
-      if !isSameType && TypeName.of(registration.type) == wanted {
+      if registration.type != type && TypeName.of(registration.type) == wanted {
         return """
           Another type of that name, \(registration.service.qualifiedName), is registered at \(registration.place); asked for \
           is \(Service(type).qualifiedName).

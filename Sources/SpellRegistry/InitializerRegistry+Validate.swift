@@ -100,7 +100,7 @@ extension RegistrationStorage {
     case (.singleton, .singleton): isKeptLonger(than: held)
     case (.singleton, _): true
     case (.weak, .cached): true
-    case (.weak, .singleton), (.cached, .singleton): isKeptLonger(than: held)
+    case (.weak, .singleton), (.cached, .singleton), (.weak, .weak), (.cached, .weak): isKeptLonger(than: held)
     case (.cached(let mine), .cached(let others)): mine !== others || isKeptLonger(than: held)
     default: false
     }

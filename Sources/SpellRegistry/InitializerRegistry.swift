@@ -153,7 +153,8 @@ public final class InitializerRegistry: Sendable {
   /// property's and the container's observer.
   ///
   /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
-  /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here.
+  /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here; the others do, unless
+  /// two of them are running.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   /// Every registration here, in order.
@@ -184,6 +185,12 @@ extension InitializerRegistry {
   private static func withOverride<Result>(_ override: Override?, _ body: () throws -> Result) rethrows -> Result {
     isOverridden.store(true, ordering: .relaxed)
     return try $taskOverride.withValue(override, operation: body)
+  }
+
+  /// Returns `body` as it runs with what is current now.
+  static func keepingCurrent(_ body: @escaping () -> Void) -> () -> Void {
+    let current = override
+    return { withOverride(current, body) }
   }
 
   /// Whether this registry is current, in the way that an initializer of it needs.

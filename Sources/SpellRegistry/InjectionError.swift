@@ -19,7 +19,8 @@ public struct InjectionError: Error, Sendable {
     /// The code's name, as it is spelled in source.
     public let description: String
 
-    /// Nothing is registered for the type (with that name, for that container).
+    /// Nothing is registered for the type (with that name, for that container); or the registry that a property asks is
+    /// gone.
     public static let notRegistered = Code(description: "notRegistered")
     /// An initializer asked, directly or through others, for what it is making.
     public static let cycle = Code(description: "cycle")

@@ -121,14 +121,17 @@ struct Hooks: ~Copyable, Sendable {
     if areUsed { call(value, at: point()) }
   }
 
-  /// Calls every hook, with no lock held, but those that run already, further out on this thread.
+  /// Calls every hook, with no lock held, but those that run already, further out on this thread; and none if two of them do.
   ///
-  /// A hook that resolves what it hears of would otherwise call itself until the stack is full.
+  /// A hook that resolves what it hears of would otherwise call itself until the stack is full, and ten that do so would
+  /// call each other millions of times.
   private func call(_ value: Any, at point: InjectionPoint) {
     let hooks = hooks.withLock { $0 }
     let thread = ThreadState.current
+    let list = address(of: self)
+    if thread.runningHooks.count(where: { $0.list == list }) > 1 { return }
     for (index, hook) in hooks.enumerated() {
-      let running = RunningHook(list: address(of: self), index: index)
+      let running = RunningHook(list: list, index: index)
       if thread.runningHooks.contains(running) { continue }
       thread.runningHooks.append(running)
       hook(value, point)

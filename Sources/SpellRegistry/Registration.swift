@@ -14,7 +14,7 @@ public struct Registration<Value>: Sendable {
   ///
   /// Hooks run in the order in which they were added, before the property's own, with no lock held, on the thread that
   /// asked. The value is stored before they run. What a hook causes to be injected isn't reported to the hooks that are
-  /// running, so a hook may resolve even the type that it hears of.
+  /// running, nor to any hook of this registration if two of them are, so a hook may resolve even the type that it hears of.
   @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     storage.hooks.add { value, point in
@@ -59,7 +59,8 @@ public struct Registration<Value>: Sendable {
   /// registry.register(Child.self, scope: .singleton, autowire: Child.init)  // init(parent: Parent)
   /// ```
   ///
-  /// It runs on the thread that asked, with no lock held. It runs after the injection hooks, or before them if the initializer is
+  /// It runs on the thread that asked, with no lock held, and with the registry current that was current for the initializer.
+  /// It runs after the injection hooks, or before them if the initializer is
   /// async. It also runs for values that were made for a failed initializer. A registered instance is never new.
   ///
   /// - Parameter hook: Gets the value and a resolver of the registry that this registration is in.
@@ -68,12 +69,9 @@ public struct Registration<Value>: Sendable {
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     // The registry holds the registration, so the registration must not hold the registry.
     let registry = WeakReference(registry)
-    let isKept = storage.lifetime.isShared
     storage.addCompletion { value, point in
       guard let registry = registry.object as? InitializerRegistry else { return }
-      let resolver = Resolver(point: point, registry: registry)
-      // What the registry keeps must not come to keep the registry.
-      if isKept { registry.runInitializer(keepsValue: true) { hook(value, resolver) } } else { hook(value, resolver) }
+      hook(value, Resolver(point: point, registry: registry))
     }
     return self
   }
@@ -106,7 +104,8 @@ public struct Registration<Value>: Sendable {
     return self
   }
 
-  /// Withdraws the registration and drops what it cached; properties that got their value keep it, and this keeps an instance.
+  /// Withdraws the registration and drops what it cached; properties that got their value keep it, and this
+  /// ``Registration`` keeps an instance alive.
   ///
   /// Does nothing if the registration was replaced or withdrawn before. What it replaced doesn't come back.
   public func unregister() { registry.remove(storage) }

@@ -161,6 +161,22 @@ private final class Asking: @unchecked Sendable {
     #expect(left == 0)
   }
 
+  private final class Holder: Sendable {
+    let parent: Parent
+    init(_ parent: Parent) { self.parent = parent }
+  }
+
+  @Test("whose singleton holds a value of scope unique that a completion gave such an object")
+  func innerCompletion() throws {
+    let left = try left { registry, _ in
+      registry.register { Parent() }.onCompletion { parent, _ in parent.child.update { $0 = Asking() } }
+      registry.register(Holder.self, scope: .singleton) { Holder(try $0.resolve()) }
+      let holder = try registry.run { try registry.resolve(Holder.self) }
+      _ = try #require(holder.parent.child.value).service
+    }
+    #expect(left == 0)
+  }
+
   @Test("after which a property of what it kept can't be read: the projection throws, and says why")
   func orphan() throws {
     let asking = try {

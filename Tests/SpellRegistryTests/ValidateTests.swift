@@ -130,6 +130,10 @@ private final class C: Sendable { init(_: A) {} }
     #expect(codes(.seconds(100), .seconds(1)) == [.scopeCapture])
     #expect(codes(.seconds(1), .seconds(100)).isEmpty)
     #expect(codes(.seconds(1), .seconds(1)).isEmpty)
+    let registry = InitializerRegistry()
+    registry.register(Clock.self, scope: .weak.expiring(after: .seconds(1))) { Clock() }
+    registry.register(Network.self, scope: .weak, autowire: Network.init)
+    #expect(registry.validate().map(\.code) == [.scopeCapture])
   }
 }
 

@@ -234,8 +234,9 @@ extension PropertyStorage {
 
   /// Stores a value that is injected from elsewhere, in place of the one that there is, and calls the hooks.
   package func inject(_ value: Value, in container: AnyObject?) throws(InjectionError) {
+    let registry = try registry(in: container)
     _ = try change(ifVacant: false, to: value, in: container)
-    notify(value, of: nil, through: try registry(in: container), in: container)
+    notify(value, of: nil, through: registry, in: container)
   }
 
   private func change(ifVacant: Bool, to value: Value, in container: AnyObject?) throws(InjectionError) -> Bool {

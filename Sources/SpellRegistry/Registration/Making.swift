@@ -175,13 +175,16 @@ extension RegistrationStorage {
       guard let value = try? newValue(of: type, with: { misused(for: type) }), let cast = value as? Supertype else {
         return nil
       }
-      let dynamicType = Swift.type(of: value as Any)
-      if type == Supertype.self || dynamicType == Supertype.self { return cast }
-      // A cast does more than that: it puts a struct in a box, an array in one of another element, a number in Foundation's.
-      if dynamicType is any AnyObject.Type { return Supertype.self == AnyHashable.self ? nil : cast }
-      return TypeName.isExistential(Supertype.self) && !TypeName.isHeldByReference(Supertype.self) ? cast : nil
+      // A cast may also convert: a struct to an object that holds it, an array to one of another element, a number to
+      // Foundation's.
+      return dynamicType(of: cast) == dynamicType(of: value) ? cast : nil
     }
     return isInstance ? instance(of: service.type) : nil
+  }
+
+  /// The type of a value, whatever it is declared as; of an Optional, that of its content.
+  private func dynamicType(of value: Any) -> any Any.Type {
+    (value as? any OptionalValue)?.content.map { dynamicType(of: $0) } ?? Swift.type(of: value)
   }
 
   func misused(for type: any Any.Type) -> Never {

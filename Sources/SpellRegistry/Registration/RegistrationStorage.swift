@@ -125,7 +125,9 @@ extension RegistrationStorage {
   /// Leaves a new value for the completions, which run when the thread's resolution has ended.
   func completeLater<Value>(_ value: Value, on thread: CurrentThread, at point: InjectionPoint) {
     let completions = additions.withLock(\.completions)
-    if !completions.isEmpty { thread.completions.append { for complete in completions { complete(value, point) } } }
+    if completions.isEmpty { return }
+    thread.completions.append(
+      InitializerRegistry.keepingCurrent { for complete in completions { complete(value, point) } })
   }
 
   /// Calls the completions for a new value that was awaited.

@@ -27,7 +27,7 @@ package enum TypeName {
   /// Whether the type is that of values that have a protocol.
   ///
   /// The only sign that the standard library shows: its metatype is a `.Protocol`.
-  static func isExistential(_ type: any Any.Type) -> Bool {
+  private static func isExistential(_ type: any Any.Type) -> Bool {
     _typeName(Swift.type(of: type), qualified: false).hasSuffix(".Protocol")
   }
 
