@@ -190,7 +190,7 @@ extension InitializerRegistry {
   /// Returns `body` as it runs with what is current now.
   static func keepingCurrent(_ body: @escaping () -> Void) -> () -> Void {
     let current = override
-    return { withOverride(current, body) }
+    return { override === current ? body() : withOverride(current, body) }
   }
 
   /// Whether this registry is current, in the way that an initializer of it needs.
