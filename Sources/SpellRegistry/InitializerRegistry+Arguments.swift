@@ -160,7 +160,7 @@ extension InitializerRegistry {
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
         func make() throws(InjectionError) -> Value {
-          thread.trace?.noteInitializer()
+          thread.fields.trace?.noteInitializer()
           return try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
             try finishedValue(of: registration, on: thread, at: { point }) {
               try ValueMemory.value(of: Value.self) {
@@ -170,7 +170,7 @@ extension InitializerRegistry {
           }
         }
         thread.observeDependency(on: Service(Value.self))
-        value = if let trace = thread.trace { try trace.note(registration, on: thread, make) } else { try make() }
+        value = if let trace = thread.fields.trace { try trace.note(registration, make) } else { try make() }
       }
       registration.hooks.callAll(value, at: point)
       hooks.callAll(value, at: point)

@@ -106,8 +106,8 @@ extension InitializerRegistry {
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     thread.observeDependency(on: Service(Value.self, key: match.registration.service.key))
-    if thread.isTraced, let recording = thread.trace {
-      return try recording.note(match.registration, on: thread) { () throws(InjectionError) in
+    if let recording = thread.fields.trace {
+      return try recording.note(match.registration) { () throws(InjectionError) in
         try keptOrMadeValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
       }
     }
@@ -141,12 +141,16 @@ extension InitializerRegistry {
     of registration: RegistrationStorage, asker: ResolutionFrame.Asker, propertyGate: GateID?,
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if let value = thread.graph?.value(of: registration, for: self, as: Value.self) { return value }
+    let id = ResolvedRegistration.ID(storage: ObjectIdentifier(registration), registry: ObjectIdentifier(self))
+    // The dictionary's own nil would pass for a value of an Optional type.
+    if let kept = thread.fields.graph?[id], let value = kept.value as? Value { return value }
     let value: Value = try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
     // The outermost frame's end forgets them; without a frame this was the outermost request.
     if thread.isMaking {
-      if thread.graph == nil { thread.graph = GraphValues() }
-      thread.graph?.keep(value, of: registration, for: self)
+      if thread.fields.graph == nil { thread.fields.graph = [:] }
+      // A value that was made further in for another asker is released after the change.
+      let former = thread.fields.graph?.updateValue((registration, value), forKey: id)
+      withExtendedLifetime(former) {}
     }
     return value
   }
@@ -174,7 +178,7 @@ extension InitializerRegistry {
     if registration.isInstance, let instance = try? registration.newValue(of: Value.self, with: resolver) {
       return instance
     }
-    thread.trace?.noteInitializer()
+    thread.fields.trace?.noteInitializer()
     return try runInitializer(
       of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread,
       at: point

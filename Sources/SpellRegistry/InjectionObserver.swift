@@ -129,13 +129,13 @@ struct Hooks: ~Copyable, Sendable {
     let hooks = hooks.withLock { $0 }
     let thread = ThreadState.current
     let list = address(of: self)
-    if thread.runningHooks.count(where: { $0.list == list }) > 1 { return }
+    if thread.fields.runningHooks.count(where: { $0.list == list }) > 1 { return }
     for (index, hook) in hooks.enumerated() {
       let running = RunningHook(list: list, index: index)
-      if thread.runningHooks.contains(running) { continue }
-      thread.runningHooks.append(running)
+      if thread.fields.runningHooks.contains(running) { continue }
+      thread.fields.runningHooks.append(running)
       hook(value, point)
-      thread.runningHooks.removeLast()
+      thread.fields.runningHooks.removeLast()
     }
   }
 }

@@ -49,7 +49,7 @@ public struct ResolutionTrace: Sendable, CustomStringConvertible {
 
     /// Notes a request; what is asked for in `body` becomes its steps.
     func note<Value>(
-      _ registration: RegistrationStorage, on thread: CurrentThread, _ body: () throws(InjectionError) -> Value
+      _ registration: RegistrationStorage, _ body: () throws(InjectionError) -> Value
     ) throws(InjectionError) -> Value {
       let (outerSteps, outerIsMade, start) = (steps, isMade, ContinuousClock.now)
       (steps, isMade) = ([], false)
@@ -74,9 +74,9 @@ extension InitializerRegistry {
   /// - Returns: What `body` returned, and the tree of requests.
   public func trace<Result>(_ body: () throws -> Result) rethrows -> (result: Result, trace: ResolutionTrace) {
     let (thread, recording) = (ThreadState.current, ResolutionTrace.Recording())
-    let outer = thread.trace
-    thread.trace = recording
-    defer { thread.trace = outer }
+    let outer = thread.fields.trace
+    thread.fields.trace = recording
+    defer { thread.fields.trace = outer }
     let result = try run(body)
     return (result, recording.trace)
   }

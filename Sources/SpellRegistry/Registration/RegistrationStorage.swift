@@ -126,7 +126,7 @@ extension RegistrationStorage {
   func completeLater<Value>(_ value: Value, on thread: CurrentThread, at point: InjectionPoint) {
     let completions = additions.withLock(\.completions)
     if completions.isEmpty { return }
-    thread.completions.append(
+    thread.fields.completions.append(
       InitializerRegistry.keepingCurrent { for complete in completions { complete(value, point) } })
   }
 

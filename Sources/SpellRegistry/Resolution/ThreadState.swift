@@ -10,7 +10,10 @@ internal import Synchronization
   /// What the thread is making, linked to what asked for it; only the thread itself uses it.
   var innermost: ResolutionFrame.Link?
   /// The values of scope `.graph` of the resolution under way; only the thread itself uses it.
-  var graph: GraphValues?
+  ///
+  /// A value is shared by all that ask the same registry: what a child overrides never ends up in what its parent keeps. With
+  /// the registrations, as an identifier names one for only as long as that lives.
+  var graph: [ResolvedRegistration.ID: (registration: RegistrationStorage, value: Any)]?
   /// The hooks that run on this thread; only the thread itself uses it.
   var runningHooks: [RunningHook] = []
   /// What is to be called when the resolution under way has ended; only the thread itself uses it.
@@ -184,7 +187,7 @@ struct ResolutionFrame: ~Copyable {
   }
 
   /// By addressors, as of a pointer: an access is to one field, while other threads look at the atomic one.
-  fileprivate var fields: ThreadState {
+  var fields: ThreadState {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(state) }
     @inline(__always) nonmutating unsafeMutableAddress { unsafe state }
   }
@@ -194,24 +197,6 @@ struct ResolutionFrame: ~Copyable {
   var isMaking: Bool { fields.innermost != nil }
   /// The registration whose initializer runs.
   var innermostRegistration: Borrowed<RegistrationStorage>? { fields.innermost?.frame.registration }
-  var graph: GraphValues? {
-    get { fields.graph }
-    nonmutating set { fields.graph = newValue }
-  }
-  var runningHooks: [RunningHook] {
-    get { fields.runningHooks }
-    nonmutating set { fields.runningHooks = newValue }
-  }
-
-  var completions: [() -> Void] {
-    get { fields.completions }
-    nonmutating _modify { yield &fields.completions }
-  }
-  var trace: ResolutionTrace.Recording? {
-    get { fields.trace }
-    nonmutating set { fields.trace = newValue }
-  }
-  var isTraced: Bool { fields.trace != nil }
 
   /// Calls what waits for the end of the resolution, if this is the end.
   @inline(__always) func completeResolution() {
@@ -283,33 +268,5 @@ struct ResolutionFrame: ~Copyable {
       let place = link.frame.registration.map { $0.retained.place }
       return (link.frame.type, [link.frame.gate, link.frame.propertyGate], place)
     }.reversed()
-  }
-}
-
-/// The values of scope `.graph` that one resolution has made so far.
-final class GraphValues {
-  /// Holds the registrations as well: an identifier names one for only as long as that lives.
-  private var values: [Key: (registration: RegistrationStorage, value: Any)] = [:]
-
-  /// A value is shared by all that ask the same registry: what a child overrides never ends up in what its parent keeps.
-  private struct Key: Hashable {
-    let registration: ObjectIdentifier
-    let registry: ObjectIdentifier
-  }
-
-  func value<Value>(
-    of registration: RegistrationStorage, for registry: InitializerRegistry, as type: Value.Type
-  ) -> Value? {
-    // The dictionary's own nil would pass for a value of an Optional type.
-    guard let kept = values[key(registration, registry)] else { return nil }
-    return kept.value as? Value
-  }
-
-  func keep<Value>(_ value: Value, of registration: RegistrationStorage, for registry: InitializerRegistry) {
-    values[key(registration, registry)] = (registration, value)
-  }
-
-  private func key(_ registration: RegistrationStorage, _ registry: InitializerRegistry) -> Key {
-    Key(registration: ObjectIdentifier(registration), registry: ObjectIdentifier(registry))
   }
 }
