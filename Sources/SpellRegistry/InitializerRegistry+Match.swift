@@ -269,7 +269,7 @@ extension InitializerRegistry {
 
   func provider(of service: Service) -> ResolvedRegistration? {
     match(for: service, named: .none, inContainer: false, on: ThreadState.current) {
-      InjectionPoint(service, in: nil, .unnamed)
+      InjectionPoint(service, in: nil)
     }.map { ResolvedRegistration($0.registration, of: $0.owner, asked: self) }
   }
 

@@ -66,7 +66,7 @@ extension InitializerRegistry {
   ///
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    func point() -> InjectionPoint { InjectionPoint(Service(Value.self), in: nil, .unnamed) }
+    func point() -> InjectionPoint { InjectionPoint(Service(Value.self), in: nil) }
     let thread = ThreadState.current
     // Before the list's own frame stands between the initializer that asks and what it asks for.
     thread.observeDependency(on: Service(Value.self))

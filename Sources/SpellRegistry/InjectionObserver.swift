@@ -57,16 +57,9 @@ extension InjectionPoint {
         \(TypeName.of(containerType ?? AnyObject.self)) observes its injections, but reflection does not show the name \
         of the property declared here: build it with reflection metadata and without a custom mirror, and conform the \
         property's wrapper to NamedProperty.
-        """, at: place)
+        """, at: identity?.place)
     }
     return name
-  }
-
-  private var place: SourcePlace? {
-    switch property {
-    case .wrapped(let identity, _), .found(let identity, _, _): identity.place
-    case .unnamed, .named: nil
-    }
   }
 }
 

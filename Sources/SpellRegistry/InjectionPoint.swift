@@ -9,31 +9,18 @@ public struct InjectionPoint {
   let service: Service
   /// The object that holds the property; nil for a struct, a local, a plain constant, and a direct `resolve`.
   public let container: AnyObject?
-  let property: Property
+  /// The property's storage, if a wrapped property asks.
+  let identity: PropertyIdentity?
+  /// The name that `resolve` or the property's declaration gives.
+  let alias: String?
+  /// The property's own name, if it was found before.
+  private var foundName: String?
 
-  enum Property {
-    case unnamed
-    case named(String)
-    /// A wrapped property, and the name that its declaration gave instead of its own.
-    case wrapped(PropertyIdentity, alias: String?)
-    /// The same, with the property's own name, which was found before.
-    case found(PropertyIdentity, alias: String?, name: String?)
-  }
-
-  init(_ service: Service, in container: AnyObject?, _ property: Property) {
+  init(_ service: Service, of identity: PropertyIdentity? = nil, named alias: String? = nil, in container: AnyObject?) {
     self.service = service
     self.container = container
-    self.property = property
-  }
-
-  /// The point of a direct request.
-  @usableFromInline init(_ service: Service, named name: String?, in container: AnyObject?) {
-    self.init(service, in: container, name.map { .named($0) } ?? .unnamed)
-  }
-
-  /// The point of a property that declares no name to ask with.
-  @usableFromInline init(_ service: Service, of identity: PropertyIdentity, in container: AnyObject?) {
-    self.init(service, in: container, .wrapped(identity, alias: nil))
+    self.identity = identity
+    self.alias = alias
   }
 
   /// The point of a property that an enclosing instance holds.
@@ -47,7 +34,7 @@ public struct InjectionPoint {
     _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity,
     alias: String? = nil
   ) {
-    self.init(Service(propertyType), in: container, .wrapped(identity, alias: alias))
+    self.init(Service(propertyType), of: identity, named: alias, in: container)
   }
 
   /// The dynamic class of the container.
@@ -57,27 +44,21 @@ public struct InjectionPoint {
   ///
   /// Found by reflection once for each class and property (about a microsecond), then looked up. It is nil for
   /// structs, locals and plain constants, and in a program that was built without reflection metadata.
-  public var propertyName: String? {
-    switch property {
-    case .unnamed: nil
-    case .named(let name): name
-    case .wrapped(_, let alias?): alias
-    case .found(_, let alias, let name): alias ?? name
-    case .wrapped(let identity, nil): container.flatMap { PropertyNames.name(of: identity, in: $0) }
-    }
-  }
+  public var propertyName: String? { alias ?? ownName }
 
   /// The property's own name, whatever it is asked with.
-  var declaredName: String? {
-    if case .found(_, _, let name) = property { return name }
-    guard case .wrapped(let identity, _) = property, let container else { return propertyName }
-    return PropertyNames.name(of: identity, in: container)
+  var declaredName: String? { identity == nil || container == nil ? alias : ownName }
+
+  private var ownName: String? {
+    guard let identity, let container else { return nil }
+    return foundName ?? PropertyNames.name(of: identity, in: container)
   }
 
   /// The same point, which keeps its name when the object gets other storage for the property.
   func withKnownName() -> InjectionPoint {
-    guard case .wrapped(let identity, let alias) = property else { return self }
-    return InjectionPoint(service, in: container, .found(identity, alias: alias, name: declaredName))
+    var point = self
+    point.foundName = ownName
+    return point
   }
 
   /// The point as a step of an error's path.
@@ -85,14 +66,9 @@ public struct InjectionPoint {
 
   func step(_ service: Service, registration: SourcePlace? = nil) -> InjectionStep {
     var step = InjectionStep(service, registration: registration?.description)
-    switch property {
-    case .unnamed: return step
-    case .named(let name): step.name = name
-    case .wrapped(let identity, let alias), .found(let identity, let alias, _):
-      step.name = alias
-      step.declaration = identity.place.description
-    }
-    if case .named = property { return step }
+    step.name = alias
+    guard let identity else { return step }
+    step.declaration = identity.place.description
     step.property = container.map { container in
       "\(TypeName.of(Swift.type(of: container))).\(declaredName ?? "(unnamed: built without reflection metadata)")"
     }

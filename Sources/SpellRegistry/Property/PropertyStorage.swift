@@ -50,8 +50,7 @@ public import Synchronization
 
   /// Returns the property as a request to the registry.
   public func point(in container: AnyObject?) -> InjectionPoint {
-    InjectionPoint(
-      service, in: container, .wrapped(identity, alias: slot.fields.options?.alias))
+    InjectionPoint(service, of: identity, named: slot.fields.options?.alias, in: container)
   }
 
   /// What the property asks the registry for.
