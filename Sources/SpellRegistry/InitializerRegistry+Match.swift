@@ -164,15 +164,11 @@ extension InitializerRegistry {
     onlyConstrained: Bool, on thread: CurrentThread
   ) -> RegistrationStorage? {
     let candidates = thread.read { table.candidates(for: service, named: name, withInstances: withInstances) }
-    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
-    for candidate in candidates where !onlyConstrained || candidate.key.container != nil {
+    return candidates.winner(in: containerType, named: name) { candidate in
       // A key's own initializer comes after all that is registered.
-      if candidate.isDefault { continue }
-      guard let rank = RegistrationRank(of: candidate, in: containerType, named: name) else { continue }
-      if let best, !rank.wins(over: best.rank) { continue }
-      if !candidate.key.servesSupertypes || candidate.serves(service) { best = (candidate, rank) }
+      !candidate.isDefault && (!onlyConstrained || candidate.key.container != nil)
+        && (!candidate.key.servesSupertypes || candidate.serves(service))
     }
-    return best?.registration
   }
 
   /// Nil for an Optional type, else the error that says that nothing is registered.

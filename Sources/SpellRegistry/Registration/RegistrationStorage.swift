@@ -205,12 +205,14 @@ package struct ClassConstraint: Hashable, Sendable {
   }
 
   /// Whether this class is below the other, and so nearer to any class below both.
-  func isNearer(than other: ClassConstraint) -> Bool { type != other.type && other.isSuperclass(type) }
+  func isNearer(than other: ClassConstraint) -> Bool { other.isSuperclass(type) }
 }
 
 /// How closely a registration fits a request: the container counts first, then the name, the kind, and age.
 struct RegistrationRank {
   private let container: ClassConstraint?
+  /// 0 for exactly the container's class, 1 for a superclass, 2 for any container.
+  private let distance: Int
   private let name: Int
   private let kind: Int
   private let age: UInt64
@@ -218,40 +220,36 @@ struct RegistrationRank {
   /// Nil if the registration is for other properties.
   init?(of registration: RegistrationStorage, in containerType: (any AnyObject.Type)?, named requested: String?) {
     let key = registration.key
-    if let constraint = key.container {
-      guard let containerType, constraint.includes(containerType) else { return nil }
-    }
+    if let constraint = key.container, !(containerType.map(constraint.includes) ?? false) { return nil }
+    guard let name = key.name.map({ $0.rank(for: requested) }) ?? 2 else { return nil }
     container = key.container
-    if let expected = key.name {
-      guard let rank = expected.rank(for: requested) else { return nil }
-      name = rank
-    } else {
-      name = 2
-    }
+    distance = key.container.map { $0.subclasses ? 1 : 0 } ?? 2
+    self.name = name
     kind = key.servesSupertypes ? 1 : 0
     age = registration.age
   }
 
   func wins(over other: RegistrationRank) -> Bool {
-    let order = compareContainers(with: other)
-    if order != 0 { return order < 0 }
-    return (name, kind, other.age) < (other.name, other.kind, age)
-  }
-
-  /// Below zero if this container is the more specific.
-  private func compareContainers(with other: RegistrationRank) -> Int {
-    switch (container, other.container) {
-    case (nil, nil): 0
-    case (_?, nil): -1
-    case (nil, _?): 1
-    case (let mine?, let others?):
-      if mine.subclasses != others.subclasses {
-        mine.subclasses ? 1 : -1
-      } else if mine.type == others.type {
-        0
-      } else {
-        mine.isNearer(than: others) ? -1 : 1
-      }
+    if distance == 1, other.distance == 1, let mine = container, let others = other.container, mine.type != others.type {
+      return mine.isNearer(than: others)
     }
+    return (distance, name, kind, other.age) < (other.distance, other.name, other.kind, age)
+  }
+}
+
+extension [RegistrationStorage] {
+  /// The most specific of these for a request that `fits` is true of; it is asked only of one that is more specific than
+  /// those before.
+  @inline(__always) func winner(
+    in containerType: (any AnyObject.Type)? = nil, named name: String?,
+    where fits: (RegistrationStorage) -> Bool = { _ in true }
+  ) -> RegistrationStorage? {
+    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
+    for candidate in self {
+      guard let rank = RegistrationRank(of: candidate, in: containerType, named: name) else { continue }
+      if let best, !rank.wins(over: best.rank) { continue }
+      if fits(candidate) { best = (candidate, rank) }
+    }
+    return best?.registration
   }
 }

@@ -96,9 +96,8 @@ final class RegistrationTable: @unchecked Sendable {
   func remove(_ registration: RegistrationStorage) -> Bool {
     guard let current = self[registration.key] else { return false }
     if current === registration {
-      if let former = registration.former {
+      if let former = registration.former.take() {
         _ = change(registration.key) { $0.insert(former) }
-        registration.former = nil
       } else {
         change(registration.key) { $0.remove(registration) }
         if registration.key.container != nil { constrainedCount.subtract(1, ordering: .relaxed) }
@@ -106,16 +105,9 @@ final class RegistrationTable: @unchecked Sendable {
       return true
     }
     // It may stand further back, behind others that stand in for it.
-    var newer = current
-    while let former = newer.former {
-      if former === registration {
-        newer.former = registration.former
-        registration.former = nil
-        return true
-      }
-      newer = former
-    }
-    return false
+    let newer = sequence(first: current, next: \.former).first { $0.former === registration }
+    newer?.former = registration.former.take()
+    return newer != nil
   }
 
   /// Takes all registrations out and returns them.
@@ -234,13 +226,7 @@ private struct RegistrationGroup: ~Copyable {
 
   /// The most specific one that takes arguments of a type.
   func taking(_ arguments: ObjectIdentifier, named name: String?) -> RegistrationStorage? {
-    var best: (registration: RegistrationStorage, rank: RegistrationRank)?
-    for registration in others?.withArguments.values ?? [:].values where registration.key.arguments == arguments {
-      guard let rank = RegistrationRank(of: registration, in: nil, named: name) else { continue }
-      if let best, !rank.wins(over: best.rank) { continue }
-      best = (registration, rank)
-    }
-    return best?.registration
+    others?.withArguments.winner(named: name) { $0.key.arguments == arguments }
   }
 
   var all: [RegistrationStorage] { (plain.map { [$0] } ?? []) + (others?.all ?? []) }
@@ -279,7 +265,7 @@ private final class OtherRegistrations {
   /// Those for one class of containers.
   private var constrained: [RegistrationStorage] = []
   /// Those that take arguments.
-  private(set) var withArguments: [RegistrationKey: RegistrationStorage] = [:]
+  private(set) var withArguments: [RegistrationStorage] = []
 
   /// Whether one is for a name or a class of containers.
   @safe @exclusivity(unchecked) private(set) var areLimited = false
@@ -303,41 +289,28 @@ private final class OtherRegistrations {
   }
 
   var all: [RegistrationStorage] {
-    plain + named.values.flatMap(\.self) + partlyNamed + constrained + withArguments.values
+    plain + named.values.flatMap(\.self) + partlyNamed + constrained + withArguments
   }
 
   subscript(key: RegistrationKey) -> RegistrationStorage? {
-    if key.arguments != nil { return withArguments[key] }
-    return list(for: key).first { $0.key == key }
-  }
-
-  private func list(for key: RegistrationKey) -> [RegistrationStorage] {
-    if key.container != nil { return constrained }
-    return switch key.name {
-    case nil: plain
-    case .equal(let name)?: named[name] ?? []
-    case .containing?: partlyNamed
-    }
+    (key.arguments == nil ? candidates(named: key.name?.text) : withArguments).first { $0.key == key }
   }
 
   func insert(_ registration: RegistrationStorage) -> RegistrationStorage? {
-    let key = registration.key
-    if key.arguments != nil { return withArguments.updateValue(registration, forKey: key) }
-    return change(key) { list in
-      let replaced = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
+    change(registration.key) { list in
+      let replaced = list.firstIndex { $0.key == registration.key }.map { list.remove(at: $0) }
       list.append(registration)
       return replaced
     }
   }
 
   func remove(_ registration: RegistrationStorage) {
-    let key = registration.key
-    if key.arguments != nil { return withArguments[key] = nil }
-    change(key) { list in list.removeAll { $0 === registration } }
+    change(registration.key) { list in list.removeAll { $0 === registration } }
   }
 
   private func change<Result>(_ key: RegistrationKey, _ body: (inout [RegistrationStorage]) -> Result) -> Result {
     defer { areLimited = !(named.isEmpty && partlyNamed.isEmpty && constrained.isEmpty) }
+    if key.arguments != nil { return body(&withArguments) }
     if key.container != nil { return body(&constrained) }
     switch key.name {
     case nil: return body(&plain)
