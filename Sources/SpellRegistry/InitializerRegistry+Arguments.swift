@@ -155,7 +155,7 @@ extension InitializerRegistry {
       if let variants {
         let arguments = KeptArguments(value: arguments)
         let variant = variants.variant(for: arguments.value) {
-          registration.variant(for: Value.self, clock: owner.clock) { try initializer($0, $1(), arguments.value) }
+          registration.variant(clock: owner.clock) { try initializer($0, $1(), arguments.value) }
         }
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
@@ -202,12 +202,9 @@ extension Resolver {
 
 extension RegistrationStorage {
   /// A registration that keeps the value for one set of arguments as this one's scope says.
-  fileprivate func variant<Value>(
-    for: Value.Type, clock: ElapsedClock, _ initializer: @escaping Making.Initializer
-  ) -> RegistrationStorage {
+  fileprivate func variant(clock: ElapsedClock, _ initializer: @escaping Making.Initializer) -> RegistrationStorage {
     let variant = RegistrationStorage(
-      key: key, declaredKey: nil, scope: Scope<Value>(lifetime, expiry: kept.expiry), clock: clock, place: place,
-      Making(initializer: initializer))
+      key: key, lifetime: lifetime, expiry: kept.expiry, clock: clock, place: place, Making(initializer: initializer))
     variant.followAdditions(of: self)
     return variant
   }

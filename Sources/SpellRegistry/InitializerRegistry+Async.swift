@@ -54,7 +54,7 @@ extension InitializerRegistry {
     _ type: Value.Type, scope: Scope<Value>, at place: SourcePlace,
     _ initializer: @escaping @Sendable (Resolver) async throws -> Value
   ) -> Registration<Value> {
-    add(.async(initializer), scope: scope, at: place, standsIn: true)
+    add(.async(initializer), scope: scope, at: place, by: substitute)
   }
 
   /// Returns a value, and awaits it if its initializer is async or runs on the main actor.

@@ -24,10 +24,11 @@
   package static let keyPreposition = " of the key declared at "
 }
 
-extension Service: Equatable {
+extension Service: Hashable {
   @usableFromInline package static func == (left: Service, right: Service) -> Bool {
     left.identifier == right.identifier
   }
+  @usableFromInline package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }
 
 /// The registration that wins for a request.
@@ -48,7 +49,7 @@ extension Service: Equatable {
   private let borrowedOwner: Borrowed<InitializerRegistry>
 
   init(_ registration: RegistrationStorage, for service: Service, of owner: InitializerRegistry) {
-    self.init(registration, registration.key.service == service.identifier ? .exact : .supertype, of: owner)
+    self.init(registration, registration.service == service ? .exact : .supertype, of: owner)
   }
 
   init(_ registration: RegistrationStorage, _ fit: Fit, of owner: InitializerRegistry) {
@@ -112,8 +113,7 @@ extension InitializerRegistry {
   /// that have this one's context, so that all of them share what the key's scope keeps.
   private func defaultMatch(for key: InjectionKeys, at point: InjectionPoint) -> Match {
     let owner = lineage.prefix { $0.context == context }.last ?? self
-    let tableKey = RegistrationKey(
-      service: ObjectIdentifier(key), container: nil, name: nil, servesSupertypes: false, arguments: nil)
+    let tableKey = RegistrationKey(service: Service(type(of: key).valueType, key: key))
     if let kept = ThreadState.current.read({ owner.table[tableKey] }) { return Match(kept, .exact, of: owner) }
     let registration = key.defaultRegistration(tableKey, in: context, clock: owner.clock)
     let kept = ThreadState.write {

@@ -43,7 +43,7 @@ extension InitializerRegistry {
       if registration.fits(type) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
-      let isSameType = registration.key.service == ObjectIdentifier(type)
+      let isSameType = registration.service == Service(type)
       if registration.type != type && TypeName.of(registration.type) == wanted {
         return """
           Another type of that name, \(registration.service.qualifiedName), is registered at \(registration.place); asked for \
@@ -66,7 +66,7 @@ extension InitializerRegistry {
     of registrations: [RegistrationStorage], of type: any Any.Type, to name: String
   ) -> RegistrationStorage? {
     let named = registrations.compactMap { registration -> (storage: RegistrationStorage, distance: Int)? in
-      guard registration.key.service == ObjectIdentifier(type), let text = registration.key.name?.text else {
+      guard registration.service == Service(type), let text = registration.key.name?.text else {
         return nil
       }
       return (registration, text.editDistance(to: name))

@@ -111,7 +111,7 @@ extension InitializerRegistry {
   package func substitute<Value: Sendable>(
     instance: Value, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Value> {
-    add(held(instance), scope: .unique, at: SourcePlace(fileID: fileID, line: line), standsIn: true)
+    add(held(instance), scope: .unique, at: SourcePlace(fileID: fileID, line: line), by: substitute)
   }
 
   /// Registers an instance, and returns the registration that it replaces instead of dropping it.
@@ -121,11 +121,11 @@ extension InitializerRegistry {
     with instance: Value, as match: InstanceMatch, named name: PropertyName, fileID: StaticString = #fileID,
     line: UInt = #line
   ) -> (registration: Registration<Value>, replaced: (any Sendable)?) {
-    let new = registration(
-      held(instance), named: name, scope: Scope<Value>.unique, at: SourcePlace(fileID: fileID, line: line), match: match
-    )
-    let replaced = ThreadState.write { table.insert(new) }
-    return (Registration(storage: new, registry: self), replaced)
+    var replaced: RegistrationStorage?
+    let registration: Registration<Value> = add(
+      held(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line), match: match
+    ) { new in replaced = ThreadState.write { self.table.insert(new) } }
+    return (registration, replaced)
   }
 
   /// An instance to register, which this registry holds from now on.
@@ -151,26 +151,17 @@ extension InitializerRegistry {
   func add<Value>(
     _ making: consuming Making, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
     named name: PropertyName? = nil, scope: Scope<Value>?, at place: SourcePlace, match: InstanceMatch = .itsType,
-    arguments: (any Any.Type)? = nil, standsIn: Bool = false
+    arguments: (any Any.Type)? = nil, by insert: ((RegistrationStorage) -> Void)? = nil
   ) -> Registration<Value> {
-    let registration = registration(
-      making, for: key, in: container, named: name, scope: scope ?? key?.scope ?? .unique, at: place, match: match,
-      arguments: arguments)
-    if standsIn { substitute(registration) } else { insert(registration) }
-    return Registration(storage: registration, registry: self)
-  }
-
-  private func registration<Value>(
-    _ making: consuming Making, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
-    named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace, match: InstanceMatch = .itsType,
-    arguments: (any Any.Type)? = nil
-  ) -> RegistrationStorage {
+    let scope = scope ?? key?.scope ?? .unique
     scope.check(at: place)
     let registrationKey = RegistrationKey(
-      service: Service(Value.self, key: key).identifier, container: container, name: name,
+      service: Service(Value.self, key: key), container: container, name: name,
       servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
-    return RegistrationStorage(
-      key: registrationKey, declaredKey: key, scope: scope, clock: clock, place: place, making)
+    let registration = RegistrationStorage(
+      key: registrationKey, lifetime: scope.lifetime, expiry: scope.expiry, clock: clock, place: place, making)
+    if let insert { insert(registration) } else { self.insert(registration) }
+    return Registration(storage: registration, registry: self)
   }
 }
 

@@ -143,9 +143,10 @@ extension InitializerRegistry {
 
   /// Only two names that are contained can overlap at equal rank: what else is equal is the same key.
   private func overlappingNames() -> [InjectionError] {
-    let groups = Dictionary(grouping: registrations.filter { $0.part != nil }) { entry in
-      NameGroup(
-        service: entry.key.service, container: entry.key.container, servesSupertypes: entry.key.servesSupertypes)
+    let groups = Dictionary(grouping: registrations.filter { $0.part != nil }) { registration in
+      var key = registration.key
+      (key.name, key.arguments) = (nil, nil)
+      return key
     }
     return groups.values.flatMap { group in
       pairs(of: group).compactMap { older, newer in
@@ -155,12 +156,6 @@ extension InitializerRegistry {
           : others.contains(mine) ? nil : ambiguityError(older, newer, for: "a name with both parts in it")
       }
     }
-  }
-
-  private struct NameGroup: Hashable {
-    let service: ObjectIdentifier
-    let container: ClassConstraint?
-    let servesSupertypes: Bool
   }
 
   /// Instances of any supertype overlap if two of them serve a dependency that is known.

@@ -1,12 +1,24 @@
 /// The home of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
 ///
-/// `@unchecked Sendable`: a class that isn't final can't be checked. It has one constant, and its one subclass adds
-/// constants of `Sendable` types.
+/// `@unchecked Sendable`: a class that isn't final can't be checked. It and its one subclass have constants of `Sendable`
+/// types.
 public class InjectionKeys: @unchecked Sendable {
   /// Where the key is declared.
   package let place: SourcePlace
+  /// The initializer that is there in every context, and those for one context.
+  fileprivate let live: Making
+  fileprivate let others: [InjectionContext: Making]
+  private let lifetime: ScopeLifetime
+  private let expiry: Duration?
 
-  init(place: SourcePlace) { self.place = place }
+  fileprivate init<Value>(
+    _ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making]
+  ) {
+    self.place = place
+    self.live = live
+    self.others = others
+    (lifetime, expiry) = (scope.lifetime, scope.expiry)
+  }
 
   /// The type of the key's value, when only the runtime knows the key.
   package class var valueType: any Any.Type { Never.self }
@@ -15,11 +27,12 @@ public class InjectionKeys: @unchecked Sendable {
   func defaultRegistration(
     _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
   ) -> RegistrationStorage {
-    trap("A key without a type was asked for; please report this.", at: place)
+    RegistrationStorage(
+      key: key, isDefault: true, lifetime: lifetime, expiry: expiry, clock: clock, place: place, others[context] ?? live)
   }
 
   /// Whether the key says what its value is in a context.
-  func hasInitializer(for context: InjectionContext) -> Bool { context == .live }
+  func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 }
 
 /// A service that is declared with its type, its scope, and the initializer that makes it if nothing is registered.
@@ -51,21 +64,11 @@ public class InjectionKeys: @unchecked Sendable {
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// How long a value is kept, and who shares it.
   public let scope: Scope<Value>
-  /// The initializer that is there in every context, and those for one context.
-  private let live: Making
-  private let testing: Making?
-  private let previewing: Making?
 
-  init(
-    _ scope: Scope<Value>, at place: SourcePlace, live: Making, test: Making? = nil,
-    preview: Making? = nil
-  ) {
+  init(_ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making] = [:]) {
     scope.check(at: place)
     self.scope = scope
-    self.live = live
-    testing = test
-    previewing = preview
-    super.init(place: place)
+    super.init(scope, at: place, live: live, others: others)
   }
 
   /// Creates a key whose value a closure makes.
@@ -117,31 +120,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   override package class var valueType: any Any.Type { Value.self }
 
-  override func defaultRegistration(
-    _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
-  ) -> RegistrationStorage {
-    let making =
-      switch context {
-      case .live: live
-      case .test: testing ?? live
-      case .preview: previewing ?? live
-      }
-    return RegistrationStorage(
-      key: key, declaredKey: self, isDefault: true, scope: scope, clock: clock, place: place,
-      making)
-  }
-
   /// The same declaration with an initializer for one context: another key, which takes this one's place.
-  private func adding(test: Making? = nil, preview: Making? = nil) -> InjectionKey {
-    InjectionKey(scope, at: place, live: live, test: test ?? testing, preview: preview ?? previewing)
-  }
-
-  override func hasInitializer(for context: InjectionContext) -> Bool {
-    switch context {
-    case .live: true
-    case .test: testing != nil
-    case .preview: previewing != nil
-    }
+  private func adding(_ making: Making, for context: InjectionContext) -> InjectionKey {
+    InjectionKey(scope, at: place, live: live, others: others.merging([context: making]) { $1 })
   }
 }
 
@@ -159,7 +140,7 @@ extension InjectionKey {
   /// - Parameter initializer: Creates the value, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func test(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(test: .independent(initializer))
+    adding(.independent(initializer), for: .test)
   }
 
   /// Adds the initializer to use in a registry whose context is `.test`, which gets the help of other services.
@@ -167,7 +148,7 @@ extension InjectionKey {
   /// - Parameter initializer: Creates the value, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func test(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(test: .resolving(initializer))
+    adding(.resolving(initializer), for: .test)
   }
 
   /// Adds the initializer to use in a registry whose context is `.preview`.
@@ -175,7 +156,7 @@ extension InjectionKey {
   /// - Parameter initializer: Creates the value, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func preview(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(preview: .independent(initializer))
+    adding(.independent(initializer), for: .preview)
   }
 
   /// Adds the initializer to use in a registry whose context is `.preview`, which gets the help of other services.
@@ -183,7 +164,7 @@ extension InjectionKey {
   /// - Parameter initializer: Creates the value, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func preview(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(preview: .resolving(initializer))
+    adding(.resolving(initializer), for: .preview)
   }
 }
 
@@ -269,7 +250,7 @@ extension InjectionKey where Value: Sendable {
   /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func testOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
-    adding(test: .onMainActor(initializer))
+    adding(.onMainActor(initializer), for: .test)
   }
 
   /// Adds the main-actor initializer to use in a registry whose context is `.preview`.
@@ -277,6 +258,6 @@ extension InjectionKey where Value: Sendable {
   /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func previewOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
-    adding(preview: .onMainActor(initializer))
+    adding(.onMainActor(initializer), for: .preview)
   }
 }

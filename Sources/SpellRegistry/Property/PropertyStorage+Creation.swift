@@ -304,7 +304,7 @@ extension PropertyStorage {
       }
       // A registration of another type may serve this one as a supertype.
       let match = match(in: registry, for: container, on: ThreadState.current)
-      if let match { services.append(match.registration.key.service) }
+      if let match { services.append(match.registration.service.identifier) }
       if registry.isOutdated(state, services) { return true }
     }
     _ = slot.record.gate.state.compareExchange(expected: state, desired: current, ordering: .acquiringAndReleasing)

@@ -14,7 +14,7 @@ internal import Synchronization
   /// Whether it keeps no value, and makes each by an initializer that takes nothing but a resolver.
   private let isPlain: Bool
   private let hasAdditions = Atomic(false)
-  /// What it serves; it holds the declared key, whose address the key below has.
+  /// What it serves, as the key below says.
   let service: Service
   let making: Making
   let hooks = Hooks()
@@ -31,17 +31,17 @@ internal import Synchronization
 
   private static let lastAge = Atomic<UInt64>(0)
 
-  init<Value>(
-    key: consuming RegistrationKey, declaredKey: InjectionKeys?, isDefault: Bool = false, scope: Scope<Value>,
+  init(
+    key: consuming RegistrationKey, isDefault: Bool = false, lifetime: ScopeLifetime, expiry: Duration?,
     clock: @autoclosure () -> ElapsedClock, place: SourcePlace, _ making: consuming Making
   ) {
-    isPlain = scope.lifetime.isUnique && making.isPlain
+    isPlain = lifetime.isUnique && making.isPlain
     self.making = making
+    service = key.service
     self.key = key
-    service = Service(Value.self, key: declaredKey)
     self.isDefault = isDefault
     self.place = place
-    kept = KeptValue(lifetime: scope.lifetime, expiry: scope.expiry, clock: clock())
+    kept = KeptValue(lifetime: lifetime, expiry: expiry, clock: clock())
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     if case .cached(let cache) = lifetime { cache.add(self) }
   }
@@ -91,7 +91,7 @@ internal import Synchronization
   /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
   package func serves(_ service: Service) -> Bool {
     func isInstance<Supertype>(of _: Supertype.Type) -> Bool { instance(as: Supertype.self) != nil }
-    return service.identifier == key.service || (service.key == nil && isInstance(of: service.type))
+    return service == self.service || (service.key == nil && isInstance(of: service.type))
   }
 
   /// Whether a request may take the instance, or run the initializer, at once: nothing follows it.
@@ -167,12 +167,11 @@ extension RegistrationStorage {
 
 /// What a registration is for; a registration with the same key replaces the older one.
 package struct RegistrationKey: Hashable, Sendable {
-  /// The type or the declared key.
-  let service: ObjectIdentifier
-  package let container: ClassConstraint?
-  package let name: PropertyName?
-  package let servesSupertypes: Bool
-  let arguments: ObjectIdentifier?
+  let service: Service
+  package var container: ClassConstraint?
+  package var name: PropertyName?
+  package var servesSupertypes = false
+  var arguments: ObjectIdentifier?
 
   /// Whether it is for any container and any name, and takes no arguments.
   var isUnlimited: Bool { container == nil && name == nil && arguments == nil }

@@ -77,7 +77,7 @@ final class RegistrationTable: @unchecked Sendable {
 
   /// The registration with a key.
   subscript(key: RegistrationKey) -> RegistrationStorage? {
-    key.servesSupertypes ? universal[key] : slots.use(key.service) { $0[key] }
+    key.servesSupertypes ? universal[key] : slots.use(key.service.identifier) { $0[key] }
   }
 
   /// Every registration, in the order of registration.
@@ -121,12 +121,13 @@ final class RegistrationTable: @unchecked Sendable {
 
   private func change<Result>(_ key: RegistrationKey, _ body: (inout RegistrationGroup) -> Result) -> Result {
     if key.servesSupertypes { return body(&universal) }
-    if slots.take(key.service) {
+    let service = key.service.identifier
+    if slots.take(service) {
       takenCount += 1
       // Half of the slots stay free, so that looks are short.
       if takenCount * 2 >= slots.count { slots.double() }
     }
-    return slots.change(key.service, body)
+    return slots.change(service, body)
   }
 }
 
