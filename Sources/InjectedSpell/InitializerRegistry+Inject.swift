@@ -52,7 +52,7 @@ extension InjectionError {
   static func noInjectableProperties(in object: AnyObject) -> InjectionError {
     let name = TypeName.of(type(of: object))
     return InjectionError(
-      .noInjectableProperties, through: [InjectionStep(type(of: object))],
+      .noInjectableProperties, through: [InjectionStep(Service(type(of: object)))],
       advice: """
         Reflection shows no @Injected property in \(name): it has none, has a custom mirror, or was built with \
         -disable-reflection-metadata. Read its properties one by one instead.

@@ -72,7 +72,7 @@ extension InitializerRegistry {
   /// The error of a property that needs a registration and has none.
   func missing(_ property: DeclaredProperty) -> InjectionError? {
     // The last is what is registered for many properties, as a loader is.
-    property.types.last.map { missing($0, step: InjectionStep($0, property: property.description)) }
+    property.types.last.map { missing($0, step: InjectionStep(Service($0), property: property.description)) }
   }
 }
 

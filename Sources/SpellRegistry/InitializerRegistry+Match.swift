@@ -255,7 +255,6 @@ struct ResolvedRegistration: Identifiable {
 
   var id: ID { ID(storage: ObjectIdentifier(storage), registry: ObjectIdentifier(registry)) }
   var typeName: String { storage.service.name }
-  var step: InjectionStep { InjectionStep(storage.service, registration: storage.place.description) }
   var dependencies: [ResolvedRegistration] { storage.dependencies.compactMap { registry.provider(of: $0) } }
 }
 

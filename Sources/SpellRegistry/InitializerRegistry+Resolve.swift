@@ -85,7 +85,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Result {
     let thread = ThreadState.current
     let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: .init(), gate: nil)
-    let result = try thread.making(frame, at: { InjectionStep(type) }, body)
+    let result = try thread.making(frame, at: { InjectionStep(Service(type)) }, body)
     thread.completeResolution()
     return result
   }

@@ -25,7 +25,7 @@ extension InitializerRegistry {
     providers.flatMap { provider in
       provider.storage.dependencies.compactMap { type in
         if type is any OptionalValue.Type || provider.registry.provider(of: type) != nil { return nil }
-        return provider.registry.missing(type, step: InjectionStep(type)).asked(by: provider.step)
+        return provider.registry.missing(type, step: InjectionStep(Service(type))).asked(by: provider.storage.step)
       }
     }
   }
@@ -47,7 +47,7 @@ extension InitializerRegistry {
         }
         if let start = places[next.id] {
           let circle = way[start...].map(\.provider) + [next]
-          found.append(InjectionError(.cycle, through: circle.map(\.step)))
+          found.append(InjectionError(.cycle, through: circle.map(\.storage.step)))
         } else if !finished.contains(next.id) {
           places[next.id] = way.count
           way.append((next, next.dependencies[...]))
@@ -67,7 +67,14 @@ extension InitializerRegistry {
       while let way = ways.popLast(), let last = way.last {
         for held in last.dependencies where seen.insert(held.id).inserted {
           if holder.storage.outlives(held.storage) {
-            found.append(captureError(way + [held], of: held, by: holder))
+            found.append(
+              InjectionError(
+                .scopeCapture, through: (way + [held]).map(\.storage.step),
+                advice: """
+                  \(holder.typeName) (\(holder.storage.scopeName)) holds \(held.typeName) (\(held.storage.scopeName)) for longer \
+                  than its scope keeps it. Give \(holder.typeName) a shorter scope or \(held.typeName) a longer one, or let \
+                  \(holder.typeName) ask its resolver when it needs one.
+                  """))
           } else if case .unique = held.storage.lifetime {
             ways.append(way + [held])
           }
@@ -75,19 +82,6 @@ extension InitializerRegistry {
       }
       return found
     }
-  }
-
-  private func captureError(
-    _ way: [ResolvedRegistration], of held: ResolvedRegistration, by holder: ResolvedRegistration
-  ) -> InjectionError {
-    InjectionError(
-      .scopeCapture, through: way.map(\.step),
-      advice:
-        """
-        \(holder.typeName) (\(holder.storage.scopeName)) holds \(held.typeName) (\(held.storage.scopeName)) for longer than \
-        its scope keeps it. Give \(holder.typeName) a shorter scope or \(held.typeName) a longer one, or let \
-        \(holder.typeName) ask its resolver when it needs one.
-        """)
   }
 }
 
@@ -126,19 +120,17 @@ extension InitializerRegistry {
     let plain = reachableRegistrations.map(\.storage).filter {
       $0.key.isUnlimited && $0.service.key == nil && !$0.isInstance
     }
-    return registrations.filter { $0.key.servesSupertypes && $0.key.container == nil && $0.key.name == nil }
-      .flatMap { instance in
-        plain.filter { $0.age < instance.age && $0.type != instance.type && instance.serves($0.service) }.map {
-          winner in
-          InjectionError(
-            .shadowed, through: [InjectionStep(instance.service, registration: instance.place.description)],
-            advice: """
-              The instance of \(instance.summary), registered at \(instance.place) for any supertype, doesn't serve \
-              \(winner.summary): what is registered for exactly that type, at \(winner.place), wins. Register the instance for \
-              it: registry.register(\(TypeName.source(of: winner.type)), instance: …).
-              """)
-        }
+    return registrations.filter { $0.key.servesSupertypes && $0.key.isUnlimited }.flatMap { instance in
+      plain.filter { $0.age < instance.age && $0.type != instance.type && instance.serves($0.service) }.map { winner in
+        InjectionError(
+          .shadowed, through: [instance.step],
+          advice: """
+            The instance of \(instance.summary), registered at \(instance.place) for any supertype, doesn't serve \
+            \(winner.summary): what is registered for exactly that type, at \(winner.place), wins. Register the instance for \
+            it: registry.register(\(TypeName.source(of: winner.type)), instance: …).
+            """)
       }
+    }
   }
 
   /// Only two names that are contained can overlap at equal rank: what else is equal is the same key.
@@ -149,54 +141,44 @@ extension InitializerRegistry {
       return key
     }
     return groups.values.flatMap { group in
-      pairs(of: group).compactMap { older, newer in
-        guard let mine = older.part, let others = newer.part else { return nil }
-        return mine.contains(others)
-          ? shadowedError(older, by: newer)
-          : others.contains(mine) ? nil : ambiguityError(older, newer, for: "a name with both parts in it")
-      }
+      group.indices.flatMap { index in group[(index + 1)...].compactMap { overlap(of: group[index], $0) } }
     }
+  }
+
+  private func overlap(of older: RegistrationStorage, _ newer: RegistrationStorage) -> InjectionError? {
+    guard let mine = older.part, let others = newer.part else { return nil }
+    if !mine.contains(others) {
+      return others.contains(mine) ? nil : ambiguityError(older, newer, for: "a name with both parts in it")
+    }
+    return InjectionError(
+      .shadowed, through: [older.step],
+      advice: """
+        The registration of \(older.summary), at \(older.place), can never win: \(newer.summary), at \(newer.place), is \
+        newer and fits every name that it fits. Register the more special one last, or remove it.
+        """)
   }
 
   /// Instances of any supertype overlap if two of them serve a dependency that is known.
   private func overlappingInstances() -> [InjectionError] {
-    let instances = registrations.filter { $0.key.servesSupertypes && $0.key.container == nil && $0.key.name == nil }
+    let instances = registrations.filter { $0.key.servesSupertypes && $0.key.isUnlimited }
     guard instances.count > 1 else { return [] }
     var seen: Set<ObjectIdentifier> = []
     let needed = registrations.flatMap(\.dependencies).filter { seen.insert(ObjectIdentifier($0)).inserted }
     return needed.compactMap { type in
-      guard let provider = provider(of: type)?.storage, provider.key.servesSupertypes,
+      let fitting = instances.filter { $0.serves(Service(type)) }
+      guard fitting.count > 1, let provider = provider(of: type)?.storage, provider.key.servesSupertypes,
         provider.type != type
       else { return nil }
-      let fitting = instances.filter { $0.serves(Service(type)) }
-      guard fitting.count > 1 else { return nil }
       return ambiguityError(fitting[fitting.count - 2], fitting[fitting.count - 1], for: TypeName.of(type))
     }
-  }
-
-  private func pairs(
-    of entries: [RegistrationStorage]
-  ) -> [(older: RegistrationStorage, newer: RegistrationStorage)] {
-    entries.indices.flatMap { index in entries[(index + 1)...].map { (entries[index], $0) } }
-  }
-
-  private func shadowedError(_ older: RegistrationStorage, by newer: RegistrationStorage) -> InjectionError {
-    InjectionError(
-      .shadowed, through: [InjectionStep(older.service, registration: older.place.description)],
-      advice:
-        """
-        The registration of \(older.summary), at \(older.place), can never win: \(newer.summary), at \(newer.place), is \
-        newer and fits every name that it fits. Register the more special one last, or remove it.
-        """)
   }
 
   private func ambiguityError(
     _ older: RegistrationStorage, _ newer: RegistrationStorage, for property: String
   ) -> InjectionError {
     InjectionError(
-      .ambiguous, through: [InjectionStep(newer.service, registration: newer.place.description)],
-      advice:
-        """
+      .ambiguous, through: [newer.step],
+      advice: """
         Two registrations are of equal rank for \(property): \(older.summary), at \(older.place), and \(newer.summary), \
         at \(newer.place). The newer one wins; name one of them, or limit it to a container, to say so.
         """)

@@ -279,20 +279,20 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
 @usableFromInline final class RegistryReference: Sendable {
   /// Guarded by the readers' lock, like what a table has.
   private let strong: AtomicReference<InitializerRegistry>
-  private let weak = AtomicReference<WeakCell>()
+  private let weak = AtomicReference<Box<WeakReference>>()
   /// The epochs that properties compare theirs with at each read; they outlive the registry with this.
   let epochs: ReinjectionEpochs
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
     strong = AtomicReference(isWeak ? nil : registry)
     epochs = registry.epochs
-    if isWeak { _ = weak.object { WeakCell(WeakReference(registry)) } }
+    if isWeak { _ = weak.object { Box(WeakReference(registry)) } }
   }
 
   /// The registry, if it is still there.
   var registry: InitializerRegistry? {
     ThreadState.current.read { strong.object }
-      ?? weak.object?.reference.object as? InitializerRegistry
+      ?? weak.object?.content.object as? InitializerRegistry
   }
 
   /// Whether the registry may go before what was made refers to it.
@@ -303,7 +303,7 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
   /// Lets go of the registry, which the caller holds.
   fileprivate func weaken() {
     guard let registry else { return }
-    _ = weak.object { WeakCell(WeakReference(registry)) }
+    _ = weak.object { Box(WeakReference(registry)) }
     // Released with no lock held.
     let released = ThreadState.write { strong.exchange(nil) }
     withExtendedLifetime(released) {}

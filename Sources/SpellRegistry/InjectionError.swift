@@ -43,30 +43,21 @@ public struct InjectionError: Error, Sendable {
     public static let scopeCapture = Code(description: "scopeCapture")
   }
 
-  /// Everything behind one reference, so that throwing costs no more than returning.
-  private final class Details: Sendable {
+  private struct Details: Sendable {
     let code: Code
     let steps: [InjectionStep]
     let underlying: (any Error)?
     let notes: @Sendable () -> [String]
-
-    init(
-      _ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: @escaping @Sendable () -> [String]
-    ) {
-      self.code = code
-      self.steps = steps
-      self.underlying = underlying
-      self.notes = notes
-    }
   }
-  private let details: Details
+  /// Everything behind one reference, so that throwing costs no more than returning.
+  private let box: Box<Details>
 
   /// - Parameter notes: What to say besides; asked for when the error is described.
   package init(
     _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil,
     notes: @escaping @Sendable () -> [String] = { [] }
   ) {
-    details = Details(code, steps, underlying, notes)
+    box = Box(Details(code: code, steps: steps, underlying: underlying, notes: notes))
   }
 
   package init(_ code: Code, through steps: [InjectionStep], advice: String) {
@@ -74,35 +65,34 @@ public struct InjectionError: Error, Sendable {
   }
 
   /// What kind of fault it is.
-  public var code: Code { details.code }
+  public var code: Code { box.content.code }
 
   /// Type names, from the first asked for to the one that is at fault; a cycle ends where it began.
-  public var path: [String] { details.steps.map(\.typeName) }
+  public var path: [String] { box.content.steps.map(\.typeName) }
 
   /// What the initializer threw, for ``Code/initializerFailed``.
-  public var underlying: (any Error)? { details.underlying }
+  public var underlying: (any Error)? { box.content.underlying }
 
-  package var steps: [InjectionStep] { details.steps }
+  package var steps: [InjectionStep] { box.content.steps }
 
   /// The same error as the request for `step` throws it, which met it on the way.
   package func asked(by step: InjectionStep) -> InjectionError {
-    InjectionError(code, through: [step] + steps, underlying: underlying, notes: details.notes)
+    InjectionError(code, through: [step] + steps, underlying: underlying, notes: box.content.notes)
   }
 
-  /// The same error with its first step known better.
-  package func locating(_ locate: (InjectionStep) -> InjectionStep) -> InjectionError {
-    guard let first = steps.first else { return self }
-    return InjectionError(
-      code, through: [locate(first)] + steps.dropFirst(), underlying: underlying, notes: details.notes)
+  /// The same error, whose first step is the property at `point`.
+  func located(at point: InjectionPoint) -> InjectionError {
+    let known = point.step(point.propertyType)
+    guard steps.first?.typeName == known.typeName else { return self }
+    return InjectionError(code, through: [known] + steps.dropFirst(), underlying: underlying, notes: box.content.notes)
   }
 
   /// The same error with one more note.
   package func noting(_ note: String) -> InjectionError {
-    let details = details
-    return InjectionError(code, through: steps, underlying: underlying) { details.notes() + [note] }
+    InjectionError(code, through: steps, underlying: underlying) { [box] in box.content.notes() + [note] }
   }
 
-  package var notes: [String] { details.notes() }
+  package var notes: [String] { box.content.notes() }
 }
 
 /// One stop on the way to an ``InjectionError``.
@@ -120,20 +110,11 @@ package struct InjectionStep: Sendable {
   /// Where the key that was asked for is declared.
   let key: String?
 
-  package init(
-    _ type: any Any.Type, property: String? = nil, declaration: String? = nil, registration: String? = nil
-  ) {
-    self.init(Service(type), property: property, declaration: declaration, registration: registration)
-  }
-
-  init(
-    _ service: Service, property: String? = nil, declaration: String? = nil, registration: String? = nil
-  ) {
+  package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {
     typeName = TypeName.of(service.type)
     key = service.key?.place.description
     self.property = property
-    self.declaration = declaration
-    self.registration = registration
+    self.registration = registration?.description
   }
 }
 
@@ -242,17 +223,12 @@ extension InjectionError {
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
   public func stop(at place: SourcePlace) -> Never {
     let frames = ThreadState.current.frames
-    let types = frames.map(\.type)
-    let notes = notes
     // What this thread is making leads to a circle's first step, and is part of it.
-    let leading =
-      code == .cycle
-      ? frames.map { frame in
-        InjectionStep(frame.type, registration: frame.place?.description)
-      } : []
-    var message = InjectionError(code, through: leading + steps, underlying: underlying, notes: { notes }).description
-    if !types.isEmpty {
-      message += "\n  Read while making: \(types.map { TypeName.of($0) }.joined(separator: " → "))"
+    let leading = code == .cycle ? frames.map { InjectionStep(Service($0.type), registration: $0.place) } : []
+    let error = InjectionError(code, through: leading + steps, underlying: underlying, notes: box.content.notes)
+    var message = error.description
+    if !frames.isEmpty {
+      message += "\n  Read while making: \(frames.map { TypeName.of($0.type) }.joined(separator: " → "))"
     }
     message += "\n  A property can't throw; `try $property.resolve()` can, and throws this error."
     InitializerRegistry.current.reportFailure(message)

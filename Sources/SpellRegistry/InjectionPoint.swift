@@ -65,7 +65,7 @@ public struct InjectionPoint {
   package func step(_ type: any Any.Type) -> InjectionStep { step(Service(type)) }
 
   func step(_ service: Service, registration: SourcePlace? = nil) -> InjectionStep {
-    var step = InjectionStep(service, registration: registration?.description)
+    var step = InjectionStep(service, registration: registration)
     step.name = alias
     guard let identity else { return step }
     step.declaration = identity.place.description

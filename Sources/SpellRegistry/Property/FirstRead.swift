@@ -65,7 +65,7 @@ extension PropertyRecord {
     return try make(on: thread) { () throws(InjectionError) in
       let frame = ResolutionFrame(
         on: thread, type: type, registration: nil, asker: asker(in: container), gate: gate.identity)
-      try thread.making(frame, at: { InjectionStep(type) }) { expression() }
+      try thread.making(frame, at: { InjectionStep(Service(type)) }) { expression() }
       return registry.isHeard(nil) ? .heardValue(nil) : .value
     }
   }

@@ -171,7 +171,7 @@ extension PropertyStorage {
     }
     let frame = ResolutionFrame(
       on: thread, type: Value.self, registration: nil, asker: asker, gate: gate)
-    return try thread.making(frame, at: { InjectionStep(Value.self) }) {
+    return try thread.making(frame, at: { InjectionStep(Service(Value.self)) }) {
       // What a kept object makes must not keep the registry: it refers to the registry as the object does.
       asker.isKept ? registry.runInitializer(keepsValue: true, expression) : expression()
     }
@@ -309,15 +309,5 @@ extension PropertyStorage {
     }
     _ = slot.record.gate.state.compareExchange(expected: state, desired: current, ordering: .acquiringAndReleasing)
     return false
-  }
-}
-
-extension InjectionError {
-  /// The same error, whose first step is the property at `point`.
-  func located(at point: InjectionPoint) -> InjectionError {
-    locating { step in
-      let known = point.step(point.propertyType)
-      return step.typeName == known.typeName ? known : step
-    }
   }
 }

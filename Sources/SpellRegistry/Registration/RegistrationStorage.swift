@@ -51,6 +51,8 @@ internal import Synchronization
   }
 
   package var type: any Any.Type { service.type }
+  /// The registration as a step of an error's path.
+  var step: InjectionStep { InjectionStep(service, registration: place) }
   var lifetime: ScopeLifetime { kept.lifetime }
   /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
   var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }

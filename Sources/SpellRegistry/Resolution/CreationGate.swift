@@ -137,7 +137,7 @@ private enum Waiters {
       let making = thread.frames.map { (gates: $0.gates, type: $0.type) }
       let wait = Wait(gate: gate, maker: maker, type: type, making: making)
       if let path = path(of: wait, backTo: id, in: waits) {
-        throw InjectionError(.cycle, through: path.map { InjectionStep($0) })
+        throw InjectionError(.cycle, through: path.map { InjectionStep(Service($0)) })
       }
       waits[id] = wait
       while waits[id] != nil { monitor.sleep(&waits) }

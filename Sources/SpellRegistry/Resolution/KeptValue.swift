@@ -11,7 +11,8 @@ struct KeptValue: ~Copyable, Sendable {
   struct State: Sendable {
     /// A value, or one that is being made.
     var cell: (any AnyKeptCell)?
-    var weak: WeakCell?
+    /// In a box, since a weak field costs each registration that has no use for it.
+    var weak: Box<WeakReference>?
     /// When the value is too old, on the clock.
     var deadline: Duration?
     var resetCount = 0
@@ -89,7 +90,7 @@ struct KeptValue: ~Copyable, Sendable {
         expired = state.cell
         (state.cell, state.weak, state.deadline) = (nil, nil, nil)
       }
-      if let object = state.weak?.reference.object, let value = object as? Value { return (.value(value), expired) }
+      if let object = state.weak?.content.object, let value = object as? Value { return (.value(value), expired) }
       if let cell = state.cell as? KeptCell<Value> { return (.cell(cell), expired) }
       let cell = KeptCell<Value>()
       state.cell = cell
@@ -105,7 +106,7 @@ struct KeptValue: ~Copyable, Sendable {
     let now = clock?.now
     return state.withLock { state in
       if let now, let deadline = state.deadline, deadline <= now { return nil }
-      if let object = state.weak?.reference.object, let value = object as? Value { return value }
+      if let object = state.weak?.content.object, let value = object as? Value { return value }
       guard let cell = state.cell as? KeptCell<Value>, cell.gate.isReady else { return nil }
       return cell.value
     }
@@ -134,7 +135,7 @@ struct KeptValue: ~Copyable, Sendable {
   private func keep<Value>(_ cell: KeptCell<Value>) {
     let (isWeak, isNothing) = (lifetime.isWeak, isNothing(cell.value))
     let weak =
-      isWeak && !isNothing ? WeakCell(WeakReference(cell.value, declaredBy: "Scope .weak of \(Value.self)")) : nil
+      isWeak && !isNothing ? Box(WeakReference(cell.value, declaredBy: "Scope .weak of \(Value.self)")) : nil
     let deadline = expiry.flatMap { age in clock.map { $0.now + age } }
     state.withLock { state in
       guard state.cell === cell else { return }
@@ -206,11 +207,11 @@ private final class KeptCell<Value>: AnyKeptCell, @unchecked Sendable {
   }
 }
 
-/// A value that others hold; an object of its own, since a weak field costs each registration that has no use for it.
-final class WeakCell: Sendable {
-  let reference: WeakReference
+/// A constant behind a reference.
+final class Box<Content: Sendable>: Sendable {
+  let content: Content
 
-  init(_ reference: WeakReference) { self.reference = reference }
+  init(_ content: Content) { self.content = content }
 }
 
 // MARK: Weak references
