@@ -119,12 +119,15 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Value {
     let point = InjectionPoint(Service(Value.self), named: name, in: nil)
     if let value: Value = try made(with: arguments, at: point) { return value }
-    if let optional = Value.self as? any OptionalInjection.Type {
-      if let value: Value = try optional.made(with: arguments, by: self, at: point) { return value }
-      if let nothing = optional.none as? Value { return nothing }
+    if let optional = Value.self as? any OptionalValue.Type {
+      func made<Content: OptionalValue>(as _: Content.Type) throws(InjectionError) -> Value? {
+        let wrapped: Content.Wrapped? = try self.made(with: arguments, at: point)
+        return wrapped.flatMap { Content($0) as? Value }
+      }
+      if let value = try made(as: optional) { return value }
     }
-    throw missing(
-      Value.self, at: point,
+    return try nilOrThrow(
+      at: point,
       advice:
         "Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(argumentTypes(of: Arguments.self))) { resolver, arguments in … }"
     )

@@ -108,8 +108,7 @@ extension InitializerRegistry {
     } catch {
       throw InjectionError.wrapping(error, thrownBy: point().step(service, registration: registration.place))
     }
-    registration.hooks.callAll(value, at: point())
-    hooks.callAll(value, at: point())
+    announce(value, of: registration, at: point())
     return value
   }
 

@@ -172,9 +172,11 @@ extension InitializerRegistry {
   }
 
   /// Nil for an Optional type, else the error that says that nothing is registered.
-  func nilOrThrow<Value>(at point: InjectionPoint) throws(InjectionError) -> Value {
+  func nilOrThrow<Value>(
+    at point: InjectionPoint, advice: @autoclosure () -> String? = nil
+  ) throws(InjectionError) -> Value {
     if let optional = Value.self as? any OptionalValue.Type, let none = optional.none as? Value { return none }
-    throw missing(Value.self, at: point)
+    throw missing(Value.self, step: point.step(Value.self), named: point.propertyName, advice: advice())
   }
 }
 

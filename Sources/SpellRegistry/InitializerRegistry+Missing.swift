@@ -7,10 +7,6 @@ extension InitializerRegistry {
   /// The error for a type that nothing serves here.
   ///
   /// - Parameter advice: What to write; nil for the usual registration.
-  func missing(_ type: any Any.Type, at point: InjectionPoint, advice: String? = nil) -> InjectionError {
-    missing(type, step: point.step(type), named: point.propertyName, advice: advice)
-  }
-
   package func missing(
     _ type: any Any.Type, step: InjectionStep, named name: String? = nil, advice: String? = nil
   ) -> InjectionError {

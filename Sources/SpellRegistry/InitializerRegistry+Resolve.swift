@@ -39,14 +39,13 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Value {
     func point() -> InjectionPoint { InjectionPoint(service, named: name, in: container) }
     let thread = ThreadState.current
-    let requested: RequestedName = name.map { .known($0) } ?? .none
+    let found =
+      match
+      ?? self.match(
+        for: service, named: name.map { .known($0) } ?? .none, inContainer: container != nil, on: thread, at: point)
+    guard let found else { return try nilOrThrow(at: point()) }
     let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
-    if let match { return try deliver(match, to: asker, on: thread, at: point) }
-    guard
-      let match = self.match(
-        for: service, named: requested, inContainer: container != nil, on: thread, at: point)
-    else { return try nilOrThrow(at: point()) }
-    return try deliver(match, to: asker, on: thread, at: point)
+    return try deliver(found, to: asker, on: thread, at: point)
   }
 
   /// The value of a registration, after its hooks and the registry's were called.
@@ -119,7 +118,7 @@ extension InitializerRegistry {
     at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     if match.fit != .exact {
-      return try convertedValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
+      return try convertedValue(of: match, asker: asker, on: thread, at: point)
     }
     let registration = match.registration
     switch registration.lifetime {
@@ -157,16 +156,18 @@ extension InitializerRegistry {
 
   /// The value of a registration of another type than the one that is asked for.
   @inline(never) private func convertedValue<Value>(
-    of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID?,
-    on thread: CurrentThread, at point: () -> InjectionPoint
+    of match: Match, asker: ResolutionFrame.Asker, on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
-    if match.fit == .wrapped, let type = Value.self as? any OptionalInjection.Type {
-      return try type.value(of: match, from: self, asker: asker, on: thread, at: point)
+    if match.fit == .wrapped, let type = Value.self as? any OptionalValue.Type {
+      func value<Content: OptionalValue>(as _: Content.Type) throws(InjectionError) -> Value? {
+        let unwrapped = Match(match.registration, for: Service(Content.Wrapped.self), of: match.owner)
+        return Content(try self.value(of: unwrapped, asker: asker, on: thread, at: point)) as? Value
+      }
+      if let value = try value(as: type) { return value }
+    } else if let value = match.registration.instance(as: Value.self) {
+      return value
     }
-    guard let value = match.registration.instance(as: Value.self) else {
-      trap("What is registered at \(match.registration.place) isn't a \(TypeName.of(Value.self)); please report this.")
-    }
-    return value
+    trap("What is registered at \(match.registration.place) isn't a \(TypeName.of(Value.self)); please report this.")
   }
 
   /// Runs a registration's initializer, with this registry as the current one.
@@ -278,42 +279,5 @@ public struct Resolver {
   /// Returns one value from each registration of a type, as ``InitializerRegistry/resolveAll(_:)`` does.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     try registry.resolveAll(type)
-  }
-}
-
-// MARK: Optionals
-
-/// An Optional type that is asked for as its wrapped type.
-protocol OptionalInjection: OptionalValue {
-  static func value<Value>(
-    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
-    on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value
-  static func made<Value, Arguments>(
-    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
-  ) throws(InjectionError) -> Value?
-}
-
-extension Optional: OptionalInjection {
-  static func value<Value>(
-    of match: Match, from registry: InitializerRegistry, asker: ResolutionFrame.Asker,
-    on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    let unwrapped = Match(match.registration, for: Service(Wrapped.self), of: match.owner)
-    return rewrapped(try registry.value(of: unwrapped, asker: asker, on: thread, at: point) as Wrapped)
-  }
-
-  static func made<Value, Arguments>(
-    with arguments: Arguments, by registry: InitializerRegistry, at point: InjectionPoint
-  ) throws(InjectionError) -> Value? {
-    guard let made: Wrapped = try registry.made(with: arguments, at: point) else { return nil }
-    return rewrapped(made)
-  }
-
-  private static func rewrapped<Value>(_ wrapped: Wrapped) -> Value {
-    guard let value = Optional(wrapped) as? Value else {
-      trap("\(TypeName.of(Value.self)) doesn't wrap \(TypeName.of(Wrapped.self)); please report this.")
-    }
-    return value
   }
 }

@@ -54,6 +54,8 @@ package enum TypeName {
 
 /// An Optional type, as far as the registry needs to know it when only the runtime knows what it wraps.
 package protocol OptionalValue {
+  associatedtype Wrapped
+  init(_ wrapped: Wrapped)
   static var wrappedType: any Any.Type { get }
   static var none: Self { get }
   /// The wrapped value, if there is one.
