@@ -1,4 +1,4 @@
-internal import Support
+package import Support
 internal import Synchronization
 
 /// A registry of the closures that create values, by property type, container type and property name.
@@ -83,7 +83,7 @@ public final class InitializerRegistry: Sendable {
   /// else `.live`.
   public let context: InjectionContext
   /// Who hears of problems that a test should hear of.
-  package let reporter = RegistryReporter()
+  package let reporter = Lock(RegistryReporter())
 
   /// Creates an empty registry.
   ///
@@ -131,15 +131,14 @@ public final class InitializerRegistry: Sendable {
   /// Register an object that has injected properties in the `run` that made it. Registered elsewhere, it and the registry
   /// keep each other.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try Self.withOverride(override(isWeak: false), body)
+    try Self.$taskOverride.withValue(override(isWeak: false), operation: body)
   }
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    Self.isOverridden.store(true, ordering: .relaxed)
-    return try await Self.$taskOverride.withValue(override(isWeak: false), operation: body, isolation: isolation)
+    try await Self.$taskOverride.withValue(override(isWeak: false), operation: body, isolation: isolation)
   }
 
   /// Withdraws every registration and drops what they cached; properties that got their value keep it.
@@ -178,19 +177,15 @@ public final class InitializerRegistry: Sendable {
 
 extension InitializerRegistry {
   private func override(isWeak: Bool) -> Override? {
+    Self.isOverridden.store(true, ordering: .relaxed)
     // What the shared registry makes asks the shared registry, with nothing to refer to.
-    self === Self.shared ? nil : Override(registry: self, isWeak: isWeak)
-  }
-
-  private static func withOverride<Result>(_ override: Override?, _ body: () throws -> Result) rethrows -> Result {
-    isOverridden.store(true, ordering: .relaxed)
-    return try $taskOverride.withValue(override, operation: body)
+    return self === Self.shared ? nil : Override(registry: self, isWeak: isWeak)
   }
 
   /// Returns `body` as it runs with what is current now.
   static func keepingCurrent(_ body: @escaping () -> Void) -> () -> Void {
     let current = override
-    return { override === current ? body() : withOverride(current, body) }
+    return { override === current ? body() : $taskOverride.withValue(current, operation: body) }
   }
 
   /// Whether this registry is current, in the way that an initializer of it needs.
@@ -204,14 +199,13 @@ extension InitializerRegistry {
   /// - Parameter keepsValue: Whether the registry keeps the value, so that the value must not keep the registry.
   @inline(__always) func runInitializer<Result>(keepsValue: Bool, _ body: () throws -> Result) rethrows -> Result {
     if isCurrent(keepsValue: keepsValue) { return try body() }
-    return try Self.withOverride(override(isWeak: keepsValue), body)
+    return try Self.$taskOverride.withValue(override(isWeak: keepsValue), operation: body)
   }
 
   func runInitializer<Result>(
     keepsValue: Bool, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
     if isCurrent(keepsValue: keepsValue) { return try await body() }
-    Self.isOverridden.store(true, ordering: .relaxed)
     return try await Self.$taskOverride.withValue(
       override(isWeak: keepsValue), operation: body, isolation: isolation)
   }
@@ -323,32 +317,17 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
 // MARK: Reports
 
 /// Who hears of what a test should know of a registry; a test's trait sets it.
-package struct RegistryReporter: ~Copyable, Sendable {
-  package typealias Report = @Sendable (String) -> Void
-
-  struct Reports: Sendable {
-    var liveInitializer: Report?
-    var failure: Report?
-  }
-  private let reports = Lock(Reports())
-
+package struct RegistryReporter: Sendable {
   /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
-  package var onLiveInitializer: Report? {
-    get { reports.withLock(\.liveInitializer) }
-    nonmutating set { reports.withLock { $0.liveInitializer = newValue } }
-  }
-
+  package var onLiveInitializer: (@Sendable (String) -> Void)?
   /// Called before a property that can't be injected stops the program.
-  package var onFailure: Report? {
-    get { reports.withLock(\.failure) }
-    nonmutating set { reports.withLock { $0.failure = newValue } }
-  }
+  package var onFailure: (@Sendable (String) -> Void)?
 }
 
 extension InitializerRegistry {
   /// Reports that a key has no initializer of its own for this registry's context.
   func reportMissingInitializer(of key: InjectionKeys, at point: InjectionPoint) {
-    guard let report = lineage.lazy.compactMap({ $0.reporter.onLiveInitializer }).first else { return }
+    guard let report = lineage.lazy.compactMap({ $0.reporter.withLock(\.onLiveInitializer) }).first else { return }
     let step = point.step(point.propertyType)
     let asker = step.property.map { " for \($0)" } ?? ""
     report(
@@ -360,5 +339,7 @@ extension InitializerRegistry {
   }
 
   /// Reports a message before it stops the program.
-  func reportFailure(_ message: String) { lineage.lazy.compactMap({ $0.reporter.onFailure }).first?(message) }
+  func reportFailure(_ message: String) {
+    lineage.lazy.compactMap({ $0.reporter.withLock(\.onFailure) }).first?(message)
+  }
 }

@@ -2,6 +2,7 @@ public import PreferenceStorage
 // A test that imports SpellTesting can check the whole program.
 @_exported public import ProgramCheck
 public import SpellRegistry
+internal import Support
 public import Testing
 
 /// A trait that gives each test its own current registry.
@@ -73,7 +74,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
-    registry.reporter.onFailure = { Issue.record(Comment(rawValue: $0)) }
+    registry.reporter.withLock { $0.onFailure = { Issue.record(Comment(rawValue: $0)) } }
     if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
     if let clock { registry.register(clock: clock) }
     return registry
@@ -130,7 +131,7 @@ extension Trait where Self == RegistryTrait {
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
   ) -> RegistryTrait {
     RegistryTrait { registry in
-      registry.reporter.onLiveInitializer = { Issue.record(Comment(rawValue: $0)) }
+      registry.reporter.withLock { $0.onLiveInitializer = { Issue.record(Comment(rawValue: $0)) } }
       try configure(registry)
     }
   }
