@@ -37,15 +37,13 @@ extension InitializerRegistry {
   }
 
   func notifyObservers<Value>(of value: Value, in container: AnyObject?, at point: () -> InjectionPoint) {
-    if let container, ObserverCache.observes(type(of: container)) { notifyObserver(container, of: value, at: point()) }
-    hooks.callAll(value, at: point())
-  }
-
-  private func notifyObserver<Value>(_ container: AnyObject, of value: Value, at point: InjectionPoint) {
     // By way of `Any`: a cast from `AnyObject` doesn't check that a conformance is isolated to an actor that isn't this one.
-    if let observer = (container as Any) as? any InjectionObserver {
-      observer.didInject(value, intoProperty: point.nameForObserver)
+    if let container, ObserverCache.observes(type(of: container)),
+      let observer = (container as Any) as? any InjectionObserver
+    {
+      observer.didInject(value, intoProperty: point().nameForObserver)
     }
+    hooks.callAll(value, at: point())
   }
 }
 

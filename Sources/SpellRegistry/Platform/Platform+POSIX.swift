@@ -40,13 +40,6 @@
       precondition(statuses == (0, 0), "The system has no lock left (pthread_mutex_init: \(statuses)).")
     }
 
-    func destroy() {
-      unsafe pthread_cond_destroy(condition)
-      unsafe pthread_mutex_destroy(mutex)
-      unsafe condition.deallocate()
-      unsafe mutex.deallocate()
-    }
-
     func lock() { unsafe pthread_mutex_lock(mutex) }
     func unlock() { unsafe pthread_mutex_unlock(mutex) }
     func sleep() { unsafe pthread_cond_wait(condition, mutex) }

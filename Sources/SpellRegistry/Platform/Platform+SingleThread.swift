@@ -17,7 +17,6 @@
 
   /// A lock that is always free.
   struct SystemMonitor: Sendable {
-    func destroy() {}
     func lock() {}
     func unlock() {}
     func wakeAll() {}

@@ -36,12 +36,6 @@
       unsafe InitializeConditionVariable(condition)
     }
 
-    /// The system has nothing to be given back.
-    func destroy() {
-      unsafe condition.deallocate()
-      unsafe mutex.deallocate()
-    }
-
     func lock() { unsafe AcquireSRWLockExclusive(mutex) }
     func unlock() { unsafe ReleaseSRWLockExclusive(mutex) }
     func sleep() { _ = unsafe SleepConditionVariableSRW(condition, mutex, INFINITE, 0) }

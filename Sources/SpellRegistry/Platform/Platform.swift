@@ -39,8 +39,6 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
 
   init(_ state: State) { self.state = state }
 
-  deinit { system.destroy() }
-
   func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -88,9 +86,7 @@ func lowestUsableStackAddress() -> UInt {
 final class ElapsedClock: Sendable {
   private let elapsed: @Sendable () -> Duration
 
-  convenience init(_ clock: any Clock<Duration>) { self.init(started: clock) }
-
-  private init<Base: Clock>(started clock: Base) where Base.Duration == Duration {
+  init(_ clock: some Clock<Duration>) {
     let start = clock.now
     elapsed = { start.duration(to: clock.now) }
   }

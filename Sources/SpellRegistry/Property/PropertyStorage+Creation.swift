@@ -181,15 +181,12 @@ extension PropertyStorage {
   private func notify(
     _ value: Value, of match: Match?, through registry: InitializerRegistry, in container: AnyObject?
   ) {
-    if let hook = slot.fields.options?.hook, let container {
-      // The hook may put other storage in place, by which the name would no longer be found.
-      let point = point(in: container).withKnownName()
-      if let match { match.registration.hooks.callAll(value, at: point) }
-      hook(container, value)
-      return registry.notifyObservers(of: value, in: container) { point }
-    }
-    if let match { match.registration.hooks.callAll(value, at: point(in: container)) }
-    registry.notifyObservers(of: value, in: container) { point(in: container) }
+    // The hook may put other storage in place, by which the name would no longer be found.
+    let known = slot.fields.options?.hook == nil ? nil : point(in: container).withKnownName()
+    func at() -> InjectionPoint { known ?? point(in: container) }
+    match?.registration.hooks.callAll(value, at: at())
+    if let container { slot.fields.options?.hook?(container, value) }
+    registry.notifyObservers(of: value, in: container, at: at)
   }
 }
 

@@ -58,9 +58,7 @@ public import Synchronization
 
   /// Returns storage for the same property with another value, to be put in place of this.
   @inlinable public func replaced(with value: consuming Value) -> PropertyStorage {
-    PropertyStorage(
-      slot.declaration, value: value, state: slot.record.currentEpoch,
-      isAssigned: true)
+    PropertyStorage(slot.declaration, value: value, state: slot.record.currentEpoch, isAssigned: true)
   }
 
   /// Returns storage for the same property without a value, to be put in place of this.
