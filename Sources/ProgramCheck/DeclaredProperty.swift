@@ -60,7 +60,7 @@ extension InitializerRegistry {
   private func typeServing(
     _ property: DeclaredProperty, as type: any Any.Type, withInstances: Bool
   ) -> (any Any.Type)? {
-    let winner = ownRegistration(
+    let winner = winner(
       for: Service(type), named: property.name, in: property.containerType, withInstances: withInstances)
     if let winner { return winner.type }
     return ownRegistrations(for: type).last { candidate in

@@ -74,7 +74,7 @@ extension InitializerRegistry {
     }
     let point = point()
     return registeredMatch(
-      for: service, in: point.containerType, named: point.propertyName, onlyConstrained: onlyConstrained, on: thread)
+      for: service, in: point.containerType, named: point.propertyName, onlyConstrained: onlyConstrained)
       ?? service.key.map { defaultMatch(for: $0, at: point) }
   }
 
@@ -88,15 +88,13 @@ extension InitializerRegistry {
 
   /// The registration that wins, by a look at every candidate; a key's own doesn't count.
   @inline(never) private func registeredMatch(
-    for service: Service, in containerType: (any AnyObject.Type)?, named name: String?, onlyConstrained: Bool,
-    on thread: CurrentThread
+    for service: Service, in containerType: (any AnyObject.Type)?, named name: String?, onlyConstrained: Bool = false
   ) -> Match? {
     let wrapped = service.key == nil ? (service.type as? any OptionalValue.Type)?.wrappedType : nil
     for owner in lineage {
       func winner(for service: Service, withInstances: Bool) -> RegistrationStorage? {
         owner.winner(
-          for: service, named: name, in: containerType, withInstances: withInstances,
-          onlyConstrained: onlyConstrained, on: thread)
+          for: service, named: name, in: containerType, withInstances: withInstances, onlyConstrained: onlyConstrained)
       }
       if let registration = winner(for: service, withInstances: service.key == nil && wrapped == nil) {
         return Match(registration, for: service, of: owner)
@@ -158,12 +156,16 @@ extension InitializerRegistry {
     return self !== asked && registration.use(\.makesOptional)
   }
 
-  /// The most specific registration in this registry's own table.
-  func winner(
+  /// The registration here, whatever parents have, that wins for a property of a container class.
+  ///
+  /// - Parameter withInstances: Whether an instance may serve it that has the type as a supertype.
+  package func winner(
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool,
-    onlyConstrained: Bool, on thread: CurrentThread
+    onlyConstrained: Bool = false
   ) -> RegistrationStorage? {
-    let candidates = thread.read { table.candidates(for: service, named: name, withInstances: withInstances) }
+    let candidates = ThreadState.current.read {
+      table.candidates(for: service, named: name, withInstances: withInstances)
+    }
     return candidates.winner(in: containerType, named: name) { candidate in
       // A key's own initializer comes after all that is registered.
       !candidate.isDefault && (!onlyConstrained || candidate.key.container != nil)
@@ -220,8 +222,7 @@ extension InitializerRegistry {
   }
 
   private func isRegistered(_ service: Service, named name: String?) -> Bool {
-    registeredMatch(
-      for: service, in: nil, named: name, onlyConstrained: false, on: ThreadState.current) != nil
+    registeredMatch(for: service, in: nil, named: name) != nil
   }
 }
 
@@ -257,13 +258,11 @@ struct ResolvedRegistration: Identifiable {
 
   var id: ID { ID(storage: ObjectIdentifier(storage), registry: ObjectIdentifier(registry)) }
   var typeName: String { storage.service.name }
-  var dependencies: [ResolvedRegistration] { storage.dependencies.compactMap { registry.provider(of: $0) } }
+  var dependencies: [ResolvedRegistration] { storage.dependencies.compactMap { registry.provider(of: Service($0)) } }
 }
 
 extension InitializerRegistry {
-  /// The registration that serves a dependency, which is asked for by type alone.
-  func provider(of type: any Any.Type) -> ResolvedRegistration? { provider(of: Service(type)) }
-
+  /// The registration that serves a dependency, which is asked for with no name.
   func provider(of service: Service) -> ResolvedRegistration? {
     match(for: service, named: .none, inContainer: false, on: ThreadState.current) {
       InjectionPoint(service, in: nil)
@@ -283,17 +282,6 @@ extension InitializerRegistry {
     return lineage.flatMap { owner in part(owner).map { ($0, owner) } }
       .filter { keys.insert($0.0.key).inserted }
       .sorted { $0.0.age < $1.0.age }
-  }
-
-  /// The registration here, whatever parents have, that wins for a property of a container class.
-  ///
-  /// - Parameter withInstances: Whether an instance may serve it that has the type as a supertype.
-  package func ownRegistration(
-    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, withInstances: Bool
-  ) -> RegistrationStorage? {
-    winner(
-      for: service, named: name, in: containerType, withInstances: withInstances, onlyConstrained: false,
-      on: ThreadState.current)
   }
 
   /// The registrations here that may serve a type: those of it, and instances for any supertype.

@@ -21,7 +21,7 @@ extension InitializerRegistry {
 
   /// What to say if this registry, which is current, serves a type that another registry was asked for.
   private func registeredElsewhere(than asked: InitializerRegistry, _ type: any Any.Type) -> String? {
-    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: type) else {
+    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: Service(type)) else {
       return nil
     }
     return """

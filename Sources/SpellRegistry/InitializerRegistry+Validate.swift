@@ -24,7 +24,7 @@ extension InitializerRegistry {
   private func missingDependencies(of providers: [ResolvedRegistration]) -> [InjectionError] {
     providers.flatMap { provider in
       provider.storage.dependencies.compactMap { type in
-        if type is any OptionalValue.Type || provider.registry.provider(of: type) != nil { return nil }
+        if type is any OptionalValue.Type || provider.registry.provider(of: Service(type)) != nil { return nil }
         return provider.registry.missing(type, step: InjectionStep(Service(type))).asked(by: provider.storage.step)
       }
     }
@@ -166,7 +166,7 @@ extension InitializerRegistry {
     let needed = registrations.flatMap(\.dependencies).filter { seen.insert(ObjectIdentifier($0)).inserted }
     return needed.compactMap { type in
       let fitting = instances.filter { $0.serves(Service(type)) }
-      guard fitting.count > 1, let provider = provider(of: type)?.storage, provider.key.servesSupertypes,
+      guard fitting.count > 1, let provider = provider(of: Service(type))?.storage, provider.key.servesSupertypes,
         provider.type != type
       else { return nil }
       return ambiguityError(fitting[fitting.count - 2], fitting[fitting.count - 1], for: TypeName.of(type))

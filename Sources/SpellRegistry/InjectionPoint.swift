@@ -51,7 +51,7 @@ public struct InjectionPoint {
 
   private var ownName: String? {
     guard let identity, let container else { return nil }
-    return foundName ?? PropertyNames.name(of: identity, in: container)
+    return foundName ?? WrappedProperties.name(of: identity, in: container)
   }
 
   /// The same point, which keeps its name when the object gets other storage for the property.

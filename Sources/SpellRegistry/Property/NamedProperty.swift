@@ -114,8 +114,8 @@ public struct PropertyIdentity {
 
 // MARK: Names
 
-/// The names of wrapped properties, as reflection shows them.
-enum PropertyNames {
+/// The wrapped properties of objects, as reflection shows them.
+package enum WrappedProperties {
   private struct Key: Hashable {
     let container: ObjectIdentifier
     let place: SourcePlace
@@ -130,6 +130,11 @@ enum PropertyNames {
 
   private static let known = Lock<[Key: Position]>([:])
 
+  /// An object's mirror, then its superclasses'.
+  private static func mirrors(of object: AnyObject) -> some Sequence<Mirror> {
+    sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
+  }
+
   /// The name of the property that `identity` is the storage of, or nil if reflection shows no such property.
   ///
   /// The object's properties are walked once for each class and property; after that only the property that was found is
@@ -141,16 +146,12 @@ enum PropertyNames {
     if let position = known.withLock({ $0[key] }), isStorage(identity, at: position, of: container) {
       return position.name
     }
-    var mirror: Mirror? = Mirror(reflecting: container)
-    var level = 0
-    while let current = mirror {
-      for (index, child) in current.children.enumerated() where isStorage(identity, child) {
-        guard let label = child.label, let name = WrappedProperties.name(of: label) else { continue }
+    for (level, mirror) in mirrors(of: container).enumerated() {
+      for (index, child) in mirror.children.enumerated() where isStorage(identity, child) {
+        guard let name = child.label.flatMap(name(of:)) else { continue }
         known.withLock { $0[key] = Position(level: level, index: index, name: name) }
         return name
       }
-      mirror = current.superclassMirror
-      level += 1
     }
     return nil
   }
@@ -165,29 +166,21 @@ enum PropertyNames {
     guard let children = mirror?.children, position.index < children.count else { return false }
     return isStorage(identity, children[children.index(children.startIndex, offsetBy: position.index)])
   }
-}
 
-/// The wrapped properties that reflection shows of an object.
-package enum WrappedProperties {
   /// The wrappers of a kind with their properties' names, superclasses' first.
   ///
   /// Reads each stored property of the object, so call it where the object may be read: an actor's on the actor.
   package static func of<Wrapper>(_ object: AnyObject, as: Wrapper.Type) -> [(name: String, wrapper: Wrapper)] {
-    var found: [[(name: String, wrapper: Wrapper)]] = []
-    var mirror: Mirror? = Mirror(reflecting: object)
-    while let current = mirror {
-      found.append(
-        current.children.compactMap { child in
-          guard let name = child.label.flatMap(name(of:)), let wrapper = child.value as? Wrapper else { return nil }
-          return (name, wrapper)
-        })
-      mirror = current.superclassMirror
+    mirrors(of: object).reversed().flatMap { mirror in
+      mirror.children.compactMap { child in
+        guard let name = child.label.flatMap(name(of:)), let wrapper = child.value as? Wrapper else { return nil }
+        return (name, wrapper)
+      }
     }
-    return found.reversed().flatMap(\.self)
   }
 
   /// The property's name of a stored property's label; nil for a projection's.
-  fileprivate static func name(of label: String) -> String? {
+  private static func name(of label: String) -> String? {
     if label.hasPrefix("$") { return nil }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label
   }

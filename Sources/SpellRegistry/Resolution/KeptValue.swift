@@ -103,12 +103,9 @@ struct KeptValue: ~Copyable, Sendable {
 
   /// The value that is kept, if it is there and not too old; for callers that can't make one.
   func current<Value>(as type: Value.Type) -> Value? {
-    let now = clock?.now
-    return state.withLock { state in
-      if let now, let deadline = state.deadline, deadline <= now { return nil }
-      if let object = state.weak?.content.object, let value = object as? Value { return value }
-      guard let cell = state.cell as? KeptCell<Value>, cell.gate.isReady else { return nil }
-      return cell.value
+    switch look(for: type) {
+    case .value(let value): value
+    case .cell(let cell): cell.gate.isReady ? cell.value : nil
     }
   }
 
