@@ -47,11 +47,11 @@ public struct PropertyNeed: Sendable {
 
   package let necessity: Necessity
   /// Whether the property's own type is asked for, before `services`.
-  package let asksForValue: Bool
+  package private(set) var asksForValue = false
   /// What is asked for whatever the property's type is; a registration of one suffices.
-  package let services: [any Any.Type]
+  package private(set) var services: [any Any.Type] = []
   /// Whether a declaration may give a name or a key to ask with.
-  package let takesNameOrKey: Bool
+  package private(set) var takesNameOrKey = false
 
   /// Returns the need of a property that asks for its own type.
   ///
@@ -72,16 +72,14 @@ public struct PropertyNeed: Sendable {
   ///   - service: The type that is asked for.
   ///   - necessity: What becomes of the property if nothing serves it.
   public static func service(_ service: any Any.Type, _ necessity: Necessity) -> PropertyNeed {
-    PropertyNeed(necessity: necessity, asksForValue: false, services: [service], takesNameOrKey: false)
+    PropertyNeed(necessity: necessity, services: [service])
   }
 
   /// The property asks for nothing.
-  public static let nothing = PropertyNeed(
-    necessity: .optional, asksForValue: false, services: [], takesNameOrKey: false)
+  public static let nothing = PropertyNeed(necessity: .optional)
 
   /// Nothing is known of what the property asks for.
-  public static let unknown = PropertyNeed(
-    necessity: .unknown, asksForValue: false, services: [], takesNameOrKey: false)
+  public static let unknown = PropertyNeed(necessity: .unknown)
 }
 
 // MARK: Identity
@@ -89,12 +87,7 @@ public struct PropertyNeed: Sendable {
 /// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
 public struct PropertyIdentity {
   /// An address that is compared, and never followed.
-  struct Address: Hashable, Sendable {
-    private let bits: UInt
-    init(_ bits: UInt) { self.bits = bits }
-  }
-
-  let address: Address
+  let address: UInt
   package let place: SourcePlace
 
   /// Creates the identity of a property.
@@ -107,7 +100,7 @@ public struct PropertyIdentity {
   }
 
   @usableFromInline init(_ address: UInt, at place: SourcePlace) {
-    self.address = Address(address)
+    self.address = address
     self.place = place
   }
 }

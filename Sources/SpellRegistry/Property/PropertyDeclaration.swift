@@ -117,19 +117,15 @@
 
 /// A place in source, as `Module/File.swift:line`.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
-  let fileID: StaticString
-  let line: UInt32
-  let column: UInt32
+  @usableFromInline let fileID: StaticString
+  @usableFromInline let line: UInt32
+  @usableFromInline let column: UInt32
 
   /// The place that `#fileID`, `#line` and `#column` tell.
   @inlinable public init(fileID: StaticString, line: UInt, column: UInt = 0) {
-    self.init(fileID: fileID, shortLine: UInt32(truncatingIfNeeded: line), UInt32(truncatingIfNeeded: column))
-  }
-
-  @usableFromInline init(fileID: StaticString, shortLine: UInt32, _ column: UInt32) {
     self.fileID = fileID
-    line = shortLine
-    self.column = column
+    self.line = UInt32(truncatingIfNeeded: line)
+    self.column = UInt32(truncatingIfNeeded: column)
   }
 
   /// `Module/File.swift:line`.

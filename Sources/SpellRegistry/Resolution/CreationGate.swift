@@ -92,14 +92,11 @@ public import Synchronization
   }
 
   /// The gate's address, by which the threads that wait at it name it.
-  var identity: GateID { GateID(address(of: self)) }
+  var identity: GateID { address(of: self) }
 }
 
 /// Which gate: its address, compared and never followed.
-struct GateID: Hashable, Sendable {
-  private let address: UInt
-  init(_ address: UInt) { self.address = address }
-}
+typealias GateID = UInt
 
 // MARK: Waiting
 

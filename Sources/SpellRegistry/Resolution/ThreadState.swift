@@ -169,7 +169,7 @@ struct ResolutionFrame: ~Copyable {
   /// Who asks: two requests for one registration that are alike in this need each other's result.
   struct Asker: Equatable {
     var container: ObjectIdentifier?
-    var property: PropertyIdentity.Address?
+    var property: UInt?
     var name: String?
     /// Whether a registry keeps the object that asks, so that what the object gets must not keep the registry either.
     var isKept = false
