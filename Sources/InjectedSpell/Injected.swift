@@ -138,7 +138,7 @@ public import SpellRegistry
       return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested)
     case .weak(let weakValue):
       if weakValue.isResolved { return weakValue.value() }
-      let value = try storage.makeValue(in: container, keptBy: { weakValue.hold($0) })
+      let value = try storage.makeValue(in: container, keptBy: { weakValue.hold($0) }, fallback: { _ in nil })
       // A thread that waited for another to resolve gets nothing out of the storage.
       return (value as? any OptionalValue)?.content == nil ? weakValue.value() : value
     }

@@ -65,14 +65,15 @@ extension InitializerRegistry {
   ///
   /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    func point() -> InjectionPoint { InjectionPoint(Service(Value.self), in: nil) }
-    let thread = ThreadState.current
+    let (service, thread) = (Service(Value.self), ThreadState.current)
     // Before the list's own frame stands between the initializer that asks and what it asks for.
-    thread.observeDependency(on: Service(Value.self))
+    thread.observeDependency(on: service)
     return try resolvingTogether([Value].self) { () throws(InjectionError) in
       var values: [Value] = []
-      for match in allMatches(for: Service(Value.self)) {
-        values.append(try deliver(match, to: .init(), on: thread, at: point))
+      for (registration, owner) in reachable({ $0.ownRegistrations(for: Value.self) })
+      where registration.key.container == nil && registration.serves(service) {
+        let match = Match(registration, for: service, of: owner)
+        values.append(try deliver(match, to: .init(), on: thread, at: { InjectionPoint(service, in: nil) }))
       }
       return values
     }
@@ -83,16 +84,9 @@ extension InitializerRegistry {
     _ type: any Any.Type, _ body: () throws(InjectionError) -> Result
   ) throws(InjectionError) -> Result {
     let thread = ThreadState.current
-    let frame = ResolutionFrame(on: thread, type: type, registration: nil, asker: .init(), gate: nil)
-    let result = try thread.making(frame, at: { InjectionStep(Service(type)) }, body)
+    let result = try thread.making(ResolutionFrame(on: thread, type: type), at: { InjectionStep(Service(type)) }, body)
     thread.completeResolution()
     return result
-  }
-
-  private func allMatches(for service: Service) -> [Match] {
-    reachable { $0.ownRegistrations(for: service.type) }
-      .filter { $0.registration.key.container == nil && $0.registration.serves(service) }
-      .map { Match($0.registration, for: service, of: $0.owner) }
   }
 }
 

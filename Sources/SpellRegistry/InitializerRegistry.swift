@@ -164,13 +164,6 @@ public final class InitializerRegistry: Sendable {
 
   /// Whether a registration here or in a parent is for one class of containers.
   var hasClassConstraints: Bool { table.hasClassConstraints || parent?.hasClassConstraints ?? false }
-
-  /// Whether a registration may come before the expression of a property of this container, or a hook or the container
-  /// itself wants to hear of its value.
-  func isConcerned(with container: AnyObject?) -> Bool {
-    if hasClassConstraints || hooks.areUsed { return true }
-    return container.map { ObserverCache.observes(type(of: $0)) } ?? false
-  }
 }
 
 // MARK: What is current while an initializer runs

@@ -28,7 +28,8 @@ public class InjectionKeys: @unchecked Sendable {
     _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
   ) -> RegistrationStorage {
     RegistrationStorage(
-      key: key, isDefault: true, lifetime: lifetime, expiry: expiry, clock: clock, place: place, others[context] ?? live)
+      key: key, isDefault: true, lifetime: lifetime, expiry: expiry, clock: clock, place: place,
+      others[context] ?? live)
   }
 
   /// Whether the key says what its value is in a context.

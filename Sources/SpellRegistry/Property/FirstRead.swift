@@ -60,11 +60,11 @@ extension PropertyRecord {
   private func make(
     _ type: any Any.Type, in container: AnyObject?, for registry: InitializerRegistry, by expression: () -> Void
   ) throws(InjectionError) -> Supply {
-    if registry.isConcerned(with: container) { return .nothing(nil) }
+    if registry.hasClassConstraints || registry.hooks.areUsed { return .nothing(nil) }
+    if let container, ObserverCache.observes(Swift.type(of: container)) { return .nothing(nil) }
     let thread = ThreadState.current
     return try make(on: thread) { () throws(InjectionError) in
-      let frame = ResolutionFrame(
-        on: thread, type: type, registration: nil, asker: asker(in: container), gate: gate.identity)
+      let frame = ResolutionFrame(on: thread, type: type, asker: asker(in: container), gate: gate.identity)
       try thread.making(frame, at: { InjectionStep(Service(type)) }) { expression() }
       return registry.isHeard(nil) ? .heardValue(nil) : .value
     }

@@ -24,7 +24,8 @@ extension PropertyStorage {
   /// - Parameters:
   ///   - container: The object that holds the property, if one does.
   ///   - followsReinjection: Whether an injected value whose type was re-injected since is made again.
-  ///   - keep: Keeps the value elsewhere; the storage keeps a nil, in a state that no fast read takes for current.
+  ///   - keep: Keeps the value, which is of an Optional type, elsewhere; the storage keeps a nil, in a state that no fast read
+  ///     takes for current.
   ///   - fallback: Makes a value if nothing is registered.
   /// - Throws: Why there is no value; nothing is stored then, and the next read tries again.
   package func makeValue(
@@ -59,15 +60,6 @@ extension PropertyStorage {
   public func resolve(in container: AnyObject?, followsReinjection: Bool = false) throws(InjectionError) -> Value {
     // Not a default argument: that would be a closure on the heap at each call.
     try makeValue(in: container, followsReinjection: followsReinjection) { _ in nil }
-  }
-
-  /// The value, made once and handed to the thread that makes it; `keep` keeps it, and other reads get nil.
-  ///
-  /// - Precondition: `Value` is an Optional type.
-  package func makeValue(
-    in container: AnyObject?, keptBy keep: @escaping (Value) -> Void
-  ) throws(InjectionError) -> Value {
-    try makeValue(in: container, keptBy: keep) { _ in nil }
   }
 
   /// Makes a value for this one read, stores nothing, and calls the hooks.
@@ -169,8 +161,7 @@ extension PropertyStorage {
     guard let expression = slot.fields.expression else {
       trap("Nothing makes the property declared at \(identity.place); please report this.")
     }
-    let frame = ResolutionFrame(
-      on: thread, type: Value.self, registration: nil, asker: asker, gate: gate)
+    let frame = ResolutionFrame(on: thread, type: Value.self, asker: asker, gate: gate)
     return try thread.making(frame, at: { InjectionStep(Service(Value.self)) }) {
       // What a kept object makes must not keep the registry: it refers to the registry as the object does.
       asker.isKept ? registry.runInitializer(keepsValue: true, expression) : expression()
@@ -271,17 +262,12 @@ extension PropertyStorage {
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
     if hasValue { return nil }
     let thread = ThreadState.current
-    let match = registry.match(
-      for: service, named: .ofProperty, inContainer: container != nil, on: thread
-    ) { point(in: container) }
-    guard let match else {
+    guard let match = match(in: registry, for: container, on: thread) else {
       _ = try registry.nilOrThrow(at: point(in: container)) as Value
       return nil
     }
     let asker = slot.record.asker(in: container)
-    let value: Value = try registry.value(of: match, asker: asker, propertyGate: nil, on: thread) {
-      point(in: container)
-    }
+    let value = try value(of: match, from: registry, in: container, asker: asker, gate: nil, on: thread)
     return { () throws(InjectionError) in
       try assignIfVacant(value) ? { notify(value, of: match, through: registry, in: container) } : {}
     }
@@ -293,7 +279,8 @@ extension PropertyStorage {
     let current = slot.record.currentEpoch
     if current == state { return false }
     // Without its registry nothing makes another value.
-    if !slot.record.isAssigned.load(ordering: .relaxed), let registry = slot.record.reference.map(\.registry) ?? .shared
+    if !slot.record.isAssigned.load(ordering: .relaxed),
+      let registry = slot.record.reference.map(\.registry) ?? .shared
     {
       var services = [service.identifier]
       if let optional = Value.self as? any OptionalValue.Type {
