@@ -156,7 +156,8 @@ extension InitializerRegistry {
       else { continue }
       let value: Value
       if let variants {
-        let arguments = KeptArguments(value: arguments)
+        // The forms of `register` that keep values demand `Sendable` arguments.
+        let arguments = Unchecked(value: arguments)
         let variant = variants.variant(for: arguments.value) {
           registration.variant(clock: owner.clock) { try initializer($0, $1(), arguments.value) }
         }
@@ -212,9 +213,6 @@ extension RegistrationStorage {
     return variant
   }
 }
-
-/// `@unchecked Sendable`: the forms of `register` that keep values demand `Sendable` arguments.
-private struct KeptArguments<Value>: @unchecked Sendable { let value: Value }
 
 /// Several arguments, as one.
 private struct ArgumentList<First, Second, each Rest>: SeveralArguments {

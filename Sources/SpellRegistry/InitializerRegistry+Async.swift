@@ -136,12 +136,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
     var endedCount = 0
   }
   private let state = Lock(State())
-
-  private struct Running: Sendable {
-    let resetCount: Int
-    let run: AsyncRun
-    let task: Task<Value, any Error>
-  }
+  private typealias Running = (resetCount: Int, run: AsyncRun, task: Task<Value, any Error>)
 
   init(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) { self.initializer = initializer }
 
@@ -190,7 +185,7 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
         registry.runInitializer(keepsValue: true) { registration.complete(value, at: run.point) }
         return value
       }
-      state.running = Running(resetCount: resetCount, run: run, task: task)
+      state.running = (resetCount, run, task)
       return state.running
     }
     guard let running else {

@@ -145,6 +145,7 @@ extension InjectionError: CustomStringConvertible {
     switch code {
     case .notRegistered:
       let name = culprit?.name.map { " named \"\($0)\"" } ?? ""
+      let asker = steps.dropLast().last.map { ", which \($0.typeName) needs" } ?? ""
       return "No initializer is registered for \(type)\(name)\(asker)\(place ?? "")."
     case .stackExhausted:
       return """
@@ -170,19 +171,14 @@ extension InjectionError: CustomStringConvertible {
     list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
   }
 
-  /// Whose initializer asked for the type at fault.
-  private var asker: String {
-    guard steps.count > 1 else { return "" }
-    let asker = steps[steps.count - 2]
-    return ", which \(asker.typeName) needs"
-  }
-
-  /// The steps up to the first that is there a second time.
+  /// The steps up to the first that is there a second time, as one registration served both as far as the steps tell.
   private static func firstLap(of steps: [InjectionStep]) -> [InjectionStep] {
-    for (index, step) in steps.enumerated() where steps[..<index].contains(where: { $0.isSame(as: step) }) {
-      return Array(steps[...index])
+    let end = steps.indices.first { index in
+      let step = steps[index]
+      return step.registration != nil
+        && steps[..<index].contains { $0.registration == step.registration && $0.isLike(step) }
     }
-    return steps
+    return end.map { Array(steps[...$0]) } ?? steps
   }
 
   /// The part of the first lap that goes round.
@@ -195,11 +191,6 @@ extension InjectionError: CustomStringConvertible {
 }
 
 extension InjectionStep {
-  /// Whether both are requests that one registration served, as far as the steps tell.
-  fileprivate func isSame(as other: InjectionStep) -> Bool {
-    registration != nil && registration == other.registration && isLike(other)
-  }
-
   /// Whether nothing that is known of both tells them apart.
   fileprivate func isLike(_ other: InjectionStep) -> Bool {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }

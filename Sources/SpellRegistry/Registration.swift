@@ -68,9 +68,8 @@ public struct Registration<Value>: Sendable {
   @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     // The registry holds the registration, so the registration must not hold the registry.
-    let registry = WeakReference(registry)
-    storage.addCompletion { value, point in
-      guard let registry = registry.object as? InitializerRegistry else { return }
+    storage.addCompletion { [weak registry] value, point in
+      guard let registry else { return }
       hook(value, Resolver(point: point, registry: registry))
     }
     return self

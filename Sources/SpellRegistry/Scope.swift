@@ -14,43 +14,37 @@ internal import Support
 /// values only, and registering another type with them doesn't compile.
 public struct Scope<Value>: Sendable {
   let lifetime: ScopeLifetime
-  let expiry: Duration?
-
-  init(_ lifetime: ScopeLifetime, expiry: Duration? = nil) {
-    self.lifetime = lifetime
-    self.expiry = expiry
-  }
+  var expiry: Duration?
 
   /// A new value each time.
-  public static var unique: Scope { Scope(.unique) }
-
+  public static var unique: Scope { Scope(lifetime: .unique) }
 }
 
 extension Scope where Value: Sendable {
   /// One value for each resolution: two initializers that run for the same outermost `resolve`, or for the same first
   /// read of a property, get the same one.
-  public static var graph: Scope { Scope(.graph) }
+  public static var graph: Scope { Scope(lifetime: .graph) }
 
   /// One value, made when it is first asked for and kept until the registration is withdrawn or replaced.
   ///
   /// Made exactly once, however many threads ask: those that come while it is being made wait for it. A nil is no value:
   /// it isn't kept, and the next to ask lets it be made again.
-  public static var singleton: Scope { Scope(.singleton) }
+  public static var singleton: Scope { Scope(lifetime: .singleton) }
 
   /// One value for as long as something else holds it; after that, another.
   ///
   /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of one. This is checked
   ///   when it is registered.
-  public static var weak: Scope { Scope(.weak) }
+  public static var weak: Scope { Scope(lifetime: .weak) }
 
   /// One value until `cache` is reset.
-  public static func cached(in cache: ScopeCache) -> Scope { Scope(.cached(cache)) }
+  public static func cached(in cache: ScopeCache) -> Scope { Scope(lifetime: .cached(cache)) }
 
   /// The same scope, with values that are replaced when they are older than `age`.
   ///
   /// Looked at when the value is asked for, on the clock of the registry that it is registered in: an expired value
   /// stays in memory until then. A ``unique`` or ``graph`` value is never kept long enough to expire.
-  public func expiring(after age: Duration) -> Scope { Scope(lifetime, expiry: age) }
+  public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }
 
 enum ScopeLifetime: Sendable {

@@ -32,31 +32,22 @@ func isOnMainActor() -> Bool {
 
 /// A value behind a lock with a condition to wait for, as Hoare's monitor; `Mutex` has no condition.
 ///
-/// `@unchecked Sendable`: the state is used only by the thread that holds the system's lock.
+/// `@unchecked Sendable`: the state is used only in `withLock`, by the thread that holds the system's lock. A monitor is for
+/// as long as the program runs.
 final class Monitor<State: Sendable>: @unchecked Sendable {
   private let system = SystemMonitor()
-  private var state: State
+  var state: State
 
   init(_ state: State) { self.state = state }
 
-  func withLock<Result, Failure: Error>(
-    _ body: (inout State) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     system.lock()
     defer { system.unlock() }
-    var current = state
-    defer { state = current }
-    return try body(&current)
+    return try body()
   }
 
   /// Gives up the lock until `wakeAll()`, then takes it again; may also wake for no reason.
-  ///
-  /// - Precondition: The caller is inside `withLock`, and passes the state that it was given.
-  func sleep(_ current: inout State) {
-    state = current
-    system.sleep()
-    current = state
-  }
+  func sleep() { system.sleep() }
 
   func wakeAll() { system.wakeAll() }
 }

@@ -219,10 +219,10 @@ extension PropertyStorage {
   func link(_ new: PropertyStorage, inPlaceOf old: PropertyStorage) -> Bool {
     let (isLinked, dropped) = PropertyBuffer.linking.withLock { _ in
       guard newest.buffer === old.buffer else {
-        return OnOneThread<(Bool, PropertyBuffer.Erased?)>(value: (false, nil))
+        return Unchecked<(Bool, PropertyBuffer.Erased?)>(value: (false, nil))
       }
-      guard let second = slot.newer else { return OnOneThread(value: (true, slot.record.newer.exchange(new.buffer))) }
-      return OnOneThread(value: (true, ThreadState.write { second.record.newer.exchange(new.buffer) }))
+      guard let second = slot.newer else { return Unchecked(value: (true, slot.record.newer.exchange(new.buffer))) }
+      return Unchecked(value: (true, ThreadState.write { second.record.newer.exchange(new.buffer) }))
     }.value
     if isLinked { old.slot.record.gate.replace() }
     // Released with no lock held: a deinitializer may do anything.

@@ -22,12 +22,7 @@
   let dependencies: [any Any.Type]
 
   /// Whether the initializer runs on any thread, and takes nothing but a resolver.
-  var isPlain: Bool {
-    switch kind {
-    case .instance, .initializer: true
-    case .onMainActor, .withArguments, .async: false
-    }
-  }
+  var isPlain: Bool { if case .initializer = kind { true } else { isInstance } }
   /// Whether it gives an instance that was there before.
   var isInstance: Bool { if case .instance = kind { true } else { false } }
 

@@ -129,15 +129,15 @@ private enum Waiters {
     for type: any Any.Type, at gate: GateID, on thread: CurrentThread, maker: () -> ThreadState.ID?
   ) throws(InjectionError) {
     let id = thread.id
-    try monitor.withLock { waits throws(InjectionError) in
+    try monitor.withLock { () throws(InjectionError) in
       guard let maker = maker() else { return }
       let making = thread.frames.map { (gates: $0.gates, type: $0.type) }
       let wait = Wait(gate: gate, maker: maker, type: type, making: making)
-      if let path = path(of: wait, backTo: id, in: waits) {
+      if let path = path(of: wait, backTo: id, in: monitor.state) {
         throw InjectionError(.cycle, through: path.map { InjectionStep(Service($0)) })
       }
-      waits[id] = wait
-      while waits[id] != nil { monitor.sleep(&waits) }
+      monitor.state[id] = wait
+      while monitor.state[id] != nil { monitor.sleep() }
     }
   }
 
@@ -145,9 +145,9 @@ private enum Waiters {
   ///
   /// - Parameter settle: Returns whether it settled the gate.
   static func wake(at gate: GateID, settle: () -> Bool) {
-    monitor.withLock { waits in
+    monitor.withLock {
       guard settle() else { return }
-      for (thread, wait) in waits where wait.gate == gate { waits[thread] = nil }
+      for (thread, wait) in monitor.state where wait.gate == gate { monitor.state[thread] = nil }
       monitor.wakeAll()
     }
   }

@@ -130,24 +130,21 @@ struct KeptValue: ~Copyable, Sendable {
 
   /// Keeps a cell's value in the scope's way, if the cell is still the current one.
   private func keep<Value>(_ cell: KeptCell<Value>) {
-    let (isWeak, isNothing) = (lifetime.isWeak, isNothing(cell.value))
+    // A nil is never kept.
+    let isNothing = (cell.value as? any OptionalValue).map { $0.content == nil } ?? false
     let weak =
-      isWeak && !isNothing ? Box(WeakReference(cell.value, declaredBy: "Scope .weak of \(Value.self)")) : nil
+      lifetime.isWeak && !isNothing
+      ? Box(WeakReference(cell.value, declaredBy: "Scope .weak of \(Value.self)")) : nil
     let deadline = expiry.flatMap { age in clock.map { $0.now + age } }
     state.withLock { state in
       guard state.cell === cell else { return }
-      if isWeak || isNothing {
+      if lifetime.isWeak || isNothing {
         (state.cell, state.weak) = (nil, weak)
       } else if deadline == nil && !state.isRetired {
         published.store(cell.memory.place, ordering: .releasing)
       }
       state.deadline = deadline
     }
-  }
-
-  /// Whether a value is a nil, which is never kept.
-  private func isNothing<Value>(_ value: Value) -> Bool {
-    (value as? any OptionalValue).map { $0.content == nil } ?? false
   }
 
   /// Forgets the value, and the one that is being made: only the callers that asked for that one before get it.

@@ -115,7 +115,7 @@ extension ThreadState {
         }
       }
       defer { isWriting.store(false, ordering: .sequentiallyConsistent) }
-      return OnOneThread(value: body())
+      return Unchecked(value: body())
     }.value
   }
 
