@@ -239,6 +239,9 @@ private final class AsyncRun: Sendable {
     self.asker = asker
   }
 
+  /// This run, its asker, that one's asker.
+  private var lineage: some Sequence<AsyncRun> { sequence(first: self, next: \.asker) }
+
   /// The run in whose initializer the calling task is.
   private static var current: AsyncRun? {
     innermost.flatMap { $0.isOver.load(ordering: .relaxed) ? nil : $0 }
@@ -251,12 +254,9 @@ private final class AsyncRun: Sendable {
     _ registration: RegistrationStorage, named name: String?
   ) throws(InjectionError) -> AsyncRun {
     let asker = current
-    for open in sequence(first: asker, next: { $0?.asker }) {
-      if let open, open.registration === registration, open.name == name {
-        // What is asked for is added by the caller.
-        throw InjectionError(.cycle, through: [])
-      }
-    }
+    let isOpen = asker?.lineage.contains { $0.registration === registration && $0.name == name }
+    // What is asked for is added by the caller.
+    if isOpen == true { throw InjectionError(.cycle, through: []) }
     return AsyncRun(registration, named: name, askedBy: asker)
   }
 
@@ -280,7 +280,7 @@ private final class AsyncRun: Sendable {
     }
     if let path {
       // What this task itself is making will be in the path anyway, and what is asked for is added by the caller.
-      let isOpen = sequence(first: asker, next: \.asker).contains { $0 === self }
+      let isOpen = asker.lineage.contains { $0 === self }
       throw InjectionError(.cycle, through: isOpen ? [] : path.dropFirst().map { InjectionStep($0) })
     }
     defer { Self.waits.withLock { $0.remove(asker, awaits: self) } }

@@ -21,9 +21,8 @@ extension InitializerRegistry {
 
   /// What to say if this registry, which is current, serves a type that another registry was asked for.
   private func registeredElsewhere(than asked: InitializerRegistry, _ type: any Any.Type) -> String? {
-    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: Service(type)) else {
-      return nil
-    }
+    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: Service(type))
+    else { return nil }
     return """
       The registry that was asked isn't the current one, in which it is registered at \(provider.storage.place). A property \
       asks the registry in which its object was made, and a value that is kept gets its dependencies from the registry \
@@ -36,7 +35,8 @@ extension InitializerRegistry {
     let wanted = TypeName.of(type)
     let registrations = reachableRegistrations.map(\.storage)
     let others = registrations.compactMap { registration -> String? in
-      if registration.fits(type) {
+      let isUnlimited = registration.key.isUnlimited && registration.service.key == nil && registration.type != type
+      if isUnlimited && !registration.key.servesSupertypes && registration.serves(Service(type)) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
       let isSameType = registration.service == Service(type)
@@ -51,33 +51,17 @@ extension InitializerRegistry {
     }
     if others.count <= 5 { return others }
     let omitted = "\(others.count) registrations are similar; the rest are left out here."
-    if let name, let nearest = nearest(of: registrations, of: type, to: name) {
-      return ["The nearest name is that of \(nearest.summary), at \(nearest.place).", omitted]
+    let nearest = name.flatMap { name in
+      registrations.filter { $0.service == Service(type) }
+        .compactMap { other in other.key.name.map { (other, distance: $0.text.editDistance(to: name)) } }
+        .min { $0.distance < $1.distance }?.0
     }
+    if let nearest { return ["The nearest name is that of \(nearest.summary), at \(nearest.place).", omitted] }
     return others.prefix(3) + [omitted]
-  }
-
-  /// The registration of a type whose name takes the fewest changes to become another.
-  private func nearest(
-    of registrations: [RegistrationStorage], of type: any Any.Type, to name: String
-  ) -> RegistrationStorage? {
-    let named = registrations.compactMap { registration -> (storage: RegistrationStorage, distance: Int)? in
-      guard registration.service == Service(type), let text = registration.key.name?.text else {
-        return nil
-      }
-      return (registration, text.editDistance(to: name))
-    }
-    return named.min { $0.distance < $1.distance }?.storage
   }
 }
 
 extension RegistrationStorage {
-  /// Whether this is an instance of the type that is registered for its own type only.
-  fileprivate func fits(_ type: any Any.Type) -> Bool {
-    service.key == nil && service.type != type && !key.servesSupertypes && key.container == nil && key.name == nil
-      && serves(Service(type))
-  }
-
   /// The registration in a few words: `Clock in Page named "backup"`.
   var summary: String {
     var words = [service.name]

@@ -41,23 +41,18 @@ extension InitializerRegistry {
     if let container, ObserverCache.observes(type(of: container)),
       let observer = (container as Any) as? any InjectionObserver
     {
-      observer.didInject(value, intoProperty: point().nameForObserver)
+      let point = point()
+      guard let name = point.declaredName else {
+        trap(
+          """
+          \(TypeName.of(type(of: container))) observes its injections, but reflection does not show the name of the \
+          property declared here: build it with reflection metadata and without a custom mirror, and conform the \
+          property's wrapper to NamedProperty.
+          """, at: point.identity?.place)
+      }
+      observer.didInject(value, intoProperty: name)
     }
     hooks.callAll(value, at: point())
-  }
-}
-
-extension InjectionPoint {
-  fileprivate var nameForObserver: String {
-    guard let name = declaredName else {
-      trap(
-        """
-        \(TypeName.of(containerType ?? AnyObject.self)) observes its injections, but reflection does not show the name \
-        of the property declared here: build it with reflection metadata and without a custom mirror, and conform the \
-        property's wrapper to NamedProperty.
-        """, at: identity?.place)
-    }
-    return name
   }
 }
 

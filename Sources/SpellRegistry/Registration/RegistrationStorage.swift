@@ -204,9 +204,6 @@ package struct ClassConstraint: Hashable, Sendable {
   package func includes(_ container: any AnyObject.Type) -> Bool {
     subclasses ? isSuperclass(container) : type == container
   }
-
-  /// Whether this class is below the other, and so nearer to any class below both.
-  func isNearer(than other: ClassConstraint) -> Bool { other.isSuperclass(type) }
 }
 
 /// How closely a registration fits a request: the container counts first, then the name, the kind, and age.
@@ -231,8 +228,9 @@ struct RegistrationRank {
   }
 
   func wins(over other: RegistrationRank) -> Bool {
-    if distance == 1, other.distance == 1, let mine = container, let others = other.container, mine.type != others.type {
-      return mine.isNearer(than: others)
+    let areSuperclasses = distance == 1 && other.distance == 1
+    if areSuperclasses, let mine = container, let others = other.container, mine.type != others.type {
+      return others.includes(mine.type)
     }
     return (distance, name, kind, other.age) < (other.distance, other.name, other.kind, age)
   }

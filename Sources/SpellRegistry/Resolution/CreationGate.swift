@@ -27,7 +27,7 @@ public import Synchronization
   /// What an epoch and a thread's number are multiplied by, to leave room for the tags.
   static var unit: UInt { 8 }
 
-  @inlinable init(_ state: UInt = 0) { self.state = Atomic(state) }
+  @inlinable init() { state = Atomic(Self.vacant) }
 
   /// Whether the value can be read.
   @inlinable var isReady: Bool { state.load(ordering: .acquiring) & Self.tags == Self.ready }
@@ -54,9 +54,6 @@ public import Synchronization
       state.compareExchange(expected: thread | Self.awaited, desired: settled, ordering: .releasing).exchanged
     }
   }
-
-  /// Settles a gate that no other thread knows of yet.
-  func makeReady() { state.store(Self.ready, ordering: .releasing) }
 
   /// Marks the value as replaced, and wakes the threads that wait for it.
   func replace() {

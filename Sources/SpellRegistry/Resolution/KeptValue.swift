@@ -59,7 +59,7 @@ struct KeptValue: ~Copyable, Sendable {
       let found = cell.gate.current
       if found == CreationGate.ready { return cell.value }
       if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
-        do throws(InjectionError) { cell.fill(with: try make(cell.gate.identity)) } catch {
+        do throws(InjectionError) { cell.memory.put(try make(cell.gate.identity)) } catch {
           cell.gate.settle(as: CreationGate.vacant, on: thread.id)
           throw error
         }
@@ -115,8 +115,8 @@ struct KeptValue: ~Copyable, Sendable {
   /// Keeps a value that was made elsewhere, unless the value was forgotten since `count` was read.
   func keep<Value>(_ value: Value, since count: Int) {
     let cell = KeptCell<Value>()
-    cell.fill(with: value)
-    cell.gate.makeReady()
+    cell.memory.put(value)
+    cell.gate.state.store(CreationGate.ready, ordering: .releasing)
     let (isCurrent, dropped) = state.withLock { state -> (Bool, (any AnyKeptCell)?) in
       if state.resetCount != count || state.isRetired { return (false, nil) }
       let dropped = state.cell
@@ -185,18 +185,12 @@ protocol AnyKeptCell: AnyObject, Sendable {
 private final class KeptCell<Value>: AnyKeptCell, @unchecked Sendable {
   let gate = CreationGate()
   let memory = ValueMemory.allocate(for: Value.self)
-  private var isFilled = false
 
   var isReady: Bool { gate.isReady }
   var value: Value { memory.value() }
 
-  func fill(with value: Value) {
-    memory.put(value)
-    isFilled = true
-  }
-
   deinit {
-    if isFilled { memory.destroy(Value.self) }
+    if isReady { memory.destroy(Value.self) }
     memory.deallocate()
   }
 }
