@@ -236,8 +236,6 @@ private func argumentTypes(of type: any Any.Type) -> String {
   ((type as? any SeveralArguments.Type)?.types ?? [type]).map { TypeName.source(of: $0) }.joined(separator: ", ")
 }
 
-// MARK: Kept values
-
 /// The values that a registration keeps for each set of arguments, as a registration for each.
 final class ArgumentVariants: Sendable {
   /// What is kept for one set of arguments.

@@ -119,8 +119,6 @@ extension InitializerRegistry {
   }
 }
 
-// MARK: Values
-
 /// An async initializer, as code sees it that doesn't know the value's type.
 protocol AsyncInitializer: AnyObject, Sendable {
   /// Awaits the value, as the type that the registration is for or as an Optional of it.
@@ -215,8 +213,6 @@ final class AsyncValue<Value: Sendable>: AsyncInitializer {
     }
   }
 }
-
-// MARK: Runs
 
 /// One run of an async initializer: which registration's, for which name, and which run asked for it.
 ///

@@ -180,13 +180,9 @@ extension InitializerRegistry {
     if let optional = Value.self as? any OptionalValue.Type, let none = optional.none as? Value { return none }
     throw missing(Value.self, step: point.step(Value.self), named: point.propertyName, advice: advice())
   }
-}
 
-// MARK: Names
+  // Requests with a name that is a constant, and the question whether anything is registered.
 
-// Requests with a name that is a constant, and the question whether anything is registered.
-
-extension InitializerRegistry {
   /// Returns a value by a name that is a constant; otherwise as ``resolve(_:named:in:)``.
   public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName, in container: AnyObject? = nil
@@ -234,8 +230,6 @@ extension Resolver {
     try registry.resolve(type, named: name, in: container)
   }
 }
-
-// MARK: Resolved registrations
 
 /// A registration, and the registry that its initializer's dependencies come from.
 struct ResolvedRegistration: Identifiable {

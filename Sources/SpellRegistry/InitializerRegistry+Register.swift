@@ -163,14 +163,10 @@ extension InitializerRegistry {
     if let insert { insert(registration) } else { self.insert(registration) }
     return Registration(storage: registration, registry: self)
   }
-}
 
-// MARK: The main actor
+  // Initializers that run on the main actor. Asking for their values anywhere else throws an error of code `.wrongIsolation`,
+  // unless the value is kept and there already; `resolveAsync` goes to the main actor for it.
 
-// Initializers that run on the main actor. Asking for their values anywhere else throws an error of code `.wrongIsolation`,
-// unless the value is kept and there already; `resolveAsync` goes to the main actor for it.
-
-extension InitializerRegistry {
   /// Registers a closure that creates values of a type on the main actor.
   ///
   /// ```swift

@@ -1,8 +1,6 @@
 // From a request to a value, in the order in which it happens: find the registration that wins, take what its scope keeps
 // or run its initializer, call the hooks. The shortest way is in `InitializerRegistry+Supply.swift`; here is what takes more.
 
-// MARK: Asking
-
 extension InitializerRegistry {
   /// Returns a value: the most specific registration's, made or kept as its scope says.
   ///
@@ -88,11 +86,7 @@ extension InitializerRegistry {
     thread.completeResolution()
     return result
   }
-}
 
-// MARK: Making
-
-extension InitializerRegistry {
   /// The value of a registration: what its scope keeps, or what its initializer makes now.
   func value<Value>(
     of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID? = nil,
@@ -232,8 +226,6 @@ extension InjectionError {
     }
   }
 }
-
-// MARK: Resolvers
 
 /// The access of an initializer to its dependencies: the registry, and the point that the value is for.
 ///

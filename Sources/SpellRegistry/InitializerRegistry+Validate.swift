@@ -106,8 +106,6 @@ extension RegistrationStorage {
   }
 }
 
-// MARK: Overlaps
-
 // Registrations that meet at one property with nothing but their age to tell them apart.
 
 extension InitializerRegistry {

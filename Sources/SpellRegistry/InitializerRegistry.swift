@@ -164,11 +164,7 @@ public final class InitializerRegistry: Sendable {
 
   /// Whether a registration here or in a parent is for one class of containers.
   var hasClassConstraints: Bool { table.hasClassConstraints || parent?.hasClassConstraints ?? false }
-}
 
-// MARK: What is current while an initializer runs
-
-extension InitializerRegistry {
   private func override(isWeak: Bool) -> Override? {
     Self.isOverridden.store(true, ordering: .relaxed)
     // What the shared registry makes asks the shared registry, with nothing to refer to.
@@ -209,11 +205,7 @@ extension InitializerRegistry {
     guard let override = Self.override, override.registry.lineage.contains(where: { $0 === self }) else { return }
     override.reference.weaken()
   }
-}
 
-// MARK: Adding and removing
-
-extension InitializerRegistry {
   func insert(_ registration: RegistrationStorage) {
     if let replaced = ThreadState.write({ table.insert(registration) }) { drop([replaced]) }
   }
@@ -238,8 +230,6 @@ extension InitializerRegistry {
   }
 }
 
-// MARK: Contexts
-
 /// What a program runs for, which chooses among the initializers that a declared key has.
 ///
 /// A registry has a context of its own: ``InitializerRegistry/context``.
@@ -256,8 +246,6 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
   /// Looked for once.
   fileprivate static let ofProcess: InjectionContext = isPreviewProcess ? .preview : isTestProcess ? .test : .live
 }
-
-// MARK: References
 
 /// How the properties of an object refer to the registry that was current when the object was made.
 ///
@@ -306,8 +294,6 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
     return InitializerRegistry.shared.epochs.current
   }
 }
-
-// MARK: Reports
 
 /// Who hears of what a test should know of a registry; a test's trait sets it.
 package struct RegistryReporter: Sendable {

@@ -118,8 +118,6 @@ package struct InjectionStep: Sendable {
   }
 }
 
-// MARK: Description
-
 extension InjectionError: CustomStringConvertible {
   /// What went wrong, for whom, the way there with every registration's file and line, and what to do.
   public var description: String {

@@ -125,13 +125,9 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   private func adding(_ making: Making, for context: InjectionContext) -> InjectionKey {
     InjectionKey(scope, at: place, live: live, others: others.merging([context: making]) { $1 })
   }
-}
 
-// MARK: Contexts
+  // What a key's value is in tests and previews, and keys whose initializers run on the main actor or are async.
 
-// What a key's value is in tests and previews, and keys whose initializers run on the main actor or are async.
-
-extension InjectionKey {
   /// Adds the initializer to use in a registry whose context is `.test`.
   ///
   /// ```swift

@@ -17,8 +17,6 @@ public protocol InjectionObserver: AnyObject {
   func didInject(_ value: Any, intoProperty name: String)
 }
 
-// MARK: Notification
-
 extension InitializerRegistry {
   /// Reports that a property has a value: to the object that holds it, if that is an ``InjectionObserver``, then to the
   /// hooks of this registry.
@@ -78,8 +76,6 @@ enum ObserverCache {
   }
 }
 
-// MARK: Hooks
-
 /// Which hook runs: its list's address, which is never followed, and its place in that.
 struct RunningHook: Equatable {
   let list: UInt
@@ -125,8 +121,6 @@ struct Hooks: ~Copyable, Sendable {
     }
   }
 }
-
-// MARK: Objects that are filled
 
 /// An object with something left to do once everything is injected into it.
 public protocol PostInjectable {

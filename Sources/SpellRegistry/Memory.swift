@@ -59,8 +59,6 @@ extension ValueMemory {
   }
 }
 
-// MARK: References
-
 /// An object that is used without counting a reference.
 ///
 /// - Precondition: Something else holds it meanwhile: a table what is registered, a caller what it makes.
@@ -128,8 +126,6 @@ extension ValueMemory {
 }
 
 extension AtomicReference: Sendable where Object: Sendable {}
-
-// MARK: Words
 
 /// Atomic words at an address of their own.
 ///

@@ -110,8 +110,6 @@ public struct Registration<Value>: Sendable {
   public func unregister() { registry.remove(storage) }
 }
 
-// MARK: Names
-
 /// The properties that a registration is for, by their names.
 ///
 /// A constant keeps both sides in step, and a string literal means ``equal(to:)``:

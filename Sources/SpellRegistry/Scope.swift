@@ -92,8 +92,6 @@ extension ScopeLifetime: CustomStringConvertible {
   }
 }
 
-// MARK: Caches
-
 /// A set of cached values that can be dropped at once, such as everything that belongs to a session.
 ///
 /// ```swift

@@ -71,8 +71,6 @@ func lowestUsableStackAddress() -> UInt {
   return address < limit && limit - address < 1 << 20
 }
 
-// MARK: Time
-
 /// The time since it was made, on whatever clock it was given.
 final class ElapsedClock: Sendable {
   private let elapsed: @Sendable () -> Duration
@@ -87,8 +85,6 @@ final class ElapsedClock: Sendable {
 
   var now: Duration { elapsed() }
 }
-
-// MARK: Traps
 
 /// Stops the program with a sentence, in release builds too (where `preconditionFailure` says nothing).
 package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {

@@ -82,8 +82,6 @@ public struct PropertyNeed: Sendable {
   public static let unknown = PropertyNeed(necessity: .unknown)
 }
 
-// MARK: Identity
-
 /// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
 public struct PropertyIdentity {
   /// An address that is compared, and never followed.
@@ -104,8 +102,6 @@ public struct PropertyIdentity {
     self.place = place
   }
 }
-
-// MARK: Names
 
 /// The wrapped properties of objects, as reflection shows them.
 package enum WrappedProperties {

@@ -113,8 +113,6 @@
   }
 }
 
-// MARK: Places
-
 /// A place in source, as `Module/File.swift:line`.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline let fileID: StaticString

@@ -179,11 +179,7 @@ extension PropertyStorage {
     if let container { slot.fields.options?.hook?(container, value) }
     registry.notifyObservers(of: value, in: container, at: at)
   }
-}
 
-// MARK: Storing
-
-extension PropertyStorage {
   /// The state, once no thread is making the value.
   private func settledState(
     in container: AnyObject?, on thread: CurrentThread

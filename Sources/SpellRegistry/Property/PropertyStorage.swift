@@ -149,8 +149,6 @@ public import Synchronization
   }
 }
 
-// MARK: Reading
-
 extension PropertyStorage {
   /// Whether there is a value.
   public var hasValue: Bool {
@@ -182,9 +180,7 @@ extension PropertyStorage {
       error.stop(at: slot.record.place)
     }
   }
-}
 
-extension PropertyStorage {
   /// The property as a person reads it: `Lazy<Int>(7, declared at App/Page.swift:3)`.
   ///
   /// - Parameter wrapper: The wrapper's name.
@@ -192,16 +188,12 @@ extension PropertyStorage {
     let text = value.map { "\($0)" } ?? "no value yet"
     return "\(wrapper)<\(TypeName.of(Value.self))>(\(text), declared at \(slot.record.place))"
   }
-}
 
-// MARK: Newer values
-//
-// A property of an object or a struct gets another value by getting other storage. Two kinds of change come while other
-// threads may be reading: re-injection, and the reset of a constant. They link newer storage to this. The first newer
-// storage is read with no lock and lives as long as this; any later one is found under the readers' lock, and goes when
-// the next takes its place. So at most two old values are kept until the property goes.
+  // A property of an object or a struct gets another value by getting other storage. Two kinds of change come while other
+  // threads may be reading: re-injection, and the reset of a constant. They link newer storage to this. The first newer
+  // storage is read with no lock and lives as long as this; any later one is found under the readers' lock, and goes when
+  // the next takes its place. So at most two old values are kept until the property goes.
 
-extension PropertyStorage {
   /// The storage that has taken the place of all others; this one, if none has.
   var newest: PropertyStorage {
     guard let second = slot.record.newer.borrowed else { return self }
@@ -248,8 +240,6 @@ extension PropertySlot {
     return value
   }
 }
-
-// MARK: Memory
 
 /// One allocation for one property: an object with the property's slot behind it.
 ///

@@ -102,8 +102,6 @@
     Self(.async(AsyncValue(initializer)))
   }
 
-  // MARK: The main actor
-
   static func onMainActor<Value: Sendable>(_ initializer: @escaping @MainActor () throws -> Value) -> Self {
     .onMainActor { (_: Resolver) in try initializer() }
   }

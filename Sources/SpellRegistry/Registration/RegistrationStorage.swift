@@ -114,11 +114,7 @@ internal import Synchronization
     kept.retire()
     variants?.retire()
   }
-}
 
-// MARK: Decorators and completions
-
-extension RegistrationStorage {
   /// A value that the initializer has made, after all decorators.
   func decorated<Value>(_ value: Value, _ resolver: Resolver) throws -> Value {
     try additions.withLock(\.decorators).reduce(value) { try Self.typed($1($0, resolver)) }

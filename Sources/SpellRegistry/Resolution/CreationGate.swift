@@ -95,8 +95,6 @@ public import Synchronization
 /// Which gate: its address, compared and never followed.
 typealias GateID = UInt
 
-// MARK: Waiting
-
 /// The threads that sleep until another thread has made a value, each with what it waits for and what it is making.
 ///
 /// One monitor guards the table, for the whole process; it is taken only by a thread that finds a value being made by

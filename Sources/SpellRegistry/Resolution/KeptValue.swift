@@ -202,8 +202,6 @@ final class Box<Content: Sendable>: Sendable {
   init(_ content: Content) { self.content = content }
 }
 
-// MARK: Weak references
-
 /// A weak reference to an object that others hold.
 ///
 /// `@unchecked Sendable`: weak references are themselves safe to read while the object goes, this one never changes, and
