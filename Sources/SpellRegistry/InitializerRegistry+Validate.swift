@@ -135,7 +135,7 @@ extension InitializerRegistry {
   private func overlappingNames() -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }) { registration in
       var key = registration.key
-      (key.name, key.arguments) = (nil, nil)
+      key.name = nil
       return key
     }
     return groups.values.flatMap { group in

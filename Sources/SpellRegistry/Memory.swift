@@ -61,7 +61,7 @@ extension ValueMemory {
 
 /// An object that is used without counting a reference.
 ///
-/// - Precondition: Something else holds it meanwhile: a table what is registered, a caller what it makes.
+/// - Precondition: Something else holds the object meanwhile. A table holds its registrations, and a caller what it makes.
 ///
 /// A count would be what all threads that resolve the same type wait for (benchmark: "resolve singleton, in two threads").
 @safe @frozen @usableFromInline struct Borrowed<Object: AnyObject>: Equatable {
@@ -156,9 +156,9 @@ extension AtomicReference: Sendable where Object: Sendable {}
   }
 }
 
-/// The address of something that stays where it is, as an identity: compared, and never followed.
+/// Returns the address of a value that never moves, as an identity that is compared and never followed.
 ///
-/// - Precondition: It has an atomic in it; other values are passed by a copy, which has another address.
+/// - Precondition: The value contains an atomic. The compiler passes a copy of other values, which has another address.
 @inline(__always) @inlinable func address<Thing: ~Copyable>(of thing: borrowing Thing) -> UInt {
   unsafe withUnsafePointer(to: thing) { UInt(bitPattern: $0) }
 }

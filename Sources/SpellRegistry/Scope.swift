@@ -27,8 +27,8 @@ extension Scope where Value: Sendable {
 
   /// One value, made when it is first asked for and kept until the registration is withdrawn or replaced.
   ///
-  /// Made exactly once, however many threads ask: those that come while it is being made wait for it. A nil is no value:
-  /// it isn't kept, and the next to ask lets it be made again.
+  /// The initializer runs exactly once, however many threads ask: threads that ask while it runs wait for the value. If
+  /// the initializer returns nil, the registry keeps nothing, and runs it again for the next request.
   public static var singleton: Scope { Scope(lifetime: .singleton) }
 
   /// One value for as long as something else holds it; after that, another.

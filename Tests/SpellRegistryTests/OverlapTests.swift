@@ -96,4 +96,16 @@ import Testing
     registry.register((any CustomStringConvertible).self) { 8 }
     #expect(errors(.ambiguous).isEmpty)
   }
+
+  @Test("registrations with arguments of different types don't overlap, and those of one type do")
+  func arguments() {
+    func problems<Other>(_ other: Other.Type) -> [InjectionError.Code] {
+      let registry = InitializerRegistry()
+      registry.register(Ticket.self, arguments: Int.self, named: .containing("in")) { Ticket($1) }
+      registry.register(Ticket.self, arguments: other, named: .containing("out")) { _, _ in Ticket(0) }
+      return registry.validate().map(\.code)
+    }
+    #expect(problems(String.self).isEmpty)
+    #expect(problems(Int.self) == [.ambiguous])
+  }
 }

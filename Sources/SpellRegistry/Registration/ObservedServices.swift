@@ -12,7 +12,7 @@ struct ObservedServices: ~Copyable, Sendable {
 
   private let first = AtomicReference<Node>()
 
-  // One by one: a node that let go of the next would do so once more inside that.
+  // One node at a time: if each node released the next one, a long list would overflow the stack.
   deinit {
     var node = first.exchange(nil)
     while let current = node { node = current.next.exchange(nil) }

@@ -1,6 +1,7 @@
-/// A value for what demands a `Sendable` one.
+/// A value that is passed to code that requires a `Sendable` one.
 ///
-/// `@unchecked Sendable`: it is made and taken apart by one call, on one thread, or its maker says why it may leave it.
+/// `@unchecked Sendable`: one call makes it and takes the value out again, on one thread. In any other case, a comment where it
+/// is made says why the value may leave the thread.
 struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
 /// Calls `body` on the main actor, which the calling thread has, with what needn't be `Sendable`.
