@@ -17,6 +17,11 @@ internal import SpellRegistry
 /// class's on the main actor, an actor's on the actor, all others on the concurrent executor. Write a method without
 /// `async` if it doesn't wait; it can then be done before ``LaunchSequence/launchImmediately()`` returns.
 public protocol Initializable: LaunchStepConvertible {
+  /// The type itself, which has to be `Sendable`.
+  ///
+  /// Leave it out. A protocol that is `Sendable` would keep an app's default isolation from applying to the type.
+  associatedtype SendableSelf: Sendable = Self
+
   /// Sets the thing up.
   ///
   /// Called once at launch, once more for each retry, and again at the foreground if
@@ -33,17 +38,13 @@ public protocol Initializable: LaunchStepConvertible {
   /// Called at each return. False by default.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool
 
-  /// Returns the health of the thing, for a health check.
-  ///
-  /// Called by ``LaunchSequence/health(within:)`` after the step completed, from any thread and possibly several times at
-  /// once. Healthy by default.
-  func health() async -> StepHealth
-
   /// Undoes what ``perform(with:)`` set up.
   ///
   /// Called after the step completed, when the sequence is shut down or a later step aborts the launch. Does nothing by
   /// default.
-  func shutDown() async
+  ///
+  /// - Throws: An error for the report of the shut-down, which goes on with the other steps.
+  func shutDown() async throws
 }
 
 extension Initializable {
@@ -53,11 +54,8 @@ extension Initializable {
   /// Returns false.
   public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
 
-  /// Returns that the thing is healthy.
-  public func health() async -> StepHealth { .healthy }
-
   /// Does nothing.
-  public func shutDown() async {}
+  public func shutDown() async throws {}
 }
 
 /// An error that a step throws if there is nothing to set up: a key is missing, or the platform lacks the feature.
@@ -88,10 +86,8 @@ public struct SkipInitializer: Error, CustomStringConvertible {
 ///
 /// The instance is registered for properties of exactly the type ``Service``, in the registry that was current when the
 /// launch began. When the service is created again, the new instance replaces the former one, which properties that have it
-/// keep. The service is withdrawn after ``Initializable/shutDown()``, which can still resolve it; what it had replaced
-/// comes back. A service that comes after its step was abandoned isn't registered.
-///
-/// With ``LaunchStepConvertible/lazily(fileID:line:)``, the service is created when it is first resolved.
+/// keep. The service is withdrawn after ``Initializable/shutDown()``, which can still resolve it. A service that comes
+/// after its step was abandoned isn't registered.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service, such as `Database` or `any Tracker`.
   associatedtype Service: Sendable
@@ -107,16 +103,13 @@ public protocol ServiceInitializer: Initializable {
 extension ServiceInitializer {
   /// Creates the service and registers it in the current registry.
   public func perform(with configuration: any Configurable) async throws {
-    try await registerService(with: configuration)
+    StepContext.register(try await makeService(with: configuration))
   }
+}
 
-  /// What performs a step that creates a service.
-  func registerService(with configuration: any Configurable) async throws {
-    let service = try await makeService(with: configuration)
-    if let attempt = StepAttempt.current {
-      attempt.register(service)
-    } else {
-      InitializerRegistry.current.register(instance: service)
-    }
+extension RunningInitializer where Self: ServiceInitializer {
+  /// Creates the service and registers it in the current registry, for a type that is both.
+  public func perform(with configuration: any Configurable) async throws {
+    StepContext.register(try await makeService(with: configuration))
   }
 }

@@ -1,35 +1,31 @@
-internal import SpellRegistry
-
-/// An error that ended a launch.
+/// An error that ended a launch, or a sequence after its launch.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
   /// The kind of error.
   public let code: Code
   /// The id of the step that failed, or that called its own launch; nil if no step is at fault.
   public let id: String?
-  /// The error that the step threw.
+  /// The first error that the step or its service threw; nil if it threw none, as after a timeout.
   public let underlying: (any Error)?
+  /// All that was thrown, in order: by each attempt of each step, by rollbacks, services and shut-downs.
+  ///
+  /// A `CancellationError` of what the sequence cancelled isn't among them.
+  public let errors: [any Error]
   /// The report of the launch; nil if it had not begun.
   public let report: LaunchReport?
-  /// The report of the roll-back, which shut the completed steps down; nil if the launch had not begun.
+  /// The report of the shut-down of the completed steps; nil if the launch had not begun.
   public let rollback: LaunchReport?
   private let message: String
 
   init(
-    _ code: Code, id: String? = nil, underlying: (any Error)? = nil, report: LaunchReport? = nil,
-    rollback: LaunchReport? = nil, _ message: String
+    _ code: Code, id: String? = nil, underlying: (any Error)? = nil, errors: [any Error] = [],
+    report: LaunchReport? = nil, rollback: LaunchReport? = nil, _ message: String
   ) {
-    self.code = code
-    self.id = id
-    self.underlying = underlying
-    self.report = report
-    self.rollback = rollback
-    self.message = message
+    (self.code, self.id, self.underlying, self.errors) = (code, id, underlying, errors)
+    (self.report, self.rollback, self.message) = (report, rollback, message)
   }
 
-  /// The error with the step's id and the underlying error; control characters are escaped.
-  public var description: String {
-    (id.map { "Step \($0.quoted) " } ?? "The launch ") + message + (underlying.map { " [\("\($0)".escaped)]" } ?? "")
-  }
+  /// The error with the step's id and what it threw; control characters are escaped.
+  public var description: String { (id.map { "Step \($0.quoted) " } ?? "The launch ") + message.escaped }
 
   init(reenteredBy id: String) {
     self.init(
@@ -37,6 +33,13 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
       "calls the launch that it is part of, and would wait for itself. Remove the call; a step doesn't wait for its launch."
     )
   }
+
+  /// The message for a caller whose launch is over.
+  static let overMessage = "is over because the sequence was shut down. Create a new sequence to launch again."
+  /// The message for a caller that was cancelled before its call.
+  static let unbegunMessage = "was cancelled before it began. Call launch() again to begin it."
+  /// The message for a caller that doesn't wait any more.
+  static let callerMessage = "goes on for other callers; the task of this caller was cancelled."
 
   /// The ids of the steps that ignored their cancellation and were left behind.
   public var abandoned: [String] {
@@ -56,9 +59,9 @@ extension LaunchError {
 
     /// A step threw an error, and its policy is to abort.
     public static let stepFailed = Code("stepFailed")
-    /// A step exceeded its timeout, and its policy is to abort.
+    /// A step exceeded its timeout or wasn't ready in time, and its policy is to abort.
     public static let timedOut = Code("timedOut")
-    /// A service ended with an error, and its policy is to shut down.
+    /// A service threw or returned unasked, and its policy is to shut down.
     public static let serviceFailed = Code("serviceFailed")
     /// A step called the launch that it is part of.
     public static let reentered = Code("reentered")
@@ -69,12 +72,6 @@ extension LaunchError {
   }
 }
 
-/// An error for a step that took too long.
-struct TimeoutError: Error, CustomStringConvertible {
-  let message: String
-  var description: String { message }
-}
-
 // MARK: Plans
 
 /// An error in the list of a sequence's steps, found before anything runs.
@@ -83,19 +80,12 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The ids of the steps at fault: a cycle from a step back to itself, or a step and the one that it refers to.
   public let path: [String]
-  /// The source location, `Module/File.swift:line`; empty if it isn't known.
-  public let location: String
-  private let message: String
+  /// The error, and what to do about it; control characters of ids are escaped.
+  public let description: String
 
-  init(_ code: Code, path: [String] = [], location: SourcePlace?, _ message: String) {
-    self.code = code
-    self.path = path
-    self.location = location?.description ?? ""
-    self.message = message
+  init(_ code: Code, path: [String] = [], _ message: String) {
+    (self.code, self.path, description) = (code, path, message)
   }
-
-  /// The error, its source location, and what to do about it; control characters of ids are escaped.
-  public var description: String { location.isEmpty ? message : "\(location): \(message)" }
 }
 
 extension LaunchPlanError {

@@ -1,5 +1,3 @@
-internal import Support
-
 /// An event in the life of a sequence, for logs, metrics, traces, and progress.
 ///
 /// ```swift
@@ -16,9 +14,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case foreground
     /// The deferred steps run, after the launch.
     case deferred
-    /// A lazy step runs because its service is resolved.
-    case lazy
-    /// Services run, from the launch to the shut-down. Times are since the launch began.
+    /// Services run, from the launch to the shut-down.
     case running
     /// The completed steps are shut down, at the end or after a failed launch.
     case shutDown
@@ -43,10 +39,14 @@ public struct LaunchEvent: Sendable, Hashable {
     case ended(LaunchReport.Outcome)
     /// The step's service began a run, the first or a later one.
     case serviceBegan(run: Int)
+    /// The step's service is ready.
+    case serviceReady
     /// The step's service ended, and is restarted after a pause.
     case serviceRestarting(after: Duration)
     /// The step's service ended for good. There is a message if it ended by itself.
     case serviceEnded
+    /// A signal came, and the shut-down begins after a while.
+    case draining(Duration)
     /// Nothing has happened for ten seconds, while these steps were under way.
     case waiting(for: [String])
   }
@@ -57,9 +57,9 @@ public struct LaunchEvent: Sendable, Hashable {
   public let phase: Phase
   /// The id of the step; nil if the event is about the whole phase.
   public let id: String?
-  /// The time of the event, since the phase began.
+  /// The time of the event, since the phase began; for deferred steps and services, since the launch began.
   public let time: Duration
-  /// Why the step failed, was skipped or is retried, or another note; nil if there is none.
+  /// Why the step failed, was skipped or is retried, why a shut-down begins, or another note; nil if there is none.
   public let message: String?
 }
 
@@ -74,8 +74,10 @@ extension LaunchEvent: CustomStringConvertible {
       case .retrying(let pause): "failed, next attempt in \(pause.text)"
       case .ended(let outcome): "\(outcome)"
       case .serviceBegan(let run): run == 1 ? "runs" : "runs again"
+      case .serviceReady: "is ready"
       case .serviceRestarting(let pause): "ended, runs again in \(pause.text)"
       case .serviceEnded: "ended"
+      case .draining(let pause): "not ready any more, shuts down in \(pause.text)"
       case .waiting(let ids): "still waiting for \(ids.joined(separator: ", "))"
       }
     return ([phase.rawValue] + [[id, what].compactMap(\.self).joined(separator: " "), message].compactMap(\.self))
@@ -83,54 +85,16 @@ extension LaunchEvent: CustomStringConvertible {
   }
 }
 
-extension LaunchSequence {
-  /// A stream of the events from now on, as they happen.
-  ///
-  /// Each access returns a new stream, so get one before the launch to receive all events. An event comes after the events
-  /// that caused it. The stream buffers events until they are read, and ends when the sequence has been shut down or its
-  /// launch has failed. While there is a stream, a launch that hangs reports every ten seconds which steps it waits for.
-  public var events: AsyncStream<LaunchEvent> { hub.stream() }
-}
-
-/// The streams of a sequence's events.
-final class EventHub: Sendable {
-  private struct State {
-    var streams: [Int: AsyncStream<LaunchEvent>.Continuation] = [:]
-    var lastID = 0
-    var hasEnded = false
-  }
-  private let state = Lock(State())
-
-  /// Whether there is a stream; if not, no event has to be created.
-  var hasStreams: Bool { state.withLock { !$0.streams.isEmpty } }
-
-  func stream() -> AsyncStream<LaunchEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
-    let id = state.withLock { state -> Int? in
-      if state.hasEnded { return nil }
-      state.lastID += 1
-      state.streams[state.lastID] = continuation
-      return state.lastID
+extension LaunchEvent {
+  /// Whether the log has a line about such an event: a failed step, a service that ended or restarts, a shut-down that
+  /// begins, and a launch that hangs.
+  static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
+    switch kind {
+    case .phaseBegan: phase == .shutDown
+    case .ended(let outcome): outcome == .failed && message?.hasPrefix("cancelled") == false
+    case .serviceRestarting, .draining, .waiting: true
+    case .serviceEnded: message != nil
+    case .phaseEnded, .began, .retrying, .serviceBegan, .serviceReady: false
     }
-    guard let id else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [self] _ in
-      _ = state.withLock { $0.streams.removeValue(forKey: id) }
-    }
-    return stream
-  }
-
-  func send(_ event: LaunchEvent) {
-    for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
-  }
-
-  func end() {
-    let streams = state.withLock { state in
-      state.hasEnded = true
-      return Array(state.streams.values)
-    }
-    for stream in streams { stream.finish() }
   }
 }

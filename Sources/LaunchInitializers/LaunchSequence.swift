@@ -1,7 +1,7 @@
 internal import SpellRegistry
 internal import Support
 
-/// Runs a program's setup steps in order, concurrently if possible, and reports what happened.
+/// Runs a program's setup steps in order, concurrently if possible, supervises its services, and shuts it down.
 ///
 /// ```swift
 /// let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
@@ -11,10 +11,10 @@ internal import Support
 ///   FlagsInitializer().after("LoggingInitializer").onFailure(.retry(2, after: .seconds(1)))
 ///   if isDemo { DemoInitializer().requires("db") }
 /// }
-/// exit(try await launch.run(on: [.terminate, .interrupt]))
+/// exit(await launch.run(on: [.terminate, .interrupt]))
 /// ```
 ///
-/// A server or a command-line tool calls ``run(on:secondSignal:shutDownWithin:)``, an app ``launch()`` or
+/// A server or a command-line tool calls ``run(on:drain:shutDownWithin:)``, an app ``launch()`` or
 /// ``launchImmediately()``.
 ///
 /// **Order.** A step that declares no order waits for the previous step that declares none, so a plain list runs line by
@@ -23,13 +23,13 @@ internal import Support
 ///
 /// The plan is checked when the sequence is created, before anything runs. Safe to use from any thread.
 public final class LaunchSequence: Sendable {
-  let plan: LaunchPlan
   let configuration: any Configurable
-  let maxConcurrentSteps: Int
-  let cancellationGracePeriod: Duration
-  let clock: any Clock<Duration>
-  let state = Lock(SequenceState())
-  let hub = EventHub()
+  let plan: LaunchPlan
+  let clock: LaunchClock
+  let log: @Sendable (String) -> Void
+  let state: Lock<SequenceState>
+  /// The jobs for the task that starts them with the priority and the task-local values of the first caller.
+  let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
 
   /// Plans a sequence of steps without running any of them.
   ///
@@ -37,36 +37,37 @@ public final class LaunchSequence: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: The configuration for all steps.
-  ///   - maxConcurrentSteps: The maximum number of steps that run concurrently. See ``launchImmediately()`` for an
-  ///     exception.
+  ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
   ///   - cancellationGracePeriod: How long a cancelled step may go on before it is abandoned.
   ///   - clock: The clock for times, timeouts and pauses. A test passes its own.
-  ///   - fileID: The source file, for messages.
-  ///   - line: The source line, for messages.
+  ///   - log: Takes a line about each step that failed, each service that ended or is restarted, each shut-down that
+  ///     begins, and each wait that takes long. Writes the lines to the standard error by default. Called from any thread.
   ///   - steps: The steps.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan: a cycle, an unknown or ambiguous id, no steps.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
   public init(
     configuration: any Configurable, maxConcurrentSteps: Int = 8, cancellationGracePeriod: Duration = .seconds(1),
-    clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line,
+    clock: any Clock<Duration> = ContinuousClock(), log: (@Sendable (String) -> Void)? = nil,
     @LaunchBuilder _ steps: () -> [LaunchStep]
   ) throws(LaunchPlanError) {
-    let location = SourcePlace(fileID: fileID, line: line)
     if maxConcurrentSteps < 1 {
-      trap(
-        "A launch can't run \(maxConcurrentSteps) steps at once. Set maxConcurrentSteps to at least 1.", at: location)
+      fatalError("A launch can't run \(maxConcurrentSteps) steps at once. Set maxConcurrentSteps to at least 1.")
     }
     if cancellationGracePeriod < .zero {
-      trap(
-        "A cancelled step can't have \(cancellationGracePeriod) to end. Set cancellationGracePeriod to zero or more.",
-        at: location)
+      fatalError(
+        "A cancelled step can't have \(cancellationGracePeriod) to end. Set cancellationGracePeriod to zero or more.")
     }
     self.configuration = configuration
-    self.maxConcurrentSteps = maxConcurrentSteps
-    self.cancellationGracePeriod = cancellationGracePeriod
-    self.clock = clock
-    plan = try LaunchPlan(steps(), stage: configuration.currentStage(), location: location)
+    self.clock = LaunchClock(clock)
+    self.log = log ?? { writeToStandardError("\($0)\n") }
+    plan = try LaunchPlan(steps(), stage: configuration.currentStage())
+    let machine = LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: cancellationGracePeriod)
+    state = Lock(SequenceState(machine: machine))
   }
+
+  deinit { startSource.finish() }
+
+  // MARK: Launching
 
   /// Runs the steps, and returns when all of them have ended.
   ///
@@ -79,22 +80,20 @@ public final class LaunchSequence: Sendable {
   /// `.timeout`.
   ///
   /// - Returns: The report.
-  /// - Throws: ``LaunchError`` if a step failed and its policy is to abort; the completed steps have then been shut down in
-  ///   reverse order. At once, with code `.reentered`, if a step calls the launch it is part of.
+  /// - Throws: ``LaunchError`` if a step or a service failed and its policy is to abort; the completed steps have then been
+  ///   shut down in reverse order. At once, with code `.reentered`, if a step calls the launch it is part of.
   @discardableResult
   public func launch() async throws -> LaunchReport {
-    let (runner, caller) = try begin()
-    runner?.start()
-    return try await result(for: caller)
+    if let id = callingStep, isLaunching { throw LaunchError(reenteredBy: id) }
+    if Task.isCancelled, isNew { throw LaunchError(.cancelled, LaunchError.unbegunMessage) }
+    return try await report(for: enroll(.launch))
   }
 
   /// Begins to run the steps on the main actor, and returns when the remaining steps have to wait.
   ///
   /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and main-actor
-  /// steps that don't suspend, have ended when this returns, if all steps that they wait for have. The others go on as
-  /// with ``launch()``. All ready steps begin here regardless of `maxConcurrentSteps`, because whether a step suspends is
-  /// known only once it runs. A step that blocks the main actor beyond its timeout is cancelled in time, and notices when
-  /// it suspends or returns.
+  /// steps that don't suspend, have ended when this returns, if all steps that they wait for have and fewer than
+  /// `maxConcurrentSteps` others wait. The others go on as with ``launch()``.
   ///
   /// ```swift
   /// func application(_: UIApplication, didFinishLaunchingWithOptions _: [UIApplication.LaunchOptionsKey: Any]?) ->
@@ -104,248 +103,124 @@ public final class LaunchSequence: Sendable {
   /// }
   /// ```
   ///
-  /// On Apple systems before version 26, a call from a task begins the steps a moment later; await ``launch()`` there.
+  /// On Apple systems before version 26, the steps begin a moment later.
   ///
   /// - Returns: The launch, to wait for. It throws what ``launch()`` throws.
   @MainActor @discardableResult
   public func launchImmediately() -> Task<LaunchReport, any Error> {
-    do {
-      let (runner, caller) = try begin()
-      runner?.start(isOnMainActor: true)
-      return Task { try await self.result(for: caller) }
-    } catch {
-      return Task { throw error }
+    if let id = callingStep, isLaunching { return Task { throw LaunchError(reenteredBy: id) } }
+    let call = beginImmediately()
+    return Task { try await report(for: call) }
+  }
+
+  private func report(for call: Int) async throws -> LaunchReport {
+    switch await answer(to: call) {
+    case .report(let report): return report
+    case .error(let error): throw error
+    case .exitCode: return .empty
     }
+  }
+
+  private var isNew: Bool { state.withLock { if case .new = $0.machine.phase { true } else { false } } }
+  private var isLaunching: Bool { state.withLock { if case .launching = $0.machine.phase { true } else { false } } }
+
+  // MARK: What there is to see
+
+  /// Whether the launch has completed and the program serves, for a readiness probe.
+  ///
+  /// False during the launch, while a service has ended and is restarted, from the signal on that begins the shut-down,
+  /// and after it. Takes a lock for a moment.
+  public var isReady: Bool { state.withLock(\.machine.isReady) }
+
+  /// The report of the launch, with the deferred steps so far and what services have thrown since; nil before the launch
+  /// has completed, and if it failed, as its ``LaunchError`` has it.
+  public var report: LaunchReport? { state.withLock(\.machine.launchReport) }
+
+  /// The error that ended the sequence; nil before its end, and if it was shut down after its launch.
+  public var failure: LaunchError? { state.withLock(\.machine.failure) }
+
+  /// A stream of the events from now on, as they happen.
+  ///
+  /// Each access returns a new stream, so get one before the launch to receive all events. An event comes after the events
+  /// that caused it. The stream buffers events until they are read, and ends when the sequence has been shut down or its
+  /// launch has failed. A launch or a shut-down that hangs reports every ten seconds which steps it waits for.
+  public var events: AsyncStream<LaunchEvent> { makeStream() }
+
+  // MARK: Shutting down
+
+  /// Shuts down the completed steps in reverse order, and prevents further steps from beginning.
+  ///
+  /// A step is shut down after the steps that waited for it; independent steps are shut down concurrently. A launch under
+  /// way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. A service is withdrawn
+  /// from the registry after its step was shut down. When this returns, no service runs, but one that was left behind.
+  ///
+  /// A step that exceeds its `.stopTimeout` is cancelled and, after the cancellation grace period, left behind, so a step
+  /// that hangs doesn't hold up the others. When the whole shut-down exceeds `limit`, everything under way is cancelled
+  /// and nothing further begins.
+  ///
+  /// Runs once however many calls there are: all get the same report, and the shortest limit counts. A call from one of
+  /// the sequence's own steps doesn't wait, and returns an empty report.
+  ///
+  /// - Parameter limit: How long the shut-down may take, apart from the cancellation grace period.
+  /// - Returns: The steps in reverse order. A step that threw an error or was left behind is reported as failed, and a step
+  ///   that was not reached in time as not run.
+  /// - Precondition: The limit isn't negative.
+  @discardableResult
+  public func shutDown(within limit: Duration = .seconds(30)) async -> LaunchReport {
+    if limit < .zero { fatalError("A sequence can't shut down in \(limit). Use a limit of zero or more.") }
+    let isOwn = callingStep != nil
+    let call = enroll(.shutDown(within: limit))
+    if isOwn { return .empty }
+    guard case .report(let report) = await answer(to: call) else { return .empty }
+    return report
+  }
+
+  /// Launches, waits for a signal, shuts down, and returns the exit code: the whole life of a server or command-line tool.
+  ///
+  /// ```swift
+  /// exit(await launch.run(on: [.terminate, .interrupt]))
+  /// ```
+  ///
+  /// The first signal begins the shut-down. During the launch, it ends the launch: running steps are cancelled, and
+  /// completed steps are shut down. The second signal ends the process at once, also while steps block every thread, and
+  /// also as process 1 of a container; a handler that was set before the call is called instead. Also returns when a step
+  /// or a service fails, when ``shutDown(within:)`` is called elsewhere, or when the task is cancelled; then, too, the
+  /// first signal lets the shut-down go on. If the sequence has been launched already, only waits and shuts down.
+  ///
+  /// The exit code is 0 if all went well. It is 1 if the launch or a service failed or a shut-down threw an error, was left
+  /// behind or not reached in time; ``failure`` and the log say what happened. If the signal came during the launch, it is
+  /// 128 plus the signal's number, as in shells.
+  ///
+  /// Signals belong to the process: if several sequences run, each one receives every signal.
+  ///
+  /// - Parameters:
+  ///   - signals: The signals to wait for. None if something else in the program handles them, and calls
+  ///     ``shutDown(within:)``.
+  ///   - drain: How long the program goes on after the signal, while ``isReady`` is false, so that load balancers stop
+  ///     sending requests.
+  ///   - limit: How long the shut-down may take; see ``shutDown(within:)``.
+  /// - Returns: The exit code.
+  /// - Precondition: A program can handle each of the signals; SIGKILL and SIGSTOP it can't.
+  @discardableResult
+  public func run(
+    on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,
+    shutDownWithin limit: Duration = .seconds(30)
+  ) async -> Int32 {
+    if let id = callingStep {
+      log("\(LaunchError(reenteredBy: id))")
+      return 1
+    }
+    let listener = SignalListener(signals) { [self] number, arrival in signalArrived(number, arrival) }
+    defer { listener.finish() }
+    guard case .exitCode(let code) = await answer(to: enroll(.run(drain: drain, limit: limit))) else { return 1 }
+    return code
   }
 }
 
 extension LaunchSequence: CustomStringConvertible, CustomReflectable {
   /// The ids of the steps, in the order of the plan; nothing of the configuration.
-  public var description: String { "LaunchSequence(\(plan.steps.map(\.id).joined(separator: ", ")))" }
+  public var description: String { "LaunchSequence(\(plan.ids.joined(separator: ", ")))" }
 
   /// The ids of the steps: the configuration may hold secrets.
-  public var customMirror: Mirror { Mirror(self, children: ["steps": plan.steps.map(\.id)]) }
-}
-
-// MARK: One launch for all calls, and the roll-back if it fails
-
-extension LaunchSequence {
-  /// Begins the launch, unless it has begun.
-  ///
-  /// - Returns: The runner if the caller has to start it, and the caller's number.
-  private func begin() throws -> (runner: LaunchRunner?, caller: Int) {
-    let inner = StepAttempt.step(of: self)
-    let registry = InitializerRegistry.current
-    let isNew = state.withLock { state in if case .new = state.phase { true } else { false } }
-    if isNew, Task.isCancelled {
-      throw LaunchError(.cancelled, "was cancelled before it began. Call launch() again to begin it.")
-    }
-    // Outside the lock because it reads the clock; of several callers' runners, one is used.
-    let new =
-      isNew
-      ? LaunchRunner(self, plan, .launch, in: registry, settled: plan.isDeferred.map { $0 ? .notRun : nil }) { [self] in
-        launchEnded($0.machine, $0.services)
-      } : nil
-    return try state.withLock { state in
-      switch (state.phase, new) {
-      case (.new, let runner?):
-        state.phase = .launching(runner)
-        state.registry = registry
-        return (runner, state.addCaller())
-      case (.launching, _):
-        guard let inner else { return (nil, state.addCaller()) }
-        throw LaunchError(reenteredBy: inner.id)
-      case (.new, nil), (.launched, _), (.failed, _): return (nil, state.addCaller())
-      }
-    }
-  }
-
-  /// The number of inputs to the launch under way; 0 if there is none.
-  ///
-  /// For a test that moves a clock: the end of a pause may show in nothing else.
-  package var inputCount: Int {
-    let runner = state.withLock { state -> LaunchRunner? in
-      if case .launching(let runner) = state.phase { runner } else { nil }
-    }
-    return runner?.inputCount ?? 0
-  }
-
-  /// Waits for the launch's outcome.
-  private func result(for caller: Int) async throws -> LaunchReport {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let outcome: Result<LaunchReport, any Error>? = state.withLock { state in
-          switch state.phase {
-          case .launched(let report): return .success(report)
-          case .failed(let error): return .failure(error)
-          case .new, .launching:
-            state.waiters[caller] = continuation
-            return nil
-          }
-        }
-        if let outcome { continuation.resume(with: outcome) }
-        // The handler may have run before there was a continuation.
-        if Task.isCancelled { stopWaiting(caller) }
-      }
-    } onCancel: {
-      stopWaiting(caller)
-    }
-  }
-
-  /// Ends the wait of a caller that was cancelled; the last one cancels the launch.
-  private func stopWaiting(_ caller: Int) {
-    let (waiter, runner) = state.withLock { state -> (CheckedContinuation<LaunchReport, any Error>?, LaunchRunner?) in
-      guard state.waiters[caller] != nil, case .launching(let runner) = state.phase else { return (nil, nil) }
-      if state.callers == [caller] { return (nil, runner) }
-      state.callers.remove(caller)
-      return (state.waiters.removeValue(forKey: caller), nil)
-    }
-    waiter?.resume(
-      throwing: LaunchError(.cancelled, "goes on for other callers; the task of this caller was cancelled."))
-    runner?.stop(.cancelled)
-  }
-
-  /// Returns when no launch is under way.
-  func launchIsOver() async {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
-        guard case .launching = state.phase else { return true }
-        state.observers.append(continuation)
-        return false
-      }
-      if isOver { continuation.resume() }
-    }
-  }
-
-  private func launchEnded(_ machine: LaunchStateMachine, _ services: [Int: StepAttempt]) {
-    let report = LaunchReport(machine)
-    let hasOffers = state.withLock { state in
-      state.outcomes = machine.steps.map { $0.outcome }
-      for step in state.lazy.completed { state.outcomes[step] = .completed }
-      return !state.lazy.offers.isEmpty
-    }
-    keep(services)
-    guard let stop = machine.stop else {
-      let deferred = prepareDeferred()
-      settle(.launched(report), rollback: .empty)
-      deferred?.start()
-      return
-    }
-    if machine.completed.isEmpty, !hasOffers {
-      return settle(.failed(LaunchError(stop, report, .empty)), rollback: .empty)
-    }
-    Task {
-      await lazyStepsAreOver()
-      let rollback = await shutDownCompleted() ?? .empty
-      settle(.failed(LaunchError(stop, report, rollback)), rollback: rollback)
-    }
-  }
-
-  /// Keeps the attempts whose services are withdrawn when their steps are shut down, and withdraws former ones of the same
-  /// steps.
-  func keep(_ services: [Int: StepAttempt]) {
-    if services.isEmpty { return }
-    let replaced = state.withLock { state in
-      services.compactMap { step, attempt in state.services.updateValue(attempt, forKey: step) }
-    }
-    for attempt in replaced { attempt.withdrawServices() }
-  }
-
-  private func settle(_ phase: SequenceState.Phase, rollback: LaunchReport) {
-    let (waiters, observers) = state.withLock { state in
-      state.phase = phase
-      state.rollback = rollback
-      defer { (state.waiters, state.observers) = ([:], []) }
-      return (state.waiters.values, state.observers)
-    }
-    for waiter in waiters {
-      switch phase {
-      case .launched(let report): waiter.resume(returning: report)
-      case .failed(let error): waiter.resume(throwing: error)
-      case .new, .launching: break
-      }
-    }
-    for observer in observers { observer.resume() }
-    if case .failed = phase { hub.end() }
-  }
-}
-
-extension LaunchError {
-  fileprivate init(_ stop: LaunchStateMachine.Stop, _ report: LaunchReport, _ rollback: LaunchReport) {
-    switch stop {
-    case .failed(let step, let code, let error):
-      self.init(
-        code, id: report.entries[step].id, underlying: error, report: report, rollback: rollback,
-        "failed, so the launch was aborted and the completed steps were shut down.")
-    case .cancelled:
-      self.init(
-        .cancelled, report: report, rollback: rollback, "was cancelled, and the completed steps were shut down.")
-    case .shutDown, .limit:
-      self.init(.shutDown, report: report, rollback: rollback, "was shut down before it had completed.")
-    }
-  }
-}
-
-// MARK: State
-
-/// The state of a sequence, and what waits for it.
-struct SequenceState {
-  enum Phase {
-    case new
-    case launching(LaunchRunner)
-    case launched(LaunchReport)
-    case failed(LaunchError)
-  }
-
-  var phase = Phase.new
-  /// Whether the launch had succeeded before the sequence was shut down.
-  var wasLaunched = false
-  var registry = InitializerRegistry.shared
-  /// How each step ended, from the launch on.
-  var outcomes: [LaunchReport.Outcome] = []
-  /// The attempts that registered services, by the indices of their steps, until the services are withdrawn.
-  var services: [Int: StepAttempt] = [:]
-  /// What an aborted launch shut down.
-  var rollback = LaunchReport.empty
-
-  /// The calls for the launch that were not cancelled; when none is left, the launch is cancelled.
-  var callers: Set<Int> = []
-  /// The calls that already wait.
-  var waiters: [Int: CheckedContinuation<LaunchReport, any Error>] = [:]
-  private var callerCount = 0
-  /// The calls that only wait until the launch is over.
-  var observers: [CheckedContinuation<Void, Never>] = []
-
-  /// The services of completed steps, by the indices of the steps.
-  var supervisors: [Int: ServiceSupervisor] = [:]
-  /// Why the sequence is shut down, if a service failed.
-  var failure: LaunchError?
-  /// The run of the deferred steps.
-  var deferred: (runner: LaunchRunner, report: Task<LaunchReport, Never>)?
-  var lazy = LazySteps()
-
-  var foreground = Foreground()
-  var shutDown: Task<LaunchReport, Never>?
-  var shutDownLimit: Duration?
-  var shutDownRunner: LaunchRunner?
-  /// The listeners of calls of ``LaunchSequence/run(on:)``, which a shut-down without a signal wakes.
-  var listeners: [SignalListener] = []
-
-  /// The passes through the steps at returns to the foreground.
-  struct Foreground {
-    /// Whether the app is in the background.
-    var isInBackground = false
-    /// The pass under way.
-    var pass: Task<LaunchReport, Never>?
-    /// The run of the pass under way.
-    var runner: LaunchRunner?
-    /// The pass after it, or after the launch.
-    var next: Task<LaunchReport, Never>?
-  }
-
-  mutating func addCaller() -> Int {
-    callerCount += 1
-    if case .launching = phase { callers.insert(callerCount) }
-    return callerCount
-  }
+  public var customMirror: Mirror { Mirror(self, children: ["steps": plan.ids]) }
 }

@@ -1,4 +1,3 @@
-internal import SpellRegistry
 internal import Support
 internal import Synchronization
 
@@ -16,36 +15,12 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
 }
 
 extension LaunchSignal {
-  #if os(Windows)
-    /// A request to end the program.
-    public static let terminate = LaunchSignal(rawValue: 15)
-    /// Ctrl-C.
-    public static let interrupt = LaunchSignal(rawValue: 2)
-  #else
-    /// SIGTERM: a request to end the program, as service managers and containers send it.
-    public static let terminate = LaunchSignal(rawValue: SIGTERM)
-    /// SIGINT: Ctrl-C in a terminal.
-    public static let interrupt = LaunchSignal(rawValue: SIGINT)
-    /// SIGHUP: the terminal was closed.
-    public static let hangUp = LaunchSignal(rawValue: SIGHUP)
-    /// SIGQUIT: Ctrl-\ in a terminal.
-    public static let quit = LaunchSignal(rawValue: SIGQUIT)
-    /// SIGUSR1: for a program's own purposes.
-    public static let user1 = LaunchSignal(rawValue: SIGUSR1)
-    /// SIGUSR2: for a program's own purposes.
-    public static let user2 = LaunchSignal(rawValue: SIGUSR2)
-  #endif
-}
-
-/// A policy for a second signal that comes during the shut-down.
-public enum SecondSignalPolicy: Sendable, Hashable {
-  /// The second signal is handled as before ``LaunchSequence/run(on:secondSignal:shutDownWithin:)``: unless a handler was
-  /// set, it ends the process at once. So a second Ctrl-C ends a program that takes too long.
-  case endProcess
-  /// The second signal ends the shut-down: steps under way are cancelled, and the remaining ones aren't shut down.
-  case endShutDown
-  /// The second signal does nothing.
-  case ignore
+  /// SIGTERM: a request to end the program, as service managers and containers send it.
+  public static let terminate = LaunchSignal(rawValue: 15)
+  /// SIGINT: Ctrl-C in a terminal.
+  public static let interrupt = LaunchSignal(rawValue: 2)
+  /// SIGHUP: the terminal was closed.
+  public static let hangUp = LaunchSignal(rawValue: 1)
 }
 
 // MARK: Listening
@@ -54,69 +29,65 @@ public enum SecondSignalPolicy: Sendable, Hashable {
 ///
 /// From its creation until ``finish()``, the signals' former handlers aren't called.
 final class SignalListener: Sendable {
-  private let arrivals: AsyncStream<LaunchSignal?>
-  private let arrival: AsyncStream<LaunchSignal?>.Continuation
+  #if canImport(Dispatch) && !os(Windows)
+    private let id: Int
+  #endif
 
-  init(_ signals: [LaunchSignal]) {
-    (arrivals, arrival) = AsyncStream.makeStream()
+  /// Creates a listener that calls a function for each signal, on the thread of all signals, with the signal's number
+  /// and the number of the arrival.
+  init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
     #if canImport(Dispatch) && !os(Windows)
-      let arrival = arrival
       let numbers = Set(signals.map(\.rawValue))
-      Self.check(numbers)
-      let id = SignalPipe.shared.add(numbers) { arrival.yield(LaunchSignal(rawValue: $0)) }
-      arrival.onTermination = { _ in SignalPipe.shared.remove(id) }
+      for number in numbers where !(1..<NSIG).contains(number) || number == SIGKILL || number == SIGSTOP {
+        Self.refuse(number)
+      }
+      id = SignalPipe.shared.add(numbers, hear)
     #endif
   }
 
-  /// Waits for a signal, or nil from ``wake()``, for which the condition holds.
-  ///
-  /// Also returns nil if the task is cancelled or the listener has finished.
-  @discardableResult
-  func first(where isWanted: @Sendable (LaunchSignal?) -> Bool = { _ in true }) async -> LaunchSignal? {
-    for await signal in arrivals where isWanted(signal) { return signal }
-    return nil
+  /// Ends the listener, and restores the former handlers.
+  func finish() {
+    #if canImport(Dispatch) && !os(Windows)
+      SignalPipe.shared.remove(id)
+    #endif
   }
 
-  /// Ends the wait without a signal.
-  func wake() { arrival.yield(nil) }
+  /// Ends the process as a signal would without a listener, also as process 1, which the kernel spares. If a handler was
+  /// set before, calls that instead.
+  static func endProcess(_ number: Int32) {
+    #if canImport(Dispatch) && !os(Windows)
+      SignalPipe.shared.raise(number)
+    #endif
+  }
 
-  /// Ends the listener, and restores the former handlers.
-  func finish() { arrival.finish() }
+  /// Stops the program for a signal that this platform doesn't have, or that no program can handle.
+  fileprivate static func refuse(_ number: Int32) -> Never {
+    fatalError(
+      "run(on:) can't wait for signal \(number), which no program can handle on this platform. Use .terminate or"
+        + " .interrupt.")
+  }
 }
 
 #if canImport(Dispatch) && !os(Windows)
-  extension SignalListener {
-    /// Stops the program unless there are signals that it can handle.
-    fileprivate static func check(_ numbers: Set<Int32>) {
-      if numbers.isEmpty {
-        trap("run(on:) was called without signals. Pass the signals to wait for, such as [.terminate, .interrupt].")
-      }
-      for number in numbers where !(1..<NSIG).contains(number) || number == SIGKILL || number == SIGSTOP {
-        refuse(number)
-      }
-    }
-
-    /// Stops the program for a signal that this platform doesn't have, or that no program can handle.
-    fileprivate static func refuse(_ number: Int32) -> Never {
-      trap(
-        "run(on:) can't wait for signal \(number), which no program can handle on this platform (its signals are 1 to"
-          + " \(NSIG - 1)). Use .terminate or .interrupt.")
-    }
-  }
-
   /// A pipe from the signal handler, which may do little more than write, to the listeners.
   ///
   /// The handler is set as soon as a listener is added, so no signal is lost. Programs that this one starts don't inherit
-  /// it; they would inherit that a signal is ignored.
+  /// it; they would inherit that a signal is ignored. The queue at the pipe's end has a thread of its own, however many
+  /// others are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
-    private typealias Handler = @convention(c) (Int32) -> Void
+    /// What handled a signal before the first listener.
+    private struct Former {
+      var action: sigaction
+      /// Whether it was a function of the program.
+      var isFunction: Bool
+    }
     private struct State {
-      var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32) -> Void)] = [:]
-      /// The handlers that the signals had before the first listener.
-      var former: [Int32: Handler?] = [:]
+      var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
+      var former: [Int32: Former] = [:]
       var lastID = 0
+      var arrivals = 0
     }
 
     private let state = Lock(State())
@@ -125,7 +96,7 @@ final class SignalListener: Sendable {
     private init() {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
-        trap("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
+        fatalError("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
       }
       for end in ends {
         _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -145,15 +116,17 @@ final class SignalListener: Sendable {
       }
     }
 
-    func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32) -> Void) -> Int {
+    func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32, Int) -> Void) -> Int {
       state.withLock { state in
         state.lastID += 1
         state.listeners[state.lastID] = (numbers, hear)
         for number in numbers where state.former[number] == nil {
-          let former: Handler? = signal(number, handleSignal)
-          // SIG_ERR: the C library keeps the signal for itself.
-          if unsafeBitCast(former, to: Int.self) == -1 { SignalListener.refuse(number) }
-          state.former.updateValue(former, forKey: number)
+          var action = sigaction()
+          _ = sigaction(number, nil, &action)
+          // The result is 0 for the default, 1 to ignore the signal, and -1 if the C library keeps it for itself.
+          let former = unsafeBitCast(signal(number, handleSignal), to: Int.self)
+          if former == -1 { SignalListener.refuse(number) }
+          state.former[number] = Former(action: action, isFunction: former > 1 || former < 0)
         }
         return state.lastID
       }
@@ -164,14 +137,33 @@ final class SignalListener: Sendable {
       state.withLock { state in
         guard let removed = state.listeners.removeValue(forKey: id) else { return }
         for number in removed.numbers where !state.listeners.values.contains(where: { $0.numbers.contains(number) }) {
-          if let former = state.former.removeValue(forKey: number) { _ = signal(number, former) }
+          if var former = state.former.removeValue(forKey: number) { _ = sigaction(number, &former.action, nil) }
         }
       }
     }
 
     private func arrived(_ number: Int32) {
-      let listeners = state.withLock { $0.listeners.values.filter { $0.numbers.contains(number) } }
-      for listener in listeners { listener.hear(number) }
+      let (listeners, arrival) = state.withLock { state in
+        state.arrivals += 1
+        return (state.listeners.values.filter { $0.numbers.contains(number) }, state.arrivals)
+      }
+      for listener in listeners { listener.hear(number, arrival) }
+    }
+
+    func raise(_ number: Int32) {
+      let isFunction = state.withLock { state in
+        guard var former = state.former[number], former.isFunction else { return false }
+        _ = sigaction(number, &former.action, nil)
+        return true
+      }
+      if !isFunction { _ = signal(number, SIG_DFL) }
+      // This thread takes no signals otherwise.
+      var set = sigset_t()
+      sigemptyset(&set)
+      sigaddset(&set, number)
+      pthread_sigmask(SIG_UNBLOCK, &set, nil)
+      _ = kill(getpid(), number)
+      if !isFunction { _exit(128 + number) }
     }
   }
 

@@ -1,18 +1,14 @@
-internal import SpellRegistry
-
-/// A step of a ``LaunchSequence``: an initializer, or a group of steps, and what its modifiers declare.
+/// A step of a ``LaunchSequence``: an initializer, a group of steps or closures, and what its modifiers declare.
 ///
 /// The modifiers of ``LaunchStepConvertible`` create it: `Database().id("db").after("log").timeout(.seconds(5))`. Copying
 /// a step is cheap; each modifier copies its declaration.
 public struct LaunchStep: Sendable {
-  /// What the step is, and what its modifiers declare.
+  /// What the modifiers of a step declare.
   struct Declaration: Sendable {
-    let initializer: any Initializable
+    let work: StepWork
     /// The steps of a group; nil for a step.
     var members: [LaunchStep]?
-    /// The source location of the step, if it is known.
-    var location: SourcePlace?
-    var id: (name: String, location: SourcePlace)?
+    var id: String?
     /// The steps that this one refers to.
     var references: [StepReference] = []
     /// Whether a modifier declares the step's order, so that it doesn't wait for the step listed before it.
@@ -22,12 +18,10 @@ public struct LaunchStep: Sendable {
     var stopTimeout: Duration?
     var stages: Set<ReleaseStage>?
     var condition: (@Sendable (any Configurable) -> Bool)?
-    var rollback: (@Sendable () async -> Void)?
+    var rollback: (@Sendable () async throws -> Void)?
     var exitPolicy = ExitPolicy.shutDown
     /// Whether the step begins only after the launch.
     var isDeferred = false
-    /// Whether the step is performed only when its service is first resolved.
-    var isLazy = false
   }
 
   private final class Box: Sendable {
@@ -38,48 +32,42 @@ public struct LaunchStep: Sendable {
 
   private init(_ declared: Declaration) { box = Box(declared) }
 
-  init(_ initializer: any Initializable, at location: SourcePlace? = nil) {
-    self.init(Declaration(initializer: initializer, location: location))
-  }
+  init(_ initializer: any Initializable) { self.init(work: StepWork(initializer)) }
 
-  /// What the step is, and what its modifiers declare.
+  init(work: StepWork, id: String? = nil) { self.init(Declaration(work: work, id: id)) }
+
+  /// What the modifiers of the step declare.
   var declared: Declaration { box.declared }
-}
 
-extension LaunchStep: LaunchStepConvertible {
-  /// The step itself.
-  public var launchStep: LaunchStep { self }
-
-  /// Returns a changed copy of the step; it is located at `location` unless its location is known.
-  func with(_ location: SourcePlace, _ change: (inout Declaration) -> Void) -> LaunchStep {
+  /// Returns a changed copy of the step.
+  func with(_ change: (inout Declaration) -> Void) -> LaunchStep {
     var declared = declared
-    declared.location = declared.location ?? location
     change(&declared)
     return LaunchStep(declared)
   }
 
   /// Returns the step with what the group around it declares for each of its steps.
-  func inheriting(from group: LaunchStep) -> LaunchStep {
-    let outer = group.declared
-    var inner = declared
-    inner.policy = outer.policy.adding(inner.policy)
-    inner.timeout = inner.timeout ?? outer.timeout
-    inner.stopTimeout = inner.stopTimeout ?? outer.stopTimeout
-    inner.isDeferred = inner.isDeferred || outer.isDeferred
-    if let stages = outer.stages { inner.stages = inner.stages?.intersection(stages) ?? stages }
-    if let outerCondition = outer.condition {
-      let condition = inner.condition
-      inner.condition = { outerCondition($0) && condition?($0) ?? true }
+  func inheriting(from outer: Declaration) -> LaunchStep {
+    with { inner in
+      inner.policy = outer.policy.adding(inner.policy)
+      inner.timeout = inner.timeout ?? outer.timeout
+      inner.stopTimeout = inner.stopTimeout ?? outer.stopTimeout
+      inner.isDeferred = inner.isDeferred || outer.isDeferred
+      if let stages = outer.stages { inner.stages = inner.stages?.intersection(stages) ?? stages }
+      if let outerCondition = outer.condition {
+        let condition = inner.condition
+        inner.condition = { outerCondition($0) && condition?($0) ?? true }
+      }
     }
-    return LaunchStep(inner)
   }
 }
 
-extension LaunchStep: CustomStringConvertible {
+extension LaunchStep: LaunchStepConvertible, CustomStringConvertible {
+  /// The step itself.
+  public var launchStep: LaunchStep { self }
+
   /// The step's id, or the name of its initializer's type.
-  public var description: String {
-    declared.id?.name ?? TypeName.of(type(of: declared.initializer))
-  }
+  public var description: String { declared.id ?? "\(declared.work.type)" }
 }
 
 // MARK: Groups
@@ -102,9 +90,9 @@ extension LaunchStep: CustomStringConvertible {
 /// one of them.
 ///
 /// The other modifiers of a group apply to each of its steps: `.timeout`, `.stopTimeout` and `.onFailure` unless the step
-/// has its own, `.only(in:)` and `.when` in addition to the step's own, and `.deferred()`. Groups can be nested. A group
-/// without steps has nothing to wait for.
-public struct LaunchGroup: LaunchStepConvertible {
+/// has its own, `.only(in:)` and `.when` in addition to the step's own, and `.deferred()`. Groups can be nested. Nothing
+/// waits for the deferred steps of a group that isn't deferred itself.
+public struct LaunchGroup: LaunchStepConvertible, Sendable {
   /// The group as a step.
   public let launchStep: LaunchStep
 
@@ -112,14 +100,9 @@ public struct LaunchGroup: LaunchStepConvertible {
   ///
   /// - Parameters:
   ///   - name: The name, which no step and no other group of the sequence may have.
-  ///   - fileID: The source file, for messages.
-  ///   - line: The source line, for messages.
   ///   - steps: The steps.
-  public init(
-    _ name: String, fileID: StaticString = #fileID, line: UInt = #line, @LaunchBuilder _ steps: () -> [LaunchStep]
-  ) {
-    launchStep = LaunchStep(Nothing()).with(SourcePlace(fileID: fileID, line: line)) { $0.members = steps() }
-      .id(name, fileID: fileID, line: line)
+  public init(_ name: String, @LaunchBuilder _ steps: () -> [LaunchStep]) {
+    launchStep = LaunchStep(Nothing()).with { $0.members = steps() }.id(name)
   }
 
   /// In place of an initializer, which a group doesn't have.
@@ -134,7 +117,7 @@ public struct LaunchGroup: LaunchStepConvertible {
 struct StepReference: Sendable {
   enum Target: Sendable {
     case id(String)
-    case type(any Initializable.Type)
+    case type(ObjectIdentifier, name: String)
   }
   enum Relation: Sendable {
     /// The step waits for the other one.
@@ -149,13 +132,12 @@ struct StepReference: Sendable {
 
   let target: Target
   let relation: Relation
-  let location: SourcePlace
 
   /// The target as a message shows it.
   var name: String {
     switch target {
     case .id(let id): id
-    case .type(let type): TypeName.of(type)
+    case .type(_, let name): name
     }
   }
 }
@@ -166,13 +148,7 @@ struct StepReference: Sendable {
 @resultBuilder
 public enum LaunchBuilder {
   /// Lists an initializer as a step that declares nothing.
-  ///
-  /// `fileID` and `line` are the source location that messages show.
-  public static func buildExpression(
-    _ initializer: any Initializable, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> [LaunchStep] {
-    [LaunchStep(initializer, at: SourcePlace(fileID: fileID, line: line))]
-  }
+  public static func buildExpression(_ initializer: any Initializable) -> [LaunchStep] { [LaunchStep(initializer)] }
 
   /// Lists a step.
   public static func buildExpression(_ step: LaunchStep) -> [LaunchStep] { [step] }

@@ -24,14 +24,8 @@ extension String {
   /// Whether the text consists of printable ASCII, as most does.
   private var isPlain: Bool { utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
 
-  /// The number of columns that the text takes in a terminal.
-  var displayWidth: Int { isPlain ? utf8.count : reduce(0) { $0 + $1.displayWidth } }
-
-  /// The text, padded with spaces to a number of columns.
-  func padded(to width: Int) -> String {
-    let missing = width - displayWidth
-    return missing > 0 ? self + String(repeating: " ", count: missing) : self
-  }
+  /// The text, padded with spaces to a number of characters.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 extension Unicode.Scalar {
@@ -41,26 +35,6 @@ extension Unicode.Scalar {
     // Format characters, except those that join emoji and letters.
     case .format: return value != 0x200C && value != 0x200D && !(0xE0020...0xE007F).contains(value)
     default: return false
-    }
-  }
-}
-
-extension Character {
-  /// The number of columns: 2 for East Asian wide characters and emoji, 0 for a mark without a base, 1 for all others.
-  fileprivate var displayWidth: Int {
-    guard let first = unicodeScalars.first else { return 0 }
-    if first.value < 0x300 { return 1 }
-    if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
-    switch first.value {
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
-      0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
-      0x1F900...0x1F9FF, 0x20000...0x3FFFD:
-      return 2
-    default: break
-    }
-    switch first.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return 0
-    default: return 1
     }
   }
 }

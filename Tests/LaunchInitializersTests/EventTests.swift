@@ -24,34 +24,10 @@ import Testing
         "launch: began", "launch: a began", "launch: a completed", "launch: b began",
         "launch: b failed, next attempt in 0 s: Broken(number: 7)", "launch: b began, attempt 2",
         "launch: b completed", "launch: c began", "launch: c skipped: no key", "launch: ended after 0 s",
-        "shutDown: began", "shutDown: b began", "shutDown: b completed", "shutDown: a began",
+        "shutDown: began: shutDown() was called", "shutDown: b began", "shutDown: b completed", "shutDown: a began",
         "shutDown: a completed", "shutDown: ended after 0 s",
       ])
     for await event in launch.events { Issue.record("\(event) after the end") }
-  }
-
-  @Test("a launch that hangs reports the steps that it waits for")
-  func hanging() async throws {
-    let gate = AsyncLatch()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
-      Do { _ in await gate.wait() }.id("stuck").after()
-      Do { _ in await gate.wait() }.id("too").after()
-    }
-    let events = launch.events
-    let launched = Task { try await launch.launch() }
-    for seconds in [10, 20] {
-      await clock.waitForSleeper(until: .seconds(seconds))
-      clock.advance(by: .seconds(10))
-    }
-    await clock.waitForSleeper(until: .seconds(30))
-    gate.open()
-    _ = try await launched.value
-    await launch.shutDown()
-    var waits: [LaunchEvent] = []
-    for await event in events { if case .waiting = event.kind { waits.append(event) } }
-    #expect(waits.map(\.kind) == [.waiting(for: ["stuck", "too"]), .waiting(for: ["stuck", "too"])])
-    #expect(waits.map(\.time) == [.seconds(10), .seconds(20)])
-    #expect(waits.first?.description == "launch: still waiting for stuck, too")
   }
 
   @Test("each stream of a failing launch ends after the roll-back")

@@ -120,7 +120,8 @@ import Testing
       }.id("net").onFailure(.retry(2, after: .zero))
     }
     let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
-    #expect(error.underlying as? Broken == Broken(number: 3))
+    #expect(error.underlying as? Broken == Broken(number: 1))
+    #expect(error.errors.map { $0 as? Broken } == [1, 2, 3].map { Broken(number: $0) })
     #expect(error.report?.entries.map(\.attempts) == [3])
   }
 

@@ -11,7 +11,7 @@ import Testing
     #expect(nanoseconds == [0, 2_000_000_000, 3_000_000_000, 3_600_000_000_000, 34_560_000_000_000_000])
     for (pause, nanoseconds) in zip(pauses, nanoseconds) {
       let before = DispatchTime.now().uptimeNanoseconds
-      let deadline = LaunchTimer.deadline(after: pause).uptimeNanoseconds
+      let deadline = LaunchClock.deadline(after: pause).uptimeNanoseconds
       let after = DispatchTime.now().uptimeNanoseconds
       #expect((before...after).contains(deadline - UInt64(nanoseconds)))
     }
@@ -19,8 +19,8 @@ import Testing
 
   @Test("beyond the range of Dispatch never come")
   func never() {
-    #expect(LaunchTimer.deadline(after: .nanoseconds(Int64.max)) == .distantFuture)
-    #expect(LaunchTimer.deadline(after: .seconds(Int64.max)) == .distantFuture)
-    #expect(LaunchTimer.deadline(after: .seconds(-1)) <= .now())
+    #expect(LaunchClock.deadline(after: .nanoseconds(Int64.max)) == .distantFuture)
+    #expect(LaunchClock.deadline(after: .seconds(Int64.max)) == .distantFuture)
+    #expect(LaunchClock.deadline(after: .seconds(-1)) <= .now())
   }
 }

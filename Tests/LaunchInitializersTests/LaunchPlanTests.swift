@@ -80,7 +80,6 @@ import Testing
   func empty() throws {
     let error = try mistake { for _ in 0..<0 { step } }
     #expect(error.code == .empty)
-    #expect(error.location.contains("LaunchPlanTests.swift:"))
   }
 
   @Test("a step that waits for itself is an error")
@@ -92,7 +91,7 @@ import Testing
     #expect(try mistake { step.id("a").before("a") }.path == ["a", "a"])
   }
 
-  @Test("a cycle is an error with its path and source location")
+  @Test("a cycle is an error with its path")
   func cycle() throws {
     let error = try mistake {
       step.id("free")
@@ -104,7 +103,6 @@ import Testing
     #expect(error.code == .cycle)
     #expect(error.path == ["c", "b", "a", "c"])
     #expect(error.description.contains("c → b → a → c"))
-    #expect(error.location.contains("LaunchPlanTests.swift:"))
   }
 
   @Test("the error about a cycle says if the listed order is part of the cycle")
@@ -115,17 +113,17 @@ import Testing
       step.id("x").after("b").before("a")
     }
     #expect(error.path == ["a", "x", "b", "a"])
-    #expect(error.description.contains("b waits for a only because it is listed after it"))
+    #expect(error.description.contains(".after() without an id removes that"))
   }
 
-  @Test("two steps with the same id are an error with both source locations")
+  @Test("two steps with the same id are an error")
   func duplicates() throws {
     let error = try mistake {
       step.id("same")
       step.id("same")
     }
     #expect(error.code == .duplicateID)
-    #expect(error.description.split(separator: "LaunchPlanTests.swift:").count == 3)
+    #expect(error.path == ["same"])
   }
 
   @Test("a reference to the type name of several steps is an error")
@@ -149,14 +147,6 @@ import Testing
     #expect(error.path == ["b", "loging"])
     #expect(error.description.contains("Did you mean \"logging\"?"))
     #expect(try mistake { step.id("b").before("zzz") }.description.contains("Give one this id."))
-  }
-
-  @Test("a thousand unknown ids are one error with a short message")
-  func manyUnknown() throws {
-    let error = try mistake { for number in 0..<1_000 { step.id("s\(number)").after("missing \(number)") } }
-    #expect(error.code == .unknownDependency)
-    #expect(error.description.contains("There are 995 more references of that kind."))
-    #expect(error.description.count < 2_000)
   }
 
   @Test("a cycle of ten thousand steps is an error with the whole path and a short message")

@@ -21,7 +21,7 @@ import Testing
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = Do { _ in }.timeout(.zero)
       }
-      #expect(Self.message(result).contains("A step can't be done in 0.0 seconds."))
+      #expect(Self.message(result).contains("Do can't be done in 0.0 seconds."))
     }
 
     @Test("zero retries and a negative pause stop the program")

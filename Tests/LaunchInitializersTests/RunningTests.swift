@@ -5,52 +5,50 @@ import Support
 import TestSupport
 import Testing
 
+/// Does what a test says, for as long as it says.
+private struct Service: RunningInitializer {
+  let journal: Journal
+  let body: @Sendable (Int) async throws -> Void
+  let runs = Counter()
+
+  func perform(with configuration: any Configurable) async throws { journal.note("up") }
+  func run(_ configuration: any Configurable) async throws {
+    let run = runs.increment()
+    journal.note("run \(run)")
+    try await body(run)
+  }
+  func shutDown() async { journal.note("down") }
+}
+
+private let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
+  let (stream, end) = AsyncStream<Never>.makeStream()
+  defer { end.finish() }
+  for await _ in stream {}
+}
+
 @Suite("Running services", .timeLimit(.minutes(10))) struct RunningTests {
   let clock = TestClock()
   let journal = Journal()
 
-  /// Does what a test says, for as long as it says.
-  private struct Service: RunningInitializer {
-    let journal: Journal
-    let body: @Sendable (Int) async throws -> Void
-    let runs = Counter()
-
-    func perform(with configuration: any Configurable) async throws { journal.note("up") }
-    func run(_ configuration: any Configurable) async throws {
-      let run = runs.increment()
-      journal.note("run \(run)")
-      try await body(run)
-    }
-    func shutDown() async { journal.note("down") }
-  }
-
   private func sequence(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
-    try LaunchSequence(configuration: NoConfiguration(), clock: clock, steps)
-  }
-
-  private static let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
-    let (stream, end) = AsyncStream<Never>.makeStream()
-    defer { end.finish() }
-    for await _ in stream {}
+    try LaunchSequence(configuration: NoConfiguration(), clock: clock, log: { _ in }, steps)
   }
 
   @Test("a service begins after its setup, and is cancelled before its shut-down")
   func life() async throws {
-    let began = AsyncLatch()
     let launch = try sequence {
       Service(journal: journal) {
-        began.open()
-        try await Self.untilCancelled($0)
+        try await untilCancelled($0)
         journal.note("cancelled")
       }.id("server")
-      Do(whenShutDown: { journal.note("-after") }) { _ in await began.wait() }.id("after").requires("server")
+      note("after", journal).id("after").requires("server")
     }
     try await launch.launch()
     await launch.shutDown()
-    #expect(journal.entries == ["up", "run 1", "-after", "cancelled", "down"])
+    #expect(journal.entries.filter { $0 != "after" } == ["up", "run 1", "-after", "cancelled", "down"])
   }
 
-  @Test("a service is restarted after growing pauses, and shuts the sequence down when it exits too often")
+  @Test("a service is restarted after growing pauses, and ends the sequence when it exits too often")
   func restart() async throws {
     let launch = try sequence {
       Service(journal: journal) { throw Broken(number: $0) }.id("server").onExit(
@@ -61,9 +59,7 @@ import Testing
     try await launch.launch()
     for pause in [100, 200] {
       await clock.waitForSleeper(until: clock.now.offset + .milliseconds(pause))
-      #expect(
-        await launch.health().steps.first?.health
-          == .unhealthy("isn't running: it failed: Broken(number: \(pause / 100))"))
+      #expect(!launch.isReady)
       clock.advance(by: .milliseconds(pause))
     }
     var kinds: [LaunchEvent.Kind] = []
@@ -73,14 +69,16 @@ import Testing
     }
     #expect(
       kinds == [
-        .serviceBegan(run: 1), .serviceRestarting(after: .milliseconds(100)), .serviceBegan(run: 2),
-        .serviceRestarting(after: .milliseconds(200)), .serviceBegan(run: 3), .serviceEnded,
+        .serviceBegan(run: 1), .serviceReady, .serviceRestarting(after: .milliseconds(100)), .serviceBegan(run: 2),
+        .serviceReady, .serviceRestarting(after: .milliseconds(200)), .serviceBegan(run: 3), .serviceReady,
+        .serviceEnded,
       ])
     #expect(journal.entries == ["up", "run 1", "run 2", "run 3", "down"])
     let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
     #expect(error.code == .serviceFailed)
     #expect(error.id == "server")
-    #expect(error.underlying as? Broken == Broken(number: 3))
+    #expect(error.underlying as? Broken == Broken(number: 1))
+    #expect(error.errors.map { $0 as? Broken } == [1, 2, 3].map { Broken(number: $0) })
   }
 
   @Test("a service that runs longer than the window has all its restarts again")
@@ -91,7 +89,7 @@ import Testing
           try await clock.sleep(for: .seconds(61))
           throw Broken(number: run)
         }
-        try await Self.untilCancelled(run)
+        try await untilCancelled(run)
       }.onExit(.restart(max: 1, within: .seconds(60), backoff: .constant(.seconds(1))))
     }
     try await launch.launch()
@@ -102,42 +100,73 @@ import Testing
       clock.advance(by: .seconds(1))
     }
     while journal.entries.last != "run 5" { await Task.yield() }
-    #expect(launch.isReady)
     await launch.shutDown()
   }
 
-  @Test("a service that returns shuts the sequence down, without an error")
-  func returns() async throws {
-    let launch = try sequence { Service(journal: journal) { _ in } }
-    do {
-      #expect(try await launch.run(on: [LaunchSignal(rawValue: 23)]) == 0)
-    } catch let error as LaunchError {
-      // It was over before the launch was.
-      #expect(error.code == .shutDown)
+  @Test("a service that returns unasked has failed, during the launch and after it", arguments: [false, true])
+  func returns(isSlow: Bool) async throws {
+    let gate = AsyncLatch()
+    let launch = try sequence {
+      Service(journal: journal) { _ in if isSlow { await gate.wait() } }.id("server")
     }
-    #expect(journal.entries.last == "down")
+    let running = Task { await launch.run(on: []) }
+    if isSlow {
+      try await launch.launch()
+      gate.open()
+    }
+    #expect(await running.value == 1)
+    #expect(launch.failure?.code == .serviceFailed)
+    #expect(launch.failure?.id == "server")
+    #expect(launch.failure?.underlying == nil)
+    #expect(journal.entries == ["up", "run 1", "down"])
+  }
+
+  @Test(
+    "a service that is to end goes on to nothing when it returns, and fails with an error", arguments: [false, true])
+  func finish(fails: Bool) async throws {
+    let launch = try sequence {
+      Service(journal: journal) { _ in if fails { throw Broken(number: 3) } }.id("task").onExit(.finish)
+    }
+    let events = launch.events
+    let running = Task { await launch.run(on: []) }
+    for await event in events where event.kind == .serviceEnded { break }
+    if !fails { await launch.shutDown() }
+    #expect(await running.value == (fails ? 1 : 0))
+    #expect(launch.failure?.underlying as? Broken == (fails ? Broken(number: 3) : nil))
+  }
+
+  @Test("a service whose policy is to ignore its exit may fail, and its error is reported")
+  func ignore() async throws {
+    let launch = try sequence {
+      Service(journal: journal) { _ in throw Broken(number: 5) }.id("server").onExit(.ignore)
+    }
+    let events = launch.events
+    try await launch.launch()
+    for await event in events where event.kind == .serviceEnded { break }
+    #expect(launch.isReady)
+    #expect(launch.report?.entries.first?.errors.first as? Broken == Broken(number: 5))
+    #expect(await launch.shutDown().entries.map(\.outcome) == [.completed])
   }
 
   @Test("a service that fails ends a run with its error")
   func fails() async throws {
-    let (launched, journal) = (AsyncLatch(), journal)
+    let launched = AsyncLatch()
     let launch = try sequence {
       Service(journal: journal) { _ in
         await launched.wait()
         throw Broken(number: 7)
       }.id("server")
     }
-    let running = Task { try await launch.run(on: [LaunchSignal(rawValue: 23)]) }
+    let running = Task { await launch.run(on: []) }
     try await launch.launch()
     launched.open()
-    let error = try await #require(throws: LaunchError.self) { try await running.value }
-    #expect(error.code == .serviceFailed)
-    #expect(error.underlying as? Broken == Broken(number: 7))
+    #expect(await running.value == 1)
+    #expect(launch.failure?.code == .serviceFailed)
+    #expect(launch.failure?.underlying as? Broken == Broken(number: 7))
   }
 
   @Test("a service that fails during the launch aborts the launch")
   func failsDuringLaunch() async throws {
-    let journal = journal
     let launch = try sequence {
       Service(journal: journal) { _ in throw Broken() }.id("server")
       Do { _ in try await clock.sleep(for: .seconds(60)) }.id("slow").after("server")
@@ -148,33 +177,37 @@ import Testing
     #expect(journal.entries == ["up", "run 1", "down"])
   }
 
-  @Test("a service whose policy is to ignore its exit is unhealthy after it")
-  func ignore() async throws {
-    let launch = try sequence { Service(journal: journal) { _ in }.id("server").onExit(.ignore) }
+  @Test("what a service throws while it is stopped is in the report of the shut-down, and the exit code is 1")
+  func failsWhenStopped() async throws {
+    let launch = try sequence {
+      Service(journal: journal) {
+        try await untilCancelled($0)
+        throw Broken(number: 9)
+      }.id("queue")
+    }
+    let running = Task { await launch.run(on: []) }
     try await launch.launch()
-    while await launch.health().isHealthy { await Task.yield() }
-    #expect(await launch.health().steps.map(\.health) == [.unhealthy("isn't running: it returned")])
-    #expect(launch.isReady)
-    await launch.shutDown()
+    let report = await launch.shutDown()
+    #expect(report.entries.map(\.outcome) == [.failed])
+    #expect(report.entries[0].message?.contains("Broken(number: 9)") == true)
+    #expect(await running.value == 1)
+    #expect(journal.entries == ["up", "run 1", "down"])
   }
 
-  @Test("a service that ignores its cancellation is left behind at its stop timeout")
+  @Test("a service that ignores its cancellation is left behind, and what it uses isn't shut down")
   func deaf() async throws {
-    let (gate, began) = (AsyncLatch(), AsyncLatch())
+    let gate = AsyncLatch()
     let launch = try sequence {
-      Service(journal: journal) { _ in
-        began.open()
-        await gate.wait()
-      }.id("server").stopTimeout(.seconds(3))
+      Service(journal: journal) { _ in await gate.wait() }.id("server").stopTimeout(.seconds(3))
     }
     try await launch.launch()
-    await began.wait()
     let shutDown = Task { await launch.shutDown() }
     await clock.waitForSleeper(until: .seconds(3))
     clock.advance(by: .seconds(3))
     await clock.waitForSleeper(until: .seconds(4))
     clock.advance(by: .seconds(1))
     #expect(await shutDown.value.entries.map(\.wasAbandoned) == [true])
+    #expect(journal.entries == ["up", "run 1"])
     gate.open()
   }
 
@@ -184,7 +217,7 @@ import Testing
     let launch = try sequence {
       Service(journal: journal) {
         await box.value.withLock { $0 }?.shutDown()
-        try await Self.untilCancelled($0)
+        try await untilCancelled($0)
       }
     }
     box.value.withLock { $0 = launch }
@@ -193,33 +226,11 @@ import Testing
     #expect(journal.entries == ["up", "run 1", "down"])
   }
 
-  @Test("services that exit all the time are each shut down once, and don't run afterwards")
-  func manyEnds() async throws {
-    for _ in 0..<50 {
-      let (journal, ends) = (Journal(), Counter())
-      let launch = try LaunchSequence(configuration: NoConfiguration()) {
-        for number in 0..<4 {
-          Service(journal: journal) { _ in
-            await Task.yield()
-            ends.increment()
-            throw Broken()
-          }.id("\(number)").after().onExit(.restart(max: 5, within: .seconds(60), backoff: .constant(.zero)))
-        }
-      }
-      do { try await launch.launch() } catch {}
-      await launch.shutDown()
-      #expect(journal.entries.count { $0 == "up" } == journal.entries.count { $0 == "down" })
-      let after = ends.value
-      await Task.yield()
-      #expect(ends.value == after)
-    }
-  }
-
   @Test("a type can create a service and run it")
   func serviceThatRuns() async throws {
     struct Server: ServiceInitializer, RunningInitializer {
       func makeService(with configuration: any Configurable) async throws -> Int { 8080 }
-      func run(_ configuration: any Configurable) async throws { try await RunningTests.untilCancelled(1) }
+      func run(_ configuration: any Configurable) async throws { try await untilCancelled(1) }
     }
     let registry = InitializerRegistry()
     try await registry.run {
@@ -227,27 +238,154 @@ import Testing
       try await launch.launch()
       #expect(try registry.resolve(Int.self) == 8080)
       await launch.shutDown()
-      #expect(!registry.isRegistered(Int.self))
+      #expect(throws: InjectionError.self) { try registry.resolve(Int.self) }
     }
-  }
-
-  @Test("a step that asks for the report of the deferred steps gets an empty one")
-  func deferredReportInAStep() async throws {
-    let reports = Journal()
-    let launches = LaunchReference()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
-      Do { _ in reports.note("\(await launches.launch?.deferredReport().entries.count ?? -1)") }.id("asks")
-      Do { _ in }.id("later").deferred()
-    }
-    launches.set(launch)
-    try await launch.launch()
-    #expect(reports.entries == ["0"])
-    #expect(await launch.deferredReport().entries.count == 1)
   }
 }
 
-private final class LaunchReference: Sendable {
-  private let stored = Lock<LaunchSequence?>(nil)
-  var launch: LaunchSequence? { stored.withLock { $0 } }
-  func set(_ launch: LaunchSequence) { stored.withLock { $0 = launch } }
+/// A server that says when it serves, and ends when it is asked to.
+private struct Server: ReadyInitializer {
+  let journal: Journal
+  let mayServe = AsyncLatch()
+  let mayEnd = AsyncLatch()
+  var fails = false
+
+  func perform(with configuration: any Configurable) async throws {}
+  func run(_ service: RunningService) async throws {
+    await mayServe.wait()
+    if fails { throw Broken(number: 4) }
+    journal.note("ready")
+    service.ready()
+    service.ready()
+    await mayEnd.wait()
+    journal.note(Task.isCancelled ? "cancelled" : "ended")
+  }
+  func stop() async {
+    journal.note("stop")
+    mayEnd.open()
+  }
+  func shutDown() async { journal.note("down") }
+}
+
+@Suite("Ready services", .timeLimit(.minutes(10))) struct ReadyTests {
+  let clock = TestClock()
+  let journal = Journal()
+
+  @Test("steps that wait for a service wait until it is ready, and it ends without being cancelled when it is asked to")
+  func life() async throws {
+    let server = Server(journal: journal)
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      server.id("http")
+      note("after", journal).after("http")
+      Do { _ in server.mayServe.open() }.after()
+    }
+    try await launch.launch()
+    #expect(journal.entries == ["ready", "after"])
+    #expect(launch.isReady)
+    await launch.shutDown()
+    #expect(journal.entries == ["ready", "after", "-after", "stop", "ended", "down"])
+  }
+
+  @Test(
+    "a service that isn't ready within its timeout fails the launch, or is gone on without", arguments: [false, true])
+  func timeout(skips: Bool) async throws {
+    let server = Server(journal: journal)
+    server.mayEnd.open()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      let step = server.id("http").timeout(.seconds(5))
+      skips ? step.onFailure(.skip) : step
+      note("after", journal).after("http")
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleeper(until: .seconds(5))
+    while !launch.description.isEmpty, clock.deadlines.count > 1 { await Task.yield() }
+    clock.advance(by: .seconds(5))
+    await clock.waitForSleeper(until: .seconds(6))
+    server.mayServe.open()
+    if skips {
+      #expect(try await launched.value.entries.map(\.outcome) == [.failed, .completed])
+    } else {
+      let error = try await #require(throws: LaunchError.self) { try await launched.value }
+      #expect(error.code == .timedOut)
+      #expect(error.report?.entries.first?.message == "was not ready within its timeout of 5 s")
+    }
+    await launch.shutDown()
+    #expect(journal.entries.last == "down")
+  }
+
+  @Test("a service that fails before it is ready fails the launch with its error")
+  func fails() async throws {
+    var server = Server(journal: journal)
+    server.fails = true
+    server.mayServe.open()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      server.id("http")
+      note("after", journal).after("http")
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.code == .serviceFailed)
+    #expect(error.underlying as? Broken == Broken(number: 4))
+    #expect(journal.entries == ["down"])
+  }
+
+  @Test("run(_:) with a configuration runs the service for a test")
+  func alone() async throws {
+    let server = Server(journal: journal)
+    server.mayServe.open()
+    server.mayEnd.open()
+    try await server.run(NoConfiguration())
+    #expect(journal.entries == ["ready", "ended"])
+  }
+}
+
+@Suite("Steps of closures", .timeLimit(.minutes(10))) struct ClosureTests {
+  @Test("what perform returns is handed to the other closures")
+  func value() async throws {
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      LaunchStep("cache") { _ in
+        7
+      } shutDown: {
+        journal.note("-\($0)")
+      }
+      LaunchStep("queue") { _ in
+        "q"
+      } run: { queue in
+        journal.note("run \(queue)")
+        try await untilCancelled(1)
+      } shutDown: {
+        journal.note("-\($0)")
+      }.after("cache")
+      LaunchStep("nothing") { _ in }
+    }
+    let report = try await launch.launch()
+    #expect(report.entries.map(\.id) == ["cache", "queue", "nothing"])
+    await launch.shutDown()
+    #expect(journal.entries == ["run q", "-q", "-7"])
+  }
+
+  @Test("an error of a shut-down is reported, and the other steps are shut down")
+  func shutDownFails() async throws {
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { journal.note($0) }) {
+      LaunchStep("first") { _ in
+      } shutDown: {
+        journal.note("-first")
+      }
+      LaunchStep("bad") { _ in
+      } shutDown: {
+        throw Broken(number: 2)
+      }
+    }
+    let running = Task { await launch.run(on: []) }
+    try await launch.launch()
+    let report = await launch.shutDown()
+    #expect(report.entries.map(\.outcome) == [.failed, .completed])
+    #expect(report.entries[0].errors.first as? Broken == Broken(number: 2))
+    #expect(await running.value == 1)
+    #expect(
+      journal.entries == [
+        "shutDown: began: shutDown() was called", "shutDown: bad failed: Broken(number: 2)", "-first",
+      ])
+  }
 }

@@ -1,14 +1,20 @@
 #if os(macOS) || os(Linux)
   import Foundation
-  import LaunchInitializers
+  @testable import LaunchInitializers
+  import Support
   import Synchronization
   import TestSupport
   import Testing
 
+  extension LaunchSignal {
+    fileprivate static let user1 = LaunchSignal(rawValue: SIGUSR1)
+    fileprivate static let user2 = LaunchSignal(rawValue: SIGUSR2)
+  }
+
   /// Each in a process of its own, since a signal is for the whole process.
   @Suite("Signals", .timeLimit(.minutes(10))) struct SignalTests {
     private static func sequence(_ journal: Journal = Journal()) throws -> LaunchSequence {
-      try LaunchSequence(configuration: LayeredConfiguration(stage: .test, layers: [])) { note("a", journal) }
+      try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
     }
 
     /// Sends a signal until something has happened.
@@ -19,20 +25,24 @@
       }
     }
 
-    /// The address of what the process does at a signal; 0 where it is the default.
-    private static func handler(of number: Int32) -> UInt {
+    private static func action(of number: Int32) -> sigaction {
       var action = sigaction()
       sigaction(number, nil, &action)
+      return action
+    }
+
+    /// The address of what the process does at a signal; 0 where it is the default.
+    private static func handler(of number: Int32) -> UInt {
       #if canImport(Darwin)
-        return UInt(bitPattern: unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self))
+        return UInt(bitPattern: unsafeBitCast(action(of: number).__sigaction_u.__sa_handler, to: Int.self))
       #else
-        return UInt(bitPattern: unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self))
+        return UInt(bitPattern: unsafeBitCast(action(of: number).__sigaction_handler.sa_handler, to: Int.self))
       #endif
     }
 
     @Test(
       "signals that can't be handled stop the program with a message",
-      arguments: [[], [999], [9], [NSIG], [-1], [15, 0]] as [[Int32]])
+      arguments: [[999], [9], [NSIG], [-1], [15, 0]] as [[Int32]])
     func trap(signals: [Int32]) async throws {
       let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [signals] in
         _ = try await Self.sequence().run(on: signals.map(LaunchSignal.init))
@@ -51,7 +61,7 @@
           try await launch.launch()
           kill(getpid(), SIGTERM)
         }
-        let code = try await launch.run(secondSignal: .ignore)
+        let code = await launch.run()
         #expect(journal.entries == ["a", "-a"])
         exit(code)
       }
@@ -70,23 +80,29 @@
           }
           note("late", journal)
         }
-        let code = try await launch.run(on: [.terminate, .interrupt], secondSignal: .ignore)
+        let code = await launch.run(on: [.terminate, .interrupt])
         #expect(journal.entries == ["a", "-a"])
         exit(code)
       }
     }
 
-    @Test("after the first signal, the former handler gets the signal")
+    @Test("after the run, a signal has its former handler, with the flags that it was set with")
     func restored() async {
       await #expect(processExitsWith: .success) {
         alarm(60)
         enum Heard { static let count = Atomic(0) }
         signal(SIGUSR1) { _ in Heard.count.add(1, ordering: .sequentiallyConsistent) }
+        var action = Self.action(of: SIGUSR1)
+        action.sa_flags = SA_ONSTACK
+        sigaction(SIGUSR1, &action, nil)
+        let flags = Self.action(of: SIGUSR1).sa_flags
         let (launch, former) = (try Self.sequence(), Self.handler(of: SIGUSR1))
-        let running = Task { try await launch.run(on: [.user1, .user2]) }
+        let running = Task { await launch.run(on: [.user1, .user2]) }
         while Self.handler(of: SIGUSR1) == former || !launch.isReady { await Task.yield() }
         kill(getpid(), SIGUSR1)
-        #expect(try await running.value == 0)
+        #expect(await running.value == 0)
+        #expect(Self.handler(of: SIGUSR1) == former)
+        #expect(Self.action(of: SIGUSR1).sa_flags == flags)
         let count = Heard.count.load(ordering: .sequentiallyConsistent)
         await Self.send(SIGUSR1) { Heard.count.load(ordering: .sequentiallyConsistent) > count }
       }
@@ -107,33 +123,67 @@
           await isStopping.wait()
           await Self.send(SIGTERM) { false }
         }
-        exit(try await launch.run())
+        exit(await launch.run())
       }
     }
 
-    @Test("a second signal ends the shut-down with exit code 1 if that is the policy")
-    func secondEndsShutDown() async {
-      await #expect(processExitsWith: .exitCode(1)) {
+    @Test("a second signal calls the handler that was set before")
+    func secondHandler() async {
+      await #expect(processExitsWith: .exitCode(7)) {
         alarm(60)
-        let (isStopping, journal) = (AsyncLatch(), Journal())
-        let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .milliseconds(10)) {
+        signal(SIGUSR1) { _ in _exit(7) }
+        let isStopping = AsyncLatch()
+        let launch = try LaunchSequence(configuration: NoConfiguration()) {
           Do(whenShutDown: {
             isStopping.open()
             await AsyncLatch().wait()
-          }) { _ in }
+          }) { _ in kill(getpid(), SIGUSR1) }
         }
-        // For one that comes when the run is over.
-        signal(SIGUSR2, SIG_IGN)
-        let former = Self.handler(of: SIGUSR2)
         Task {
-          while Self.handler(of: SIGUSR2) == former { await Task.yield() }
-          try await launch.launch()
-          await Self.send(SIGUSR2) { isStopping.isOpen }
-          await Self.send(SIGUSR2) { !journal.entries.isEmpty }
+          await isStopping.wait()
+          await Self.send(SIGUSR1) { false }
         }
-        let code = try await launch.run(on: [.user2], secondSignal: .endShutDown)
-        journal.note("over")
-        exit(code)
+        exit(await launch.run(on: [.user1]))
+      }
+    }
+
+    @Test("a first signal during a shut-down that something else began lets it go on")
+    func firstDuringShutDown() async {
+      await #expect(processExitsWith: .exitCode(1)) {
+        alarm(60)
+        let journal = Journal()
+        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+          Do(whenShutDown: {
+            kill(getpid(), SIGTERM)
+            for _ in 0..<1_000 { await Task.yield() }
+            journal.note("closed")
+          }) { _ in }
+          LaunchStep("server") { _ in
+          } run: { _ in
+            throw Broken()
+          }
+        }
+        let code = await launch.run()
+        if journal.entries == ["closed"] { exit(code) }
+      }
+    }
+
+    @Test("two runs of a sequence count a signal once")
+    func twice() async {
+      await #expect(processExitsWith: .exitCode(0)) {
+        alarm(60)
+        let journal = Journal()
+        let (launch, former) = (try Self.sequence(journal), Self.handler(of: SIGTERM))
+        let other = Task { await launch.run() }
+        Task {
+          while Self.handler(of: SIGTERM) == former { await Task.yield() }
+          try await launch.launch()
+          while launch.state.withLock({ $0.machine.calls.count }) < 2 { await Task.yield() }
+          kill(getpid(), SIGTERM)
+        }
+        let codes = [await launch.run(), await other.value]
+        #expect(journal.entries == ["a", "-a"])
+        exit(codes.max() ?? 1)
       }
     }
 
@@ -143,31 +193,28 @@
         alarm(60)
         let running = try (0..<3).map { _ in
           let launch = try Self.sequence()
-          return Task { _ = try await launch.run(on: [.terminate, .terminate]) }
+          return Task { await launch.run(on: [.terminate, .terminate]) }
         }
         for task in running { task.cancel() }
-        for task in running { _ = await task.result }
+        for task in running { _ = await task.value }
         // Sent until it arrives: a signal ends the process on a thread of the system's choosing, at a time of its own.
         await Self.send(SIGTERM) { false }
       }
     }
 
-    @Test("a run returns when the sequence is shut down elsewhere, and throws what the launch throws")
+    @Test("a run returns when the sequence is shut down elsewhere, and 1 if the launch fails")
     func otherwise() async throws {
       let journal = Journal()
       let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
-      let running = Task { try await launch.run(on: [.user2]) }
       try await launch.launch()
+      let running = Task { await launch.run(on: [.user2]) }
       await launch.shutDown()
-      do {
-        #expect(try await running.value == 0)
-      } catch let error as LaunchError {
-        // Shut down before it began to run.
-        #expect(error.code == .shutDown)
+      #expect(await running.value == 0)
+      let failing = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+        Do { _ in throw Broken() }.id("bad")
       }
-      let failing = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() }.id("bad") }
-      let error = await #expect(throws: LaunchError.self) { try await failing.run(on: [.user2]) }
-      #expect(error?.id == "bad")
+      #expect(await failing.run(on: [.user2]) == 1)
+      #expect(failing.failure?.id == "bad")
     }
 
     @Test("a run whose task is cancelled shuts the sequence down")
@@ -175,9 +222,9 @@
       let journal = Journal()
       let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
       try await launch.launch()
-      let running = Task { try await launch.run(on: [.user2]) }
+      let running = Task { await launch.run(on: [.user2]) }
       running.cancel()
-      #expect(try await running.value == 0)
+      #expect(await running.value == 0)
       #expect(journal.entries == ["a", "-a"])
     }
   }

@@ -20,17 +20,6 @@ import Testing
     #expect(journal.entries == ["one"])
   }
 
-  @Test("a call after the launch doesn't read the clock")
-  func noSecondRun() async throws {
-    let clock = CountingClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) { note("one", journal) }
-    try await launch.launch()
-    let questions = clock.questions
-    #expect(questions > 0)
-    for _ in 0..<10 { try await launch.launch() }
-    #expect(clock.questions == questions)
-  }
-
   @Test("all callers get the same error")
   func oneFailure() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() }.id("bad") }
@@ -165,18 +154,4 @@ import Testing
 /// Something that is there later.
 final class Box<Value: Sendable>: Sendable {
   let value = Lock<Value?>(nil)
-}
-
-/// The system's clock, with a count of how often it was looked at.
-private final class CountingClock: Clock {
-  private let count = Atomic(0)
-  var questions: Int { count.load(ordering: .relaxed) }
-  var now: ContinuousClock.Instant {
-    count.add(1, ordering: .relaxed)
-    return ContinuousClock().now
-  }
-  var minimumResolution: Duration { ContinuousClock().minimumResolution }
-  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-    try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
-  }
 }

@@ -50,14 +50,16 @@ import Testing
       note("needs bad", journal).id("needs bad").requires("bad").deferred()
       note("b", journal).id("b")
     }
+    let events = launch.events
     let report = try await launch.launch()
-    #expect(report.entries.map(\.id) == ["a", "b"])
+    #expect(report.entries.map(\.id) == ["a", "b", "later", "latest", "bad", "needs bad"])
+    #expect(report.entries.map(\.outcome) == [.completed, .completed, .notRun, .notRun, .notRun, .notRun])
     #expect(journal.entries == ["a", "b"])
     #expect(launch.isReady)
     gate.open()
-    let deferred = await launch.deferredReport()
-    #expect(deferred.entries.map(\.id) == ["later", "latest", "bad", "needs bad"])
-    #expect(deferred.entries.map(\.outcome) == [.completed, .completed, .failed, .skipped])
+    for await event in events where event.id == "needs bad" && event.phase == .deferred { break }
+    let deferred = launch.report?.entries.suffix(4).map(\.outcome)
+    #expect(deferred == [.completed, .completed, .failed, .skipped])
     await launch.shutDown()
     #expect(journal.entries.prefix(4) == ["a", "b", "later", "latest"])
     // The two lines are shut down side by side.
@@ -85,7 +87,6 @@ import Testing
       for _ in 0..<round % 13 { await Task.yield() }
       await launch.shutDown()
       await launched
-      _ = await launch.deferredReport()
       #expect(up.value == down.value)
     }
   }
@@ -103,14 +104,14 @@ import Testing
     #expect(error?.description.contains("Add .deferred() to \"a\"") == true)
   }
 
-  @Test("the report is there from the end of the launch to that of the shut-down")
+  @Test("the report is there from the end of the launch on")
   func report() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) { note("only", journal).id("only") }
     #expect(launch.report == nil)
     try await launch.launch()
     #expect(launch.report?.entries.map(\.id) == ["only"])
     await launch.shutDown()
-    #expect(launch.report == nil)
+    #expect(launch.report?.entries.map(\.id) == ["only"])
   }
 
   @Test("there is no report of a launch that failed but in its error")
@@ -121,43 +122,5 @@ import Testing
     let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
     #expect(launch.report == nil)
     #expect(error?.report?.entries.map(\.outcome) == [.failed])
-  }
-
-  private struct Ailing: Initializable {
-    let answer: @Sendable () async -> StepHealth
-    func perform(with configuration: any Configurable) {}
-    func health() async -> StepHealth { await answer() }
-  }
-
-  @Test("a step reports its health, and is unhealthy if it doesn't answer in time")
-  func health() async throws {
-    let gate = AsyncLatch()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
-      note("fine", journal).id("fine")
-      Ailing { .degraded("slow") }.id("slow")
-      Ailing {
-        await gate.wait()
-        return .healthy
-      }.id("stuck")
-      Do { _ in throw SkipInitializer("nothing") }.id("skipped")
-    }
-    #expect(!launch.isReady)
-    #expect(await launch.health().steps.isEmpty)
-    try await launch.launch()
-    #expect(launch.isReady)
-    let asked = Task { await launch.health(within: .seconds(2)) }
-    await clock.waitForSleeper(until: .seconds(2))
-    clock.advance(by: .seconds(2))
-    let health = await asked.value
-    #expect(health.steps.map(\.id) == ["fine", "slow", "stuck"])
-    #expect(health.steps[0].health == .healthy)
-    #expect(health.steps[1].health == .degraded("slow"))
-    #expect(health.steps[2].health == .unhealthy("no answer within 2 s"))
-    #expect(!health.isHealthy)
-    gate.open()
-    #expect(await launch.health().isHealthy)
-    await launch.shutDown()
-    #expect(!launch.isReady)
-    #expect(await launch.health().steps.isEmpty)
   }
 }

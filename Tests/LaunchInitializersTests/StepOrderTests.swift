@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test("the methods of each kind of type run on its actor")
-  func isolation() async throws {
+  @MainActor func isolation() async throws {
     struct Plain: Initializable {
       func perform(with configuration: any Configurable) throws {}
     }
@@ -108,7 +108,7 @@ import Testing
       }
       func shutDown() async { count -= 1 }
     }
-    final class Shared: Initializable {
+    final class Shared: Initializable, Sendable {
       func perform(with configuration: any Configurable) async throws {}
     }
     let (counting, onMain) = (Counting(), OnMain())
@@ -121,8 +121,8 @@ import Testing
     let report = try await launch.launch()
     #expect(report.entries.map(\.id) == ["Plain", "Counting", "OnMain", "Shared"])
     #expect(await counting.count == 1)
-    #expect(await onMain.count == 1)
+    #expect(onMain.count == 1)
     await launch.shutDown()
-    #expect(await onMain.count == 0)
+    #expect(onMain.count == 0)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LaunchInitializers
 import Spellbook
 import Testing
 
@@ -50,7 +51,7 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
 
   @Test("can be in a page with a launch's timeline, which has other ids and isn't styled by it")
   func partOfAPage() async throws {
-    let launch = try LaunchSequence(configuration: LayeredConfiguration.defaultConfiguration()) {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
       LaunchGroup("steps") { Step().id("first") }
     }
     let (graph, timeline) = (registry().graph().svg(), try await launch.launch().svg())
@@ -63,6 +64,11 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
   }
 }
 
+private struct NoConfiguration: Configurable {
+  var serviceStorage: ServiceStorage = [:]
+  func currentStage() -> ReleaseStage { .test }
+  static func defaultConfiguration() -> NoConfiguration { NoConfiguration() }
+}
 private struct Step: Initializable {
   func perform(with configuration: any Configurable) {}
 }

@@ -1,0 +1,82 @@
+internal import Support
+
+#if canImport(Dispatch)
+  internal import Dispatch
+#endif
+
+/// The time since a sequence was created, on its clock.
+struct LaunchClock: Sendable {
+  /// Ends the wait of a timer, unless it has fired.
+  typealias Cancel = @Sendable () -> Void
+
+  private let elapsed: @Sendable () -> Duration
+  private let wait: @Sendable (_ end: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
+
+  init(_ clock: any Clock<Duration>) { self.init(started: clock) }
+
+  private init<Base: Clock>(started clock: Base) where Base.Duration == Duration {
+    let start = clock.now
+    let elapsed = { @Sendable in start.duration(to: clock.now) }
+    self.elapsed = elapsed
+    if clock is ContinuousClock || clock is SuspendingClock {
+      wait = { Self.timer(after: $0 - elapsed(), $1) }
+    } else {
+      wait = { Self.timer(at: start.advanced(by: $0), on: clock, $1) }
+    }
+  }
+
+  var now: Duration { elapsed() }
+
+  /// Calls `body` at a time: on a thread that steps can't block if the clock is one of the system's, in a task if not.
+  func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel { wait(time, body) }
+
+  private static func timer<Base: Clock>(
+    at deadline: Base.Instant, on clock: Base, _ body: @escaping @Sendable () -> Void
+  ) -> Cancel where Base.Duration == Duration {
+    let task = Task {
+      do { try await clock.sleep(until: deadline, tolerance: nil) } catch {
+        // What a clock that can't wait doesn't measure, the system's clock does.
+        try? await Task.sleep(for: max(.zero, clock.now.duration(to: deadline)))
+      }
+      if !Task.isCancelled { body() }
+    }
+    return { task.cancel() }
+  }
+
+  /// Calls `body` after a pause in real time, which stands still while the machine sleeps.
+  static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {
+    #if canImport(Dispatch)
+      let source = DispatchSource.makeTimerSource(queue: queue)
+      source.setEventHandler { callOnThread(body) }
+      source.schedule(deadline: deadline(after: pause), leeway: .milliseconds(1))
+      source.resume()
+      let kept = Lock(source)
+      return { kept.withLock { $0.cancel() } }
+    #else
+      return timer(at: ContinuousClock.now.advanced(by: pause), on: ContinuousClock(), body)
+    #endif
+  }
+
+  #if canImport(Dispatch)
+    /// The queue on which all timers wait.
+    private static let queue = DispatchQueue(label: "LaunchInitializers.timers")
+
+    /// The time on Dispatch's clock; one beyond its range never comes.
+    ///
+    /// Not by a `DispatchTimeInterval`, whose `Int` ends at 2.1 seconds if it has 32 bits.
+    static func deadline(after pause: Duration) -> DispatchTime {
+      let now = Int64(clamping: DispatchTime.now().uptimeNanoseconds)
+      let (deadline, isTooMuch) = now.addingReportingOverflow(max(0, pause.nanoseconds))
+      return isTooMuch ? .distantFuture : DispatchTime(uptimeNanoseconds: UInt64(deadline))
+    }
+  #endif
+}
+
+/// Calls a function on a thread that nothing else blocks: a call that cancels a step runs its cancellation handlers.
+func callOnThread(_ body: @escaping @Sendable () -> Void) {
+  #if canImport(Dispatch)
+    DispatchQueue(label: "LaunchInitializers.call").async(execute: body)
+  #else
+    Task { body() }
+  #endif
+}

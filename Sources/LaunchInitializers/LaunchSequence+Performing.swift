@@ -1,0 +1,398 @@
+internal import SpellRegistry
+internal import Support
+
+/// The machine of a sequence, and the things that its words stand for: tasks, timers, callers, streams.
+struct SequenceState {
+  typealias Job = LaunchMachine.Job
+
+  var machine: LaunchMachine
+  var registry = InitializerRegistry.shared
+  /// The step that the first call for the launch came from.
+  var outer: StepContext?
+  var hasStarter = false
+  var tasks: [Job: Task<Void, Never>] = [:]
+  var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
+  /// The functions that withdraw the services which attempts have registered.
+  var registered: [Int: [(job: Job, withdraw: @Sendable () -> Void)]] = [:]
+  var callers: [Int: Caller] = [:]
+  var streams: [Int: AsyncStream<LaunchEvent>.Continuation] = [:]
+  var lastID = 0
+
+  enum Caller {
+    case enrolled
+    case waiting(CheckedContinuation<LaunchMachine.Answer, Never>)
+    case answered(LaunchMachine.Answer)
+  }
+
+  mutating func nextID() -> Int {
+    lastID += 1
+    return lastID
+  }
+}
+
+// MARK: Inputs and actions
+
+extension LaunchSequence {
+  typealias Job = LaunchMachine.Job
+
+  /// Gives the machine an input, and performs the actions that follow.
+  func handle(_ input: LaunchMachine.Input) { perform(decide(input)) }
+
+  /// Gives the machine an input, and returns the actions that follow.
+  ///
+  /// Events are sent under the lock, so they come in the order in which things happen.
+  private func decide(_ input: LaunchMachine.Input) -> [LaunchMachine.Action] {
+    let time = clock.now
+    return state.withLock { state in state.decide(input, at: time) }
+  }
+
+  private func perform(_ actions: [LaunchMachine.Action]) { for action in actions { perform(action) } }
+
+  fileprivate func perform(_ action: LaunchMachine.Action) {
+    switch action {
+    case .start(let job): startSource.yield(job)
+    case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
+    case .schedule(let timer, let time): schedule(timer, at: time)
+    case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
+    case .withdraw(let job): withdraw(job.step) { $0 == job }
+    case .withdrawAll(let step, let kept): withdraw(step) { $0 != kept }
+    case .event(let event):
+      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log("\(event)") }
+    case .answer(let calls, let answer):
+      for call in calls { self.answer(call, answer) }
+    case .endProcess(let number): SignalListener.endProcess(number)
+    case .over: end()
+    }
+  }
+
+  /// Takes a signal on the thread of all signals, which an action must not block: a cancellation handler may.
+  func signalArrived(_ number: Int32, _ arrival: Int) {
+    let actions = decide(.signal(number, arrival: arrival))
+    for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
+    callOnThread { [self] in perform(actions) }
+  }
+
+  private func schedule(_ timer: LaunchMachine.Timer, at time: Duration) {
+    let body = { @Sendable [self] in
+      state.withLock { $0.timers[timer] = nil }
+      handle(.fired(timer))
+    }
+    // That nothing happens is said in real time, whatever clock the steps have.
+    let set =
+      if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(at: time, body) }
+    let unwanted = state.withLock { state in
+      state.isWanted(timer) ? state.timers.updateValue(set, forKey: timer) : set
+    }
+    unwanted?()
+  }
+
+  /// Ends what is left when the sequence is over.
+  private func end() {
+    let (timers, streams, registered) = state.withLock { state in
+      defer { (state.timers, state.streams, state.registered) = ([:], [:], [:]) }
+      return (state.timers.values, state.streams.values, state.registered.values)
+    }
+    for timer in timers { timer() }
+    for service in registered.joined().reversed() { service.withdraw() }
+    for stream in streams { stream.finish() }
+  }
+}
+
+extension SequenceState {
+  mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
+    let actions = machine.handle(input, at: time)
+    if machine.isObserved {
+      for case .event(let event) in actions { for stream in streams.values { stream.yield(event) } }
+    }
+    return actions
+  }
+
+  /// Whether a timer may still be needed that has just been set.
+  func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
+    if case .over = machine.phase { return false }
+    switch timer {
+    case .timeout(let job), .grace(let job): return machine.jobs[job] != nil
+    case .retry, .restart, .limit, .drain, .watch: return true
+    }
+  }
+}
+
+// MARK: Callers
+
+extension LaunchSequence {
+  /// Makes a call, whose answer the caller may wait for; the first call for the launch sets what all steps run with.
+  func enroll(_ call: LaunchMachine.Call) -> Int {
+    let (id, actions) = decide(call)
+    perform(actions)
+    return id
+  }
+
+  private func decide(_ call: LaunchMachine.Call) -> (id: Int, actions: [LaunchMachine.Action]) {
+    let (time, registry, outer) = (clock.now, InitializerRegistry.current, StepContext.current)
+    let (id, actions, isFirst) = state.withLock { state in
+      let id = state.nextID()
+      state.callers[id] = .enrolled
+      let isFirst = !state.hasStarter && (call.isLaunch || call.isRun)
+      if isFirst { (state.hasStarter, state.registry, state.outer) = (true, registry, outer) }
+      return (id, state.decide(.call(id, call), at: time), isFirst)
+    }
+    // A sequence that is dropped between its jobs is released.
+    if isFirst { Task { [weak self, starts] in for await job in starts { self?.start(job) } } }
+    return (id, actions)
+  }
+
+  /// Waits for the answer to a call.
+  func answer(to call: Int) async -> LaunchMachine.Answer {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer: LaunchMachine.Answer? = state.withLock { state in
+          if case .answered(let answer) = state.callers.removeValue(forKey: call) { return answer }
+          state.callers[call] = .waiting(continuation)
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      handle(.cancelled(call))
+    }
+  }
+
+  private func answer(_ call: Int, _ answer: LaunchMachine.Answer) {
+    let continuation: CheckedContinuation<LaunchMachine.Answer, Never>? = state.withLock { state in
+      if case .waiting(let continuation) = state.callers.removeValue(forKey: call) { return continuation }
+      state.callers[call] = .answered(answer)
+      return nil
+    }
+    continuation?.resume(returning: answer)
+  }
+
+  func makeStream() -> AsyncStream<LaunchEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
+    let id: Int? = state.withLock { state in
+      if case .over = state.machine.phase { return nil }
+      let id = state.nextID()
+      state.streams[id] = continuation
+      state.machine.isObserved = true
+      return id
+    }
+    guard let id else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { state in
+        state.streams[id] = nil
+        state.machine.isObserved = !state.streams.isEmpty
+      }
+    }
+    return stream
+  }
+}
+
+// MARK: Jobs
+
+extension LaunchSequence {
+  /// Begins the launch on the main actor, and returns when the steps that are left wait; returns the call.
+  ///
+  /// The list has the jobs that begin here, since a job that ends here adds those that follow it.
+  @MainActor func beginImmediately() -> Int {
+    let (call, actions) = decide(.launch)
+    let immediate = ImmediateJobs()
+    immediate.perform(actions, in: self)
+    while let job = immediate.next() {
+      // Bound here because the function that binds for an async closure would leave the main actor.
+      let task = StepContext.$current.withValue(context(of: job)) {
+        registry.run {
+          guard #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) else {
+            return Task { @MainActor in await self.work(on: job, immediate) }
+          }
+          return Task.immediate { @MainActor in await self.work(on: job, immediate) }
+        }
+      }
+      keep(task, for: job)
+    }
+    return call
+  }
+
+  private func start(_ job: Job) { keep(registry.run { Task { await self.work(on: job) } }, for: job) }
+
+  private var registry: InitializerRegistry { state.withLock(\.registry) }
+
+  private func context(of job: Job) -> StepContext { StepContext(self, job, in: state.withLock(\.outer)) }
+
+  /// Keeps a task as long as it may have to be cancelled.
+  private func keep(_ task: Task<Void, Never>, for job: Job) {
+    let isCancelled = state.withLock { state in
+      if state.machine.jobs[job] != nil { state.tasks[job] = task }
+      return state.machine.jobs[job]?.isCancelled ?? false
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  /// Does a job, and the next ones that follow from it, in this task: a task for each step would take twice as long (the
+  /// benchmarks "Launch 1,000 steps").
+  private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
+    var next: Job? = first
+    while let job = next {
+      let result = await result(of: job)
+      let (actions, task, timers) = ended(job, result)
+      for timer in timers { timer() }
+      if let immediate { return immediate.perform(actions, in: self) }
+      next = nil
+      for action in actions {
+        if next == nil, let task, case .start(let other) = action {
+          next = other
+          keep(task, for: other)
+        } else {
+          perform(action)
+        }
+      }
+    }
+  }
+
+  /// Notes the end of a job; returns its task if another job can go on in it, since nothing cancels it.
+  private func ended(
+    _ job: Job, _ result: LaunchMachine.Result
+  ) -> ([LaunchMachine.Action], Task<Void, Never>?, [LaunchClock.Cancel]) {
+    let time = clock.now
+    return state.withLock { state in
+      let isFree = state.machine.jobs[job]?.isCancelled == false
+      let task = state.tasks.removeValue(forKey: job)
+      let timers =
+        state.timers.isEmpty
+        ? [] : [.timeout(job), .grace(job)].compactMap { state.timers.removeValue(forKey: $0) }
+      return (state.decide(.ended(job, result), at: time), isFree ? task : nil, timers)
+    }
+  }
+
+  private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {
+    if !state.withLock({ $0.machine.began(job) }) { return .failed(CancellationError(), isRetryable: false) }
+    if let current = StepContext.current, current.sequence === self, current.job == job { return await call(job) }
+    return await StepContext.$current.withValue(context(of: job)) { await call(job) }
+  }
+
+  /// Calls the code of a step.
+  private nonisolated(nonsending) func call(_ job: Job) async -> LaunchMachine.Result {
+    guard let declared = plan.nodes[job.step].declared else { return .completed }
+    do {
+      switch (job.purpose, job.kind) {
+      case (_, .rollBack): try await declared.rollback?()
+      case (_, .run):
+        let service = RunningService(configuration: configuration) { [self] in handle(.ready(job)) }
+        _ = try await declared.work.make(.run(service))
+      case (_, .stop): _ = try await declared.work.make(.stop)
+      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.make(.shutDown)
+      case (.launch, .perform):
+        if let condition = declared.condition, !condition(configuration) {
+          return .skipped("its condition doesn't hold")
+        }
+        _ = try await declared.work.make(.perform(configuration))
+      case (.foreground, .perform):
+        return try await declared.work.make(.performAgain(configuration)) ? .completed : .idle
+      }
+      return .completed
+    } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {
+      return .skipped(skip.reason)
+    } catch {
+      return .failed(error, isRetryable: declared.policy.retry?.condition?(error) ?? true)
+    }
+  }
+}
+
+/// The jobs that `launchImmediately` begins before it returns.
+///
+/// Used on the main actor only; the type doesn't say so because a job's task, which is there, can't.
+private final class ImmediateJobs: Sendable {
+  private let jobs = Lock<[LaunchMachine.Job]?>([])
+
+  /// Performs actions, but leaves the jobs to the caller on the stack, if it has not returned.
+  func perform(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
+    for action in actions {
+      if case .start(let job) = action, hold(job) { continue }
+      sequence.perform(action)
+    }
+  }
+
+  private func hold(_ job: LaunchMachine.Job) -> Bool {
+    jobs.withLock { jobs in
+      jobs?.append(job)
+      return jobs != nil
+    }
+  }
+
+  /// Takes the next job; nil when there is none, and from then on.
+  func next() -> LaunchMachine.Job? {
+    jobs.withLock { jobs in
+      if jobs?.isEmpty ?? true {
+        jobs = nil
+        return nil
+      }
+      return jobs?.removeFirst()
+    }
+  }
+}
+
+// MARK: The step that calls
+
+/// The job that a task belongs to, task-local while it is under way.
+///
+/// A launch so finds that one of its own steps calls it, and a service the attempt that it belongs to.
+final class StepContext: Sendable {
+  @TaskLocal static var current: StepContext?
+
+  let sequence: LaunchSequence
+  let job: LaunchMachine.Job
+  /// The step that called for the launch, of another sequence.
+  private let outer: StepContext?
+
+  init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {
+    (self.sequence, self.job, self.outer) = (sequence, job, outer)
+  }
+
+  /// The id of the step of a sequence from which the caller was called; nil if it is none.
+  fileprivate static func step(of sequence: LaunchSequence) -> String? {
+    var context = current
+    while let inner = context {
+      if inner.sequence === sequence, sequence.isUnderWay(inner.job) { return sequence.plan.nodes[inner.job.step].id }
+      context = inner.outer
+    }
+    return nil
+  }
+
+  /// Registers a service for the attempt that created it, which may have been abandoned; without one, for good.
+  static func register(_ service: some Sendable) {
+    guard let current else { return _ = InitializerRegistry.current.register(instance: service) }
+    current.sequence.register(service, by: current.job)
+  }
+
+  /// Cancels the service that the current job is to stop.
+  static func cancelService() { if let current { current.sequence.handle(.cannotStop(current.job)) } }
+}
+
+extension LaunchSequence {
+  /// The id of the step of this sequence that calls.
+  var callingStep: String? { StepContext.step(of: self) }
+
+  fileprivate func isUnderWay(_ job: Job) -> Bool { state.withLock { $0.machine.jobs[job] != nil } }
+
+  fileprivate func register(_ service: some Sendable, by job: Job) {
+    if !isUnderWay(job) { return }
+    let registration = InitializerRegistry.current.register(instance: service)
+    let isWanted = state.withLock { state in
+      let isWanted = state.machine.jobs[job] != nil
+      if isWanted { state.registered[job.step, default: []].append((job, { registration.unregister() })) }
+      return isWanted
+    }
+    if !isWanted { registration.unregister() }
+  }
+
+  /// Withdraws the services that some attempts of a step registered, the last first.
+  private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
+    let services = state.withLock { state in
+      guard let registered = state.registered[step] else { return [@Sendable () -> Void]() }
+      state.registered[step] = registered.filter { !isUnwanted($0.job) }
+      return registered.filter { isUnwanted($0.job) }.map { $0.withdraw }
+    }
+    for withdraw in services.reversed() { withdraw() }
+  }
+}

@@ -1,0 +1,99 @@
+// What the machine says: events, reports and errors.
+
+extension LaunchMachine {
+  // MARK: Events
+
+  /// Notes an event about a step or a whole phase.
+  mutating func event(
+    _ kind: LaunchEvent.Kind, _ purpose: Purpose, _ step: Int? = nil, message: String? = nil,
+    isService: Bool = false
+  ) {
+    let isDeferred = step.map { plan.nodes[$0].isDeferred } ?? false
+    let phase: LaunchEvent.Phase =
+      switch purpose {
+      case .launch: isService ? .running : isDeferred ? .deferred : .launch
+      case .foreground: .foreground
+      case .shutDown: .shutDown
+      }
+    guard isObserved || LaunchEvent.isLogged(kind, phase, message) else { return }
+    let time = now - passes[purpose.rawValue].began
+    let id = step.map { plan.nodes[$0].id }
+    actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
+  }
+
+  // MARK: Reports
+
+  /// Creates the report of a pass.
+  func report(of purpose: Purpose) -> LaunchReport {
+    let pass = passes[purpose.rawValue]
+    if pass.steps.isEmpty { return .empty }
+    let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
+    let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
+    // For each invisible node, the step because of which it ended when it did.
+    var last: [Int: Int] = [:]
+    var entries: [LaunchReport.Entry] = []
+    entries.reserveCapacity(indices.count)
+    for index in indices {
+      let (node, step) = (plan.nodes[index], pass.steps[index])
+      let awaited = graph[index].compactMap { plan.nodes[$0].declared == nil ? last[$0] : $0 }
+      guard node.declared != nil else {
+        last[index] = awaited.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
+        continue
+      }
+      if !isMentioned(index, purpose) { continue }
+      let isMissed = purpose == .shutDown && step.outcome == .notRun
+      let message = isMissed ? reachedLimit.map { "not shut down within \($0.text)" } : step.message
+      entries.append(
+        LaunchReport.Entry(
+          id: node.id, outcome: step.outcome, queued: step.queued - pass.began, start: step.start - pass.began,
+          end: step.end - pass.began, attempts: step.attempt, message: message, errors: step.errors,
+          waitedFor: awaited.compactMap { isMentioned($0, purpose) ? plan.nodes[$0].id : nil },
+          wasAbandoned: step.wasAbandoned, groups: node.groups))
+    }
+    return LaunchReport(entries)
+  }
+
+  private func isMentioned(_ step: Int, _ purpose: Purpose) -> Bool {
+    switch purpose {
+    case .launch: true
+    case .foreground: passes[1].steps[step].attempt > 0 && !passes[1].steps[step].isUnmentioned
+    case .shutDown: passes[0].steps[step].isUp
+    }
+  }
+
+  // MARK: Errors
+
+  /// Why the sequence shuts down, for the log.
+  var reason: String {
+    switch cause {
+    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes[0].steps[step].message ?? "")"
+    case .cancelled?: "the launch was cancelled"
+    case .asked?, nil: "shutDown() was called"
+    case .signal(let number)?: "signal \(number) came"
+    }
+  }
+
+  /// The error that ended the sequence; nil if it was shut down after its launch.
+  func makeFailure() -> LaunchError? {
+    let (code, id, underlying, message): (LaunchError.Code, Int?, (any Error)?, String)
+    switch cause {
+    case .failed(let step, let failure)?:
+      (code, id, underlying) = (failure, step, passes[0].steps[step].errors.first)
+      message =
+        wasLaunched
+        ? "ended while the program was running, so the sequence was shut down: \(passes[0].steps[step].message ?? "")"
+        : "failed, so the launch was aborted and the completed steps were shut down: \(passes[0].steps[step].message ?? "")"
+    case .cancelled?:
+      (code, id, underlying) = (.cancelled, nil, nil)
+      message = "was cancelled, and the completed steps were shut down."
+    case .asked?, .signal?:
+      if wasLaunched { return nil }
+      (code, id, underlying) = (.shutDown, nil, nil)
+      message = passes[0].steps.isEmpty ? "was shut down before it began." : "was shut down before it had completed."
+    case nil: return nil
+    }
+    return LaunchError(
+      code, id: id.map { plan.nodes[$0].id }, underlying: underlying, errors: errors, report: report(of: .launch),
+      rollback: report(of: .shutDown), message)
+  }
+}

@@ -1,0 +1,208 @@
+// The services of the steps, and the shut-down of all.
+
+extension LaunchMachine {
+  // MARK: Running
+
+  /// Begins the service of a step that has completed.
+  mutating func beginService(of step: Int) {
+    services[step] = ServiceState()
+    passes[0].steps[step].phase = .readying
+    runService(of: step)
+  }
+
+  private mutating func runService(of step: Int) {
+    services[step]?.run += 1
+    let number = services[step]?.run ?? 1
+    event(.serviceBegan(run: number), .launch, step, isService: true)
+    let timeout = passes[0].steps[step].phase == .readying ? declared(step).timeout : nil
+    start(Job(purpose: .launch, kind: .run, step: step, number: number), timeout: timeout)
+  }
+
+  mutating func ready(_ job: Job) {
+    guard jobs[job] != nil, services[job.step]?.isReady == false else { return }
+    services[job.step]?.isReady = true
+    event(.serviceReady, .launch, job.step, isService: true)
+    guard passes[0].steps[job.step].phase == .readying else { return }
+    if declared(job.step).timeout != nil { actions.append(.unschedule(.timeout(job))) }
+    settle(job.step, .launch, .completed, passes[0].steps[job.step].message)
+  }
+
+  /// Ends the launch because a service isn't ready in time, or goes on without it.
+  mutating func notReadyInTime(_ step: Int) {
+    services[step]?.isStopping = true
+    let message = "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
+    settle(step, .launch, .failed, message)
+    if phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
+      close(.failed(step, .timedOut))
+    }
+  }
+
+  mutating func restart(_ step: Int) {
+    guard phase != .closing, phase != .over, services[step]?.isPausing == true else { return }
+    services[step]?.isPausing = false
+    runService(of: step)
+  }
+
+  // MARK: Exits
+
+  mutating func runEnded(_ job: Job, _ result: Result) {
+    let step = job.step
+    guard let service = services[step] else { return }
+    var failure: String?
+    if case .failed(let error, _) = result, !(error is CancellationError && (service.isStopping || phase == .closing)) {
+      failure = "failed: \(error)"
+      note(error, of: step, .launch)
+    }
+    if service.isStopping || phase == .closing {
+      if let failure, phase == .closing { noteInShutDown(step, "its service \(failure)") }
+      serviceEnded(step, message: failure)
+      return serviceMayHaveStopped(step)
+    }
+    let decision = declared(step).exitPolicy.decide(
+      threw: failure != nil, at: now, &services[step, default: ServiceState()].restarts, random: random)
+    let reason = failure ?? "returned without being asked to"
+    switch decision {
+    case .restart(let pause):
+      services[step]?.isPausing = true
+      services[step]?.isReady = false
+      event(.serviceRestarting(after: pause), .launch, step, message: reason, isService: true)
+      schedule(.restart(step), after: pause)
+    case .goOn:
+      serviceEnded(step, message: failure)
+      if passes[0].steps[step].phase == .readying {
+        settle(step, .launch, failure == nil ? .completed : .failed, failure.map { "its service \($0)" })
+      }
+    case .shutDown:
+      serviceEnded(step, message: reason)
+      if passes[0].steps[step].phase == .readying { settle(step, .launch, .failed, "its service \(reason)") }
+      passes[0].steps[step].message = "its service \(reason)"
+      close(.failed(step, .serviceFailed))
+    }
+  }
+
+  /// Notes that the service of a step won't run again.
+  mutating func serviceEnded(_ step: Int, message: String? = nil) {
+    guard services.removeValue(forKey: step) != nil else { return }
+    event(.serviceEnded, .launch, step, message: message, isService: true)
+  }
+
+  // MARK: Shutting down
+
+  /// Lets no step begin any more, and cancels those under way.
+  mutating func stopPasses() {
+    for purpose in [Purpose.launch, .foreground] where passes[purpose.rawValue].isUnderWay {
+      passes[purpose.rawValue].stop()
+      for step in plan.nodes.indices {
+        let state = passes[purpose.rawValue].steps[step]
+        if state.phase == .pausing || state.phase == .waiting && state.attempt > 0 {
+          actions.append(.unschedule(.retry(purpose, step)))
+          settle(step, purpose, .failed, state.message)
+        } else if state.phase == .readying {
+          settle(step, purpose, .failed, "was not ready before the sequence was shut down")
+        }
+      }
+    }
+    for step in services.keys.sorted() where services[step]?.isPausing == true {
+      actions.append(.unschedule(.restart(step)))
+      serviceEnded(step)
+    }
+    // All timers before the first cancellation, whose handlers may take long.
+    let attempts = underWay { $0.kind == .perform }
+    for job in attempts { giveGrace(job) }
+    for job in attempts { cancel(job) }
+  }
+
+  private func underWay(_ isWanted: (Job) -> Bool) -> [Job] {
+    jobs.keys.filter(isWanted).sorted { ($0.step, $0.number) < ($1.step, $1.number) }
+  }
+
+  /// Shuts the steps down when no attempt is left, and ends when nothing is.
+  mutating func proceedClosing() {
+    if !passes[2].isUnderWay {
+      if passes[0].running + passes[1].running > 0 { return }
+      if passes[0].isUnderWay {
+        passes[0].end()
+        if !wasLaunched { event(.phaseEnded, .launch) }
+      }
+      if passes[0].steps.contains(where: \.isUp) { begin(.shutDown) }
+    }
+    if passes[2].isUnderWay { beginReady(.shutDown) }
+    if !jobs.isEmpty || (passes[2].isUnderWay && !passes[2].isIdle) { return }
+    if passes[2].isUnderWay {
+      passes[2].end()
+      event(.phaseEnded, .shutDown)
+    }
+    finish()
+  }
+
+  /// Begins to shut a step down: asks its service to end, if it has one.
+  mutating func beginShutDown(of step: Int) {
+    guard let service = services[step] else {
+      return passes[0].steps[step].isServiceLeft ? settleShutDown(step) : shutDown(step)
+    }
+    passes[2].steps[step].phase = .stopping
+    services[step]?.isStopping = true
+    let timeout = plan.nodes[step].stopTimeout
+    start(Job(purpose: .shutDown, kind: .stop, step: step, number: 1), timeout: timeout)
+    let run = Job(purpose: .launch, kind: .run, step: step, number: service.run)
+    if jobs[run] != nil { schedule(.timeout(run), after: timeout) }
+  }
+
+  mutating func cannotStop(_ job: Job) {
+    guard jobs[job] != nil, let service = services[job.step] else { return }
+    cancel(Job(purpose: .launch, kind: .run, step: job.step, number: service.run))
+  }
+
+  /// Shuts a step down if its service has ended.
+  mutating func serviceMayHaveStopped(_ step: Int) {
+    guard passes[2].isUnderWay, passes[2].steps[step].phase == .stopping, services[step] == nil,
+      jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil
+    else { return }
+    // What a service uses that is still at work isn't shut down.
+    if passes[0].steps[step].isServiceLeft || reachedLimit != nil { return settleShutDown(step) }
+    passes[2].steps[step].phase = .running
+    shutDown(step)
+  }
+
+  private mutating func shutDown(_ step: Int) {
+    start(Job(purpose: .shutDown, kind: .perform, step: step, number: 1), timeout: plan.nodes[step].stopTimeout)
+  }
+
+  mutating func shutDownEnded(_ job: Job, _ state: JobState, _ result: Result) {
+    let step = job.step
+    let late = "took longer than its timeout of \(plan.nodes[step].stopTimeout.text)"
+    if case .failed(let error, _) = result {
+      let isCancellation = error is CancellationError && state.isCancelled
+      if !isCancellation { note(error, of: step, .shutDown) }
+      noteInShutDown(step, isCancellation ? state.isLate ? late : "cancelled" : "\(error)")
+    }
+    settleShutDown(step, note: state.isLate ? late : nil)
+  }
+
+  /// Ends the shut-down of a step.
+  mutating func settleShutDown(_ step: Int, note: String? = nil) {
+    passes[2].running -= 1
+    actions.append(.withdrawAll(step, except: nil))
+    passes[2].steps[step].wasAbandoned = passes[2].steps[step].wasAbandoned || passes[0].steps[step].isServiceLeft
+    if reachedLimit != nil, passes[2].steps[step].phase == .stopping {
+      noteInShutDown(step, "its service was cancelled")
+    }
+    let failure = shutDownNotes[step]
+    settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
+  }
+
+  /// Notes what is wrong with the shut-down of a step.
+  mutating func noteInShutDown(_ step: Int, _ message: String) {
+    shutDownNotes[step] = shutDownNotes[step].map { "\($0); \(message)" } ?? message
+  }
+
+  /// Ends a shut-down that takes too long: what is under way is cancelled, and nothing more begins.
+  mutating func limitReached(_ limit: Duration) {
+    guard phase == .closing, reachedLimit == nil else { return }
+    reachedLimit = limit
+    passes[2].stop()
+    let all = underWay { _ in true }
+    for job in all { giveGrace(job) }
+    for job in all { cancel(job) }
+  }
+}

@@ -1,0 +1,227 @@
+// What happens to a step from its turn to its end, in the launch and at the foreground.
+
+extension LaunchMachine {
+  /// What a visible node's step declares.
+  func declared(_ step: Int) -> LaunchStep.Declaration {
+    guard let declared = plan.nodes[step].declared else { fatalError("An invisible node was begun as a step.") }
+    return declared
+  }
+
+  // MARK: Turns
+
+  /// Makes nodes ready that wait for nothing, and settles those that don't run, with what that makes ready.
+  mutating func makeReady(_ nodes: [Int], _ purpose: Purpose) {
+    var waiting = Array(nodes.reversed())
+    while let node = waiting.popLast() {
+      passes[purpose.rawValue].steps[node].queued = now
+      let takesPart = plan.nodes[node].declared != nil && (purpose == .launch || passes[0].steps[node].isUp)
+      if purpose == .launch, let reason = reasonToSkip(node) {
+        passes[0].steps[node].start = now
+        waiting += finish(node, .launch, .skipped, reason).reversed()
+      } else if takesPart {
+        passes[purpose.rawValue].makeReady(node)
+      } else {
+        passes[purpose.rawValue].steps[node].isUnmentioned = true
+        waiting += finish(node, purpose, .completed, nil).reversed()
+      }
+    }
+  }
+
+  /// Why a node is skipped when its turn comes; nil if it isn't.
+  private mutating func reasonToSkip(_ node: Int) -> String? {
+    if let exclusion = plan.nodes[node].exclusion { return exclusion }
+    guard let required = plan.requirements[node].first(where: { passes[0].steps[$0].outcome != .completed })
+    else { return nil }
+    let culprit = plan.nodes[required].declared == nil ? passes[0].steps[required].culprit ?? required : required
+    passes[0].steps[node].culprit = culprit
+    let what =
+      switch passes[0].steps[culprit].outcome {
+      case .skipped: "was skipped"
+      case .notRun: "was not run"
+      case .completed, .failed: "failed"
+      }
+    let groups = plan.nodes[culprit].groups
+    let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
+    return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
+  }
+
+  /// Ends a node, and returns those that now wait for nothing.
+  private mutating func finish(
+    _ node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
+  ) -> [Int] {
+    let index = purpose.rawValue
+    passes[index].steps[node].phase = .done
+    passes[index].steps[node].outcome = outcome
+    passes[index].steps[node].message = message
+    passes[index].steps[node].end = now
+    if plan.nodes[node].declared != nil, !passes[index].steps[node].isUnmentioned {
+      event(.ended(outcome), purpose, node, message: message)
+    }
+    return passes[index].settled(node, in: plan)
+  }
+
+  /// Ends a step that had begun.
+  mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
+    makeReady(finish(step, purpose, outcome, message), purpose)
+  }
+
+  // MARK: Ends of jobs
+
+  mutating func ended(_ job: Job, _ result: Result) {
+    guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
+    switch (job.purpose, job.kind) {
+    case (.shutDown, .perform): shutDownEnded(job, state, result)
+    case (_, .perform): attemptEnded(job, state, result)
+    case (_, .rollBack):
+      if case .failed(let error, _) = result { note(error, of: job.step, job.purpose) }
+      fail(job.step, job.purpose)
+    case (_, .run): runEnded(job, result)
+    case (_, .stop): serviceMayHaveStopped(job.step)
+    case (_, .undo): break
+    }
+  }
+
+  private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
+    let (step, index) = (job.step, job.purpose.rawValue)
+    let timeout = declared(step).timeout
+    // On a busy machine the timer may be late.
+    let isLate = state.isLate || timeout.map { now - state.start > $0 } ?? false
+    passes[index].steps[step].isLate = isLate
+    let note = isLate ? overrun(step, state) : nil
+    switch result {
+    case .completed, .idle:
+      if case .idle = result { passes[index].steps[step].isUnmentioned = true }
+      if case .completed = result, job.number > 1 || job.purpose == .foreground {
+        actions.append(.withdrawAll(step, except: job))
+      }
+      leaveSlot(job.purpose)
+      guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }
+      passes[0].steps[step].isUp = true
+      passes[0].steps[step].message = note
+      if declared(step).work.runs, phase != .closing { return beginService(of: step) }
+      settle(step, .launch, .completed, note)
+    case .skipped(let reason):
+      leaveSlot(job.purpose)
+      settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
+    case .failed(let error, let isRetryable):
+      actions.append(.withdraw(job))
+      let isCancellation = error is CancellationError && state.isCancelled
+      if !isCancellation { self.note(error, of: step, job.purpose) }
+      let text = isCancellation ? (state.hasBegun ? "cancelled" : "cancelled before it began") : "\(error)"
+      passes[index].steps[step].message =
+        note.map { isCancellation ? $0 : "\($0), then failed: \(text)" } ?? text
+      passes[index].steps[step].isRetryable = isRetryable
+      if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
+      start(
+        Job(purpose: job.purpose, kind: .rollBack, step: step, number: job.number),
+        timeout: plan.nodes[step].stopTimeout)
+    }
+  }
+
+  /// Decides what follows an attempt that failed and has been rolled back.
+  private mutating func fail(_ step: Int, _ purpose: Purpose) {
+    leaveSlot(purpose)
+    let (state, declared) = (passes[purpose.rawValue].steps[step], declared(step))
+    if phase != .closing, let retry = declared.policy.retry, state.isRetryable, state.attempt <= retry.count {
+      let pause = retry.backoff.pause(after: state.attempt, random: random)
+      passes[purpose.rawValue].steps[step].phase = .pausing
+      event(.retrying(after: pause), purpose, step, message: state.message)
+      return schedule(.retry(purpose, step), after: pause)
+    }
+    settle(step, purpose, .failed, state.message)
+    abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
+  }
+
+  /// Ends the launch because of a step, unless its policy is to go on.
+  private mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code) {
+    if purpose == .launch, phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
+      close(.failed(step, code))
+    }
+  }
+
+  private mutating func leaveSlot(_ purpose: Purpose) { passes[purpose.rawValue].running -= 1 }
+
+  /// Notes an error of a step.
+  mutating func note(_ error: any Error, of step: Int, _ purpose: Purpose) {
+    passes[purpose.rawValue].steps[step].errors.append(error)
+    errors.append(error)
+  }
+
+  /// Takes the result of a job that was abandoned.
+  private mutating func endedLate(_ job: Job, _ result: Result) {
+    guard job.kind == .perform, job.purpose != .shutDown else { return }
+    actions.append(.withdraw(job))
+    switch result {
+    case .completed where job.purpose == .launch:
+      actions.append(.start(Job(purpose: .launch, kind: .undo, step: job.step, number: job.number)))
+    case .failed where declared(job.step).rollback != nil:
+      actions.append(.start(Job(purpose: job.purpose, kind: .rollBack, step: job.step, number: job.number)))
+    default: break
+    }
+  }
+
+  // MARK: Time
+
+  mutating func timedOut(_ job: Job) {
+    if jobs[job] == nil { return }
+    jobs[job]?.isLate = true
+    giveGrace(job)
+    cancel(job)
+    if job.kind == .run, passes[0].steps[job.step].phase == .readying { notReadyInTime(job.step) }
+  }
+
+  /// Cancels a job, which may end in its own time.
+  mutating func cancel(_ job: Job) {
+    guard let state = jobs[job], !state.isCancelled else { return }
+    jobs[job]?.isCancelled = true
+    actions.append(.cancel(job))
+  }
+
+  /// Limits the time that a job may go on for after its cancellation.
+  mutating func giveGrace(_ job: Job) {
+    guard jobs[job]?.hasGrace == false else { return }
+    jobs[job]?.hasGrace = true
+    schedule(.grace(job), after: grace)
+  }
+
+  /// The message about an attempt that took longer than its timeout.
+  private func overrun(_ step: Int, _ state: JobState) -> String {
+    let timeout = (declared(step).timeout ?? .zero).text
+    return state.hasBegun
+      ? "took longer than its timeout of \(timeout)" : "did not get a thread within its timeout of \(timeout)"
+  }
+
+  /// Goes on without a job that takes too long and ignores its cancellation.
+  mutating func abandon(_ job: Job) {
+    guard let state = jobs.removeValue(forKey: job) else { return }
+    let (step, index) = (job.step, job.purpose.rawValue)
+    let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
+    actions.append(.unschedule(.timeout(job)))
+    switch (job.purpose, job.kind) {
+    case (_, .undo): return
+    case (_, .rollBack):
+      passes[index].steps[step].wasAbandoned = true
+      passes[index].steps[step].isRetryable = false
+      passes[index].steps[step].message = (passes[index].steps[step].message ?? "failed") + "; its rollback \(ignored)"
+      fail(step, job.purpose)
+    case (_, .run):
+      passes[0].steps[step].isServiceLeft = true
+      noteInShutDown(step, "its service \(ignored)")
+      serviceEnded(step, message: ignored)
+      serviceMayHaveStopped(step)
+    case (_, .stop): serviceMayHaveStopped(step)
+    case (.shutDown, .perform):
+      noteInShutDown(step, state.hasBegun ? ignored : "did not get a thread to shut down")
+      passes[2].steps[step].wasAbandoned = state.hasBegun
+      settleShutDown(step)
+    case (_, .perform):
+      leaveSlot(job.purpose)
+      actions.append(.withdraw(job))
+      passes[index].steps[step].wasAbandoned = state.hasBegun
+      let message =
+        state.hasBegun ? ignored : state.isLate ? overrun(step, state) : "cancelled before it began"
+      settle(step, job.purpose, .failed, message)
+      abort(step, job.purpose, .timedOut)
+    }
+  }
+}

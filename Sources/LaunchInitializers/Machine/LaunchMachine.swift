@@ -1,0 +1,351 @@
+/// The state of a sequence for its whole life: its launch, services, passes at the foreground and shut-down.
+///
+/// It decides and does nothing itself. ``handle(_:at:)`` takes what happened, under the lock of the sequence, and returns
+/// the actions that follow, which ``LaunchSequence`` performs outside the lock. An input about a job that is over changes
+/// nothing, so timers and tasks may come late.
+struct LaunchMachine: Sendable {
+  enum Phase: Sendable {
+    case new
+    case launching
+    case launched
+    /// A signal came, and the shut-down begins after a while.
+    case draining
+    case closing
+    case over
+  }
+
+  let plan: LaunchPlan
+  let maxConcurrentSteps: Int
+  let grace: Duration
+  /// Whether somebody listens to events; if not, only those for the log are created.
+  var isObserved = false
+  /// Returns a number from 0 to 1 for pauses.
+  var random: @Sendable () -> Double = { .random(in: 0...1) }
+
+  var phase = Phase.new
+  /// The passes, by their purposes.
+  var passes = [Pass(), Pass(), Pass()]
+  /// The jobs under way.
+  var jobs: [Job: JobState] = [:]
+  /// The services that run or will run again, by their steps.
+  var services: [Int: ServiceState] = [:]
+  /// The calls that wait for an answer.
+  var calls: [Int: Call] = [:]
+  /// All that was thrown, in order.
+  var errors: [any Error] = []
+  /// Why the sequence shuts down.
+  var cause: Cause?
+  /// Whether the launch had succeeded before that.
+  var wasLaunched = false
+  /// Why the sequence ended or ends, unless it was shut down after its launch.
+  var failure: LaunchError?
+  /// What is wrong with the shut-downs of steps, by the steps.
+  var shutDownNotes: [Int: String] = [:]
+  /// The time limit of the shut-down, once it is reached.
+  var reachedLimit: Duration?
+
+  private var drain = Duration.zero
+  private var limit = Duration.seconds(30)
+  private var firstSignal: Int32?
+  private var lastArrival = 0
+  /// Whether the app is in the background, and whether a pass follows the one under way.
+  private var (isInBackground, isPassDue) = (false, false)
+  /// The calls that wait for the next pass.
+  private var callsForNextPass: [Int] = []
+  /// The number of inputs, and the number when the timer was set that watches it.
+  private var inputs = 0
+  private var watchedInputs: Int?
+
+  /// The latest time of an input.
+  ///
+  /// Clocks are read outside the lock, so an input may have an earlier time than the one that caused it.
+  private(set) var now = Duration.zero
+  var actions: [Action] = []
+
+  /// What is known of a job under way.
+  struct JobState: Sendable {
+    let start: Duration
+    var hasBegun = false
+    var isCancelled = false
+    var isLate = false
+    /// Whether a timer waits for the end of the cancelled job.
+    var hasGrace = false
+  }
+
+  init(_ plan: LaunchPlan, maxConcurrentSteps: Int, grace: Duration) {
+    (self.plan, self.maxConcurrentSteps, self.grace) = (plan, maxConcurrentSteps, grace)
+  }
+
+  /// Takes what happened, and returns what follows.
+  mutating func handle(_ input: Input, at time: Duration) -> [Action] {
+    now = max(now, time)
+    inputs += 1
+    switch input {
+    case .call(let id, let call): answer(call, id)
+    case .cancelled(let id): cancelCall(id)
+    case .ended(let job, let result): ended(job, result)
+    case .ready(let job): ready(job)
+    case .cannotStop(let job): cannotStop(job)
+    case .fired(let timer): fired(timer)
+    case .signal(let number, let arrival): signal(number, arrival)
+    case .background: isInBackground = true
+    }
+    proceed()
+    defer { actions = [] }
+    return actions
+  }
+
+  /// Notes that a job has a thread; returns whether it is still wanted.
+  mutating func began(_ job: Job) -> Bool {
+    // What undoes an attempt that was abandoned isn't waited for.
+    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack }
+    if state.isCancelled { return false }
+    jobs[job]?.hasBegun = true
+    return true
+  }
+
+  /// Whether the launch has completed and no shut-down has begun.
+  private var isServing: Bool { phase == .launched || phase == .draining }
+
+  /// The report of the launch; nil until it has completed, and if it failed.
+  var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
+
+  /// Whether the launch has completed and the sequence serves.
+  var isReady: Bool {
+    guard case .launched = phase else { return false }
+    return services.values.allSatisfy(\.isReady)
+  }
+
+  // MARK: Calls
+
+  private mutating func answer(_ call: Call, _ id: Int) {
+    if phase == .over { return actions.append(.answer([id], finalAnswer(to: call))) }
+    calls[id] = call
+    switch call {
+    case .launch, .run:
+      if case .run(let drain, let limit) = call { (self.drain, self.limit) = (drain, limit) }
+      if phase == .new {
+        phase = .launching
+        begin(.launch)
+      }
+      if isServing, call.isLaunch { settle([id], .report(report(of: .launch))) }
+    case .shutDown(let limit):
+      if phase == .closing { schedule(.limit(limit), after: limit) } else { self.limit = limit }
+      close(.asked)
+    case .foreground: enterForeground(id)
+    }
+  }
+
+  /// The answer to a call after the end.
+  private func finalAnswer(to call: Call) -> Answer {
+    switch call {
+    case .launch: .error(failure ?? LaunchError(.shutDown, LaunchError.overMessage))
+    case .run: .exitCode(exitCode)
+    case .shutDown: .report(report(of: .shutDown))
+    case .foreground: .report(.empty)
+    }
+  }
+
+  private mutating func settle(_ ids: [Int], _ answer: Answer) {
+    for id in ids { calls[id] = nil }
+    if !ids.isEmpty { actions.append(.answer(ids, answer)) }
+  }
+
+  private func ids(where isWanted: (Call) -> Bool) -> [Int] { calls.filter { isWanted($0.value) }.keys.sorted() }
+
+  /// Ends the wait of a caller that was cancelled; the last one that waits for the launch cancels it.
+  private mutating func cancelCall(_ id: Int) {
+    guard let call = calls[id] else { return }
+    switch call {
+    case .launch:
+      guard phase == .launching else { return }
+      if ids(where: { $0.isLaunch || $0.isRun }) == [id] { return close(.cancelled) }
+      settle([id], .error(LaunchError(.cancelled, LaunchError.callerMessage)))
+    case .run: close(phase == .launching ? .cancelled : .asked)
+    case .shutDown, .foreground: break
+    }
+  }
+
+  // MARK: Beginning
+
+  /// Begins a pass through the steps.
+  mutating func begin(_ purpose: Purpose) {
+    let first = passes[purpose.rawValue].begin(plan, isReversed: purpose == .shutDown, at: now)
+    event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
+    if reachedLimit != nil { passes[purpose.rawValue].stop() }
+    makeReady(first, purpose)
+    watch()
+  }
+
+  /// Begins what may begin, and notes what has ended; the last part of every input.
+  private mutating func proceed() {
+    beginReady(.launch)
+    if phase == .launching, passes[0].left == 0 { launched() }
+    beginReady(.foreground)
+    while passes[1].isUnderWay, passes[1].isIdle {
+      endPass()
+      beginReady(.foreground)
+    }
+    if phase == .closing { proceedClosing() }
+  }
+
+  mutating func beginReady(_ purpose: Purpose) {
+    let index = purpose.rawValue
+    while passes[index].running < maxConcurrentSteps, let step = passes[index].popReady() {
+      passes[index].running += 1
+      passes[index].steps[step].phase = .running
+      passes[index].steps[step].attempt += 1
+      if passes[index].steps[step].attempt == 1 { passes[index].steps[step].start = now }
+      event(.began(attempt: passes[index].steps[step].attempt), purpose, step)
+      if purpose == .shutDown { beginShutDown(of: step) } else { startAttempt(of: step, purpose) }
+    }
+  }
+
+  private mutating func startAttempt(of step: Int, _ purpose: Purpose) {
+    let number = passes[purpose.rawValue].steps[step].attempt
+    start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
+  }
+
+  mutating func start(_ job: Job, timeout: Duration?) {
+    jobs[job] = JobState(start: now)
+    actions.append(.start(job))
+    if let timeout { schedule(.timeout(job), after: timeout) }
+  }
+
+  private mutating func launched() {
+    phase = .launched
+    if watchedInputs != nil { actions.append(.unschedule(.watch)) }
+    watchedInputs = nil
+    event(.phaseEnded, .launch)
+    settle(ids(where: \.isLaunch), .report(report(of: .launch)))
+    if isPassDue { beginPass() }
+  }
+
+  // MARK: The foreground
+
+  private mutating func enterForeground(_ id: Int) {
+    let isWanted = phase == .launching || isServing
+    if isWanted, isInBackground {
+      isInBackground = false
+      isPassDue = true
+    }
+    if !isWanted || !(isPassDue || passes[1].isUnderWay) { return settle([id], .report(.empty)) }
+    if isPassDue { callsForNextPass.append(id) }
+    if isPassDue, phase != .launching, !passes[1].isUnderWay { beginPass() }
+  }
+
+  private mutating func beginPass() {
+    isPassDue = false
+    callsForNextPass = []
+    begin(.foreground)
+  }
+
+  private mutating func endPass() {
+    passes[1].end()
+    event(.phaseEnded, .foreground)
+    let waiting = ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
+    settle(waiting, .report(report(of: .foreground)))
+    if isPassDue, phase != .closing { beginPass() }
+  }
+
+  // MARK: Signals
+
+  private mutating func signal(_ number: Int32, _ arrival: Int) {
+    guard arrival > lastArrival else { return }
+    lastArrival = arrival
+    if firstSignal != nil { return actions.append(.endProcess(number)) }
+    firstSignal = number
+    if phase == .launched, drain > .zero {
+      phase = .draining
+      cause = .signal(number)
+      event(.draining(drain), .launch, message: reason)
+      schedule(.drain, after: drain)
+    } else {
+      close(.signal(number))
+    }
+  }
+
+  // MARK: Time
+
+  mutating func schedule(_ timer: Timer, after pause: Duration) { actions.append(.schedule(timer, at: now + pause)) }
+
+  private mutating func fired(_ timer: Timer) {
+    switch timer {
+    case .timeout(let job): timedOut(job)
+    case .grace(let job): abandon(job)
+    case .retry(let purpose, let step):
+      guard passes[purpose.rawValue].steps[step].phase == .pausing else { return }
+      passes[purpose.rawValue].steps[step].phase = .waiting
+      passes[purpose.rawValue].makeReady(step)
+    case .restart(let step): restart(step)
+    case .limit(let limit): limitReached(limit)
+    case .drain: if phase == .draining, let cause { close(cause) }
+    case .watch:
+      let waitedFor = waitedFor
+      // The timer is an input, too.
+      if watchedInputs == inputs - 1, !waitedFor.isEmpty {
+        event(.waiting(for: waitedFor), phase == .closing ? .shutDown : .launch)
+      }
+      watchedInputs = nil
+      watch()
+    }
+  }
+
+  /// Lets a timer tell that nothing happens, as long as somebody waits for the steps.
+  private mutating func watch() {
+    if watchedInputs != nil || (phase != .launching && phase != .closing) { return }
+    watchedInputs = inputs
+    schedule(.watch, after: .seconds(10))
+  }
+
+  /// The ids of the steps that something is waited for.
+  private var waitedFor: [String] {
+    let index = phase == .closing && passes[2].isUnderWay ? 2 : 0
+    let steps = passes[index].steps.indices.filter { step in
+      switch passes[index].steps[step].phase {
+      case .running, .readying, .stopping: true
+      case .waiting, .pausing, .done: false
+      }
+    }
+    return steps.map { plan.nodes[$0].id }
+  }
+
+  // MARK: The end
+
+  /// Shuts the sequence down, unless that has begun.
+  mutating func close(_ cause: Cause) {
+    if phase == .closing || phase == .over { return }
+    (self.cause, wasLaunched) = (cause, isServing)
+    if phase == .draining { actions.append(.unschedule(.drain)) }
+    phase = .closing
+    schedule(.limit(limit), after: limit)
+    stopPasses()
+  }
+
+  /// Notes that the sequence is over, and answers all calls.
+  mutating func finish() {
+    phase = .over
+    failure = makeFailure()
+    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
+    actions.append(.over)
+  }
+
+  /// The exit code of a program that ran the sequence.
+  var exitCode: Int32 {
+    if !wasLaunched, case .signal(let number)? = cause { return 128 + number }
+    if case .asked? = cause, wasLaunched, isDown { return 0 }
+    if case .signal? = cause, isDown { return 0 }
+    return 1
+  }
+
+  /// Whether all steps are shut down without an error.
+  private var isDown: Bool {
+    passes[2].steps.indices.allSatisfy { !passes[0].steps[$0].isUp || passes[2].steps[$0].outcome == .completed }
+  }
+}
+
+extension LaunchMachine.Call {
+  var isLaunch: Bool { if case .launch = self { true } else { false } }
+  var isRun: Bool { if case .run = self { true } else { false } }
+  var isForeground: Bool { if case .foreground = self { true } else { false } }
+}

@@ -1,0 +1,122 @@
+internal import Support
+
+/// The initializer of a step, called where its conformance belongs.
+///
+/// The conformance of a main-actor type may belong to the main actor: only code there may use it, also for a cast. So all
+/// casts are made where the step is listed, and a call goes to the main actor if a cast fails where it is.
+///
+/// `@unchecked Sendable` because an initializer is `Sendable`: ``Initializable/SendableSelf`` says so.
+struct StepWork: @unchecked Sendable {
+  private let initializer: any Initializable
+  private let running: (any RunningInitializer)?
+  private let ready: (any ReadyInitializer)?
+  /// The initializer without its conformance.
+  private let value: Any
+
+  init(_ initializer: any Initializable) {
+    self.initializer = initializer
+    value = initializer
+    running = initializer as? any RunningInitializer
+    ready = running as? any ReadyInitializer
+  }
+
+  fileprivate init<Value>(closures: ClosureInitializer<Value>) {
+    (initializer, value, ready) = (closures, closures, nil)
+    running = closures.body == nil ? nil : closures
+  }
+
+  var type: any Any.Type { Swift.type(of: value) }
+  /// Whether the step has a service.
+  var runs: Bool { running != nil }
+
+  /// The calls of an initializer.
+  enum Call: Sendable {
+    case perform(any Configurable)
+    /// Performs the step if it asks for that at the foreground.
+    case performAgain(any Configurable)
+    case run(RunningService)
+    case stop
+    case shutDown
+  }
+
+  /// Calls the initializer; returns false if there was nothing to do.
+  nonisolated(nonsending) func make(_ call: Call) async throws -> Bool {
+    if value is any Initializable { return try await makeHere(call) }
+    return try await makeOnMainActor(call)
+  }
+
+  @MainActor private func makeOnMainActor(_ call: Call) async throws -> Bool { try await makeHere(call) }
+
+  private nonisolated(nonsending) func makeHere(_ call: Call) async throws -> Bool {
+    switch call {
+    case .perform(let configuration): try await initializer.perform(with: configuration)
+    case .performAgain(let configuration):
+      guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return false }
+      try await initializer.perform(with: configuration)
+    case .run(let service):
+      if let ready {
+        try await ready.run(service)
+      } else {
+        service.ready()
+        try await running?.run(service.configuration)
+      }
+    case .stop: await running?.stop()
+    case .shutDown: try await initializer.shutDown()
+    }
+    return true
+  }
+}
+
+// MARK: Closures
+
+extension LaunchStep {
+  /// Creates a step of closures.
+  ///
+  /// ```swift
+  /// LaunchStep("cache") { configuration in
+  ///   try await Cache.open()
+  /// } shutDown: { cache in
+  ///   try await cache.close()
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - id: The id of the step.
+  ///   - perform: Sets the thing up, and returns what the other closures get.
+  ///   - run: Runs a service until its task is cancelled, as ``RunningInitializer/run(_:)`` does; nil if there is none.
+  ///   - shutDown: Undoes what `perform` set up.
+  public init<Value: Sendable>(
+    _ id: String, perform: @escaping @Sendable (_ configuration: any Configurable) async throws -> Value,
+    run: (@Sendable (Value) async throws -> Void)? = nil,
+    shutDown: @escaping @Sendable (Value) async throws -> Void = { _ in }
+  ) {
+    self.init(work: StepWork(closures: ClosureInitializer(up: perform, body: run, down: shutDown)), id: id)
+  }
+}
+
+/// The initializer of a step of closures.
+private final class ClosureInitializer<Value: Sendable>: RunningInitializer, Sendable {
+  private let up: @Sendable (any Configurable) async throws -> Value
+  let body: (@Sendable (Value) async throws -> Void)?
+  private let down: @Sendable (Value) async throws -> Void
+  /// What `up` returned.
+  private let value = Lock<Value?>(nil)
+
+  init(
+    up: @escaping @Sendable (any Configurable) async throws -> Value,
+    body: (@Sendable (Value) async throws -> Void)?, down: @escaping @Sendable (Value) async throws -> Void
+  ) {
+    (self.up, self.body, self.down) = (up, body, down)
+  }
+
+  func perform(with configuration: any Configurable) async throws {
+    let new = try await up(configuration)
+    value.withLock { $0 = new }
+  }
+
+  func run(_ configuration: any Configurable) async throws {
+    if let value = value.withLock(\.self) { try await body?(value) }
+  }
+
+  func shutDown() async throws { if let value = value.withLock(\.self) { try await down(value) } }
+}
