@@ -56,7 +56,7 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
     }
     let (graph, timeline) = (registry().graph().svg(), try await launch.launch().svg())
     let ids = (graph + timeline).matches(of: /\bid="([^"]*)"/).map(\.output.1)
-    #expect(ids.count >= 2 && Set(ids).count == ids.count)
+    #expect(Set(ids).count == ids.count)
     let style = try #require(graph.firstMatch(of: /<style>([^<]*)<\/style>/)).output.1
     let selectors = style.split { "{}\n".contains($0) }.map { $0.trimmingPrefix { $0 == " " } }
       .filter { $0.hasPrefix(".") || $0.hasPrefix("text") }

@@ -149,6 +149,10 @@ extension LaunchMachine {
 
   /// Takes the result of a job that was abandoned.
   private mutating func endedLate(_ job: Job, _ result: Result) {
+    if case .failed(let error, _) = result, !(error is CancellationError) {
+      note(error, of: job.step, job.purpose)
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(error)")
+    }
     guard job.kind == .perform, job.purpose != .shutDown else { return }
     actions.append(.withdraw(job))
     switch result {

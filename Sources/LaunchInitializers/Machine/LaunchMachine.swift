@@ -50,6 +50,7 @@ struct LaunchMachine: Sendable {
   private var lastArrival = 0
   /// Whether the app is in the background, and whether a pass follows the one under way.
   private var (isInBackground, isPassDue) = (false, false)
+  private var foregroundAttempts = 0
   /// The calls that wait for the next pass.
   private var callsForNextPass: [Int] = []
   /// The number of inputs, and the number when the timer was set that watches it.
@@ -202,7 +203,9 @@ struct LaunchMachine: Sendable {
   }
 
   private mutating func startAttempt(of step: Int, _ purpose: Purpose) {
-    let number = passes[purpose.rawValue].steps[step].attempt
+    // An attempt that an earlier pass at the foreground abandoned may still end.
+    if purpose == .foreground { foregroundAttempts += 1 }
+    let number = purpose == .foreground ? foregroundAttempts : passes[purpose.rawValue].steps[step].attempt
     start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
   }
 

@@ -1,0 +1,71 @@
+import Foundation
+@testable import LaunchInitializers
+import TestSupport
+import Testing
+
+/// Random plans in a world of their own, which checks each decision.
+///
+/// `LAUNCH_TESTS=long` makes them very many, and prints how often each thing happened.
+@Suite("Random plans", .timeLimit(.minutes(10))) struct FuzzTests {
+  private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
+
+  @Test("a random life with services, signals, failures and shut-downs is as the rules say")
+  func oracle() throws {
+    var counts: [String: Int] = [:]
+    var faults: [String] = []
+    for seed in 0..<(Self.isLong ? 50_000 : 500) where faults.count < 10 {
+      var oracle = try Oracle(RandomPlan(seed: UInt64(seed)))
+      faults += oracle.run()
+      counts.merge(oracle.counts, uniquingKeysWith: +)
+    }
+    #expect(faults.isEmpty, "\(faults.prefix(10).joined(separator: "\n"))")
+    // Each of these things happens to some plans.
+    let kinds = [
+      "launch perform", "launch rollBack", "launch run", "launch undo", "foreground perform", "foreground rollBack",
+      "shutDown perform", "shutDown stop", "second signals", "limits", "abandoned", "completed", "failed", "skipped",
+    ]
+    for kind in kinds { #expect(counts[kind, default: 0] > 0, "\(kind)") }
+    if Self.isLong { print(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }
+  }
+
+  @Test("a launch that hangs says what it waits for, and goes on to say it")
+  func hanging() throws {
+    let plan = try LaunchPlan([Do { _ in }.id("stuck").after(), Do { _ in }.id("too").after()], stage: .test)
+    var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .zero)
+    var (lines, pauses): ([String], [Duration]) = ([], [])
+    func take(_ actions: [LaunchMachine.Action], _ time: Duration) {
+      for action in actions {
+        if case .event(let event) = action { lines.append("\(event)") }
+        if case .schedule(.watch, let end) = action { pauses.append(end - time) }
+      }
+    }
+    take(machine.handle(.call(1, .launch), at: .zero), .zero)
+    for time in [Duration.seconds(10), .seconds(20)] { take(machine.handle(.fired(.watch), at: time), time) }
+    #expect(lines == ["launch: still waiting for stuck, too", "launch: still waiting for stuck, too"])
+    #expect(pauses == [.seconds(10), .seconds(10), .seconds(10)])
+  }
+
+  @Test("a service that is shut down during its pause has an event of its end")
+  func pause() throws {
+    struct Exits: RunningInitializer {
+      func run(_ configuration: any Configurable) async throws {}
+    }
+    let step = Exits().id("server").onExit(.restart(max: 2, within: .seconds(9), backoff: .constant(.seconds(1))))
+    var machine = LaunchMachine(try LaunchPlan([step], stage: .test), maxConcurrentSteps: 8, grace: .zero)
+    machine.isObserved = true
+    var kinds: [LaunchEvent.Kind] = []
+    func give(_ input: LaunchMachine.Input) {
+      for case .event(let event) in machine.handle(input, at: .zero) where event.phase == .running {
+        kinds.append(event.kind)
+      }
+    }
+    let run = LaunchMachine.Job(purpose: .launch, kind: .run, step: 0, number: 1)
+    give(.call(1, .launch))
+    give(.ended(LaunchMachine.Job(purpose: .launch, kind: .perform, step: 0, number: 1), .completed))
+    give(.ready(run))
+    give(.ended(run, .completed))
+    give(.call(2, .shutDown(within: .seconds(30))))
+    #expect(
+      kinds == [.serviceBegan(run: 1), .serviceReady, .serviceRestarting(after: .seconds(1)), .serviceEnded])
+  }
+}

@@ -1,0 +1,296 @@
+@testable import LaunchInitializers
+import TestSupport
+
+/// A world for the machine of a random plan: it plays the tasks, the timers and the callers, and says what is wrong with
+/// the machine's decisions.
+///
+/// It knows the plan and what has happened, and nothing of the machine's state but its phase.
+struct Oracle {
+  typealias Job = LaunchMachine.Job
+  typealias Machine = LaunchMachine
+
+  private enum Happening {
+    case input(Machine.Input)
+    case begins(Job)
+    case fires(Machine.Timer, Int)
+  }
+  struct Thrown: Error { let number: Int }
+
+  private var plan: RandomPlan
+  private var machine: Machine
+  private var now = Duration.zero
+  private var happenings: [(time: Duration, order: Int, what: Happening)] = []
+  private var order = 0
+  private var timers: [Machine.Timer: Int] = [:]
+  /// For each plan step its node in the machine's plan, and the other way round.
+  private var steps: [Int: Int] = [:]
+
+  /// The jobs that were started and have not ended, and those of them that began and that were given up.
+  private var alive: Set<Job> = []
+  private var begun: Set<Job> = []
+  private var abandoned: Set<Job> = []
+  private var cancelled: Set<Job> = []
+  /// How many times each step's code completed and was undone.
+  private var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
+  private var outcomes: [Int: LaunchReport.Outcome] = [:]
+  private var downOutcomes: [Int: LaunchReport.Outcome] = [:]
+  private var (thrown, thrownUntilEnd): ([Int], [Int]) = ([], [])
+  private var answers: [Int: Int] = [:]
+  private var calls: Set<Int> = []
+  private var servicesLeft: Set<Int> = []
+  private(set) var faults: [String] = []
+  private(set) var counts: [String: Int] = [:]
+
+  init(_ plan: RandomPlan) throws {
+    self.plan = plan
+    machine = try plan.machine()
+    for (index, step) in plan.steps.enumerated() {
+      let node = machine.plan.nodes.firstIndex { $0.id == step.id && $0.declared != nil }
+      if let node { steps[node] = index }
+    }
+    for (time, input) in plan.script { happen(at: time, .input(input)) }
+  }
+
+  private mutating func happen(at time: Duration, _ what: Happening) {
+    order += 1
+    happenings.append((time, order, what))
+  }
+
+  private mutating func fault(_ text: String) { faults.append("plan \(plan.seed) at \(now): \(text)") }
+  private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &plan.random) == 0 }
+  private mutating func duration(_ range: ClosedRange<Int>) -> Duration {
+    .milliseconds(Int.random(in: range, using: &plan.random))
+  }
+  private mutating func error() -> any Error { Thrown(number: Int.random(in: 0..<1_000_000, using: &plan.random)) }
+
+  /// Lives until nothing more happens, and returns what is wrong.
+  mutating func run() -> [String] {
+    while let next = happenings.indices.min(by: {
+      (happenings[$0].time, happenings[$0].order) < (happenings[$1].time, happenings[$1].order)
+    }) {
+      let (time, _, what) = happenings.remove(at: next)
+      now = max(now, time)
+      switch what {
+      case .input(let input): give(input)
+      case .begins(let job): begin(job)
+      case .fires(let timer, let number): if timers[timer] == number { give(.fired(timer)) }
+      }
+    }
+    finish()
+    return faults
+  }
+
+  // MARK: Inputs
+
+  private mutating func give(_ input: Machine.Input) {
+    switch input {
+    case .call(let id, _): calls.insert(id)
+    case .ended(let job, let result): note(job, result)
+    case .ready(let job): if !alive.contains(job) { return }
+    default: break
+    }
+    let before = Set(machine.jobs.keys)
+    let actions = machine.handle(input, at: now)
+    for job in before.subtracting(machine.jobs.keys) where alive.contains(job) {
+      abandoned.insert(job)
+      if job.kind == .run { servicesLeft.insert(job.step) }
+      if !cancelled.contains(job) { fault("\(job) was given up, but not cancelled before") }
+    }
+    for action in actions { perform(action) }
+    checkWork()
+  }
+
+  private mutating func note(_ job: Job, _ result: Machine.Result) {
+    alive.remove(job)
+    for timer in [Machine.Timer.timeout(job), .grace(job)] { timers[timer] = nil }
+    switch result {
+    case .completed, .idle, .skipped:
+      if case .completed = result, job.kind == .perform, job.purpose == .launch { ups[job.step, default: 0] += 1 }
+    case .failed(let error, _): if let error = error as? Thrown { thrown.append(error.number) }
+    }
+  }
+
+  /// Lets a job begin, and decides how it will end unless it is cancelled.
+  private mutating func begin(_ job: Job) {
+    guard alive.contains(job), let index = steps[job.step] else { return }
+    if !machine.began(job) { return give(.ended(job, .failed(CancellationError(), isRetryable: false))) }
+    begun.insert(job)
+    if machine.phase == .over, job.kind == .run { fault("the service \(job) begins after the end") }
+    let failure = Machine.Result.failed(error(), isRetryable: !chance(5))
+    let end: (Duration, Machine.Result)? =
+      switch (job.purpose, job.kind) {
+      case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
+      case (_, .stop): (duration(0...60), .completed)
+      case (_, .rollBack), (_, .undo), (.shutDown, .perform): (duration(0...80), chance(5) ? failure : .completed)
+      case (.foreground, .perform): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
+      case (.launch, .perform):
+        (duration(0...60), chance(12) ? .skipped("nothing to do") : chance(6) ? failure : .completed)
+      }
+    if let (pause, result) = end { happen(at: now + pause, .input(.ended(job, result))) }
+    if job.kind == .run, !plan.steps[index].saysReady || !chance(4) {
+      happen(at: plan.steps[index].saysReady ? now + duration(0...80) : now, .input(.ready(job)))
+    }
+    // Most services can only be cancelled; others end when they are asked to.
+    if job.kind == .stop {
+      if !chance(3) { happen(at: now, .input(.cannotStop(job))) } else { endService(of: job.step, chance(6)) }
+    }
+  }
+
+  private mutating func endService(of step: Int, _ fails: Bool) {
+    for job in alive where job.kind == .run && job.step == step {
+      end(job, after: duration(0...40), fails ? .failed(error(), isRetryable: false) : .completed)
+    }
+  }
+
+  /// Makes a job end in another way than it was to.
+  private mutating func end(_ job: Job, after pause: Duration, _ result: Machine.Result) {
+    happenings.removeAll { if case .input(.ended(job, _)) = $0.what { true } else { false } }
+    happen(at: now + pause, .input(.ended(job, result)))
+  }
+
+  // MARK: Actions
+
+  private mutating func perform(_ action: Machine.Action) {
+    switch action {
+    case .start(let job): start(job)
+    case .cancel(let job):
+      if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
+      guard begun.contains(job), alive.contains(job), !chance(4) else { return }
+      let ends: [Machine.Result] = [
+        .failed(error(), isRetryable: true), .completed, .failed(CancellationError(), isRetryable: true),
+      ]
+      end(job, after: duration(0...20), job.kind == .stop ? .completed : ends[chance(4) ? 0 : chance(5) ? 1 : 2])
+    case .schedule(let timer, let time):
+      order += 1
+      timers[timer] = order
+      happen(at: time, .fires(timer, order))
+    case .unschedule(let timer): timers[timer] = nil
+    case .event(let event): note(event)
+    case .answer(let ids, _): for id in ids { answers[id, default: 0] += 1 }
+    case .over:
+      thrownUntilEnd = thrown
+      if machine.phase != .over { fault("the end comes too early") }
+    case .endProcess: counts["second signals", default: 0] += 1
+    case .withdraw, .withdrawAll: break
+    }
+  }
+
+  private mutating func start(_ job: Job) {
+    counts["\(job.purpose) \(job.kind)", default: 0] += 1
+    alive.insert(job)
+    happen(at: now + (chance(3) ? duration(0...10) : .zero), .begins(job))
+    guard let index = steps[job.step] else { return fault("\(job) is of no step") }
+    if job.kind == .rollBack || job.kind == .undo {
+      if job.kind == .undo { downs[job.step, default: 0] += 1 }
+      return
+    }
+    if job.purpose != .shutDown, machine.phase == .closing || machine.phase == .over {
+      fault("\(job) starts in the shut-down")
+    }
+    let atWork = alive.count {
+      $0.purpose == job.purpose && ($0.kind == .perform || $0.kind == .rollBack) && machine.jobs[$0] != nil
+    }
+    if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
+    if alive.contains(where: { $0 != job && $0.step == job.step && $0.kind == job.kind && !abandoned.contains($0) }) {
+      fault("\(job) starts beside another one of the step")
+    }
+    switch (job.purpose, job.kind) {
+    case (.launch, .perform):
+      for (other, isRequired) in plan.steps[index].awaited { checkAwaited(job, other, isRequired) }
+    case (.launch, .run): if ups[job.step] == nil { fault("\(job) starts before its setup") }
+    case (.shutDown, .perform): checkShutDown(job, index)
+    default: break
+    }
+  }
+
+  private mutating func checkAwaited(_ job: Job, _ other: Int, _ isRequired: Bool) {
+    let outcome = outcomes[other]
+    if outcome == nil { fault("\(job) starts before \(plan.steps[other].id) has ended") }
+    if isRequired, outcome != .completed { fault("\(job) starts although \(plan.steps[other].id) has not completed") }
+  }
+
+  private mutating func checkShutDown(_ job: Job, _ index: Int) {
+    downs[job.step, default: 0] += 1
+    if alive.contains(where: { $0.kind == .run && $0.step == job.step }) {
+      fault("\(job) starts before its service ended")
+    }
+    for (node, other) in steps where plan.steps[other].awaited.contains(where: { $0.step == index }) {
+      if ups[node] != nil, machine.passes[0].steps[node].isUp, downOutcomes[other] == nil {
+        fault("\(job) starts before \(plan.steps[other].id) is shut down")
+      }
+    }
+  }
+
+  private mutating func note(_ event: LaunchEvent) {
+    guard case .ended(let outcome) = event.kind, let index = plan.steps.firstIndex(where: { $0.id == event.id }) else {
+      return
+    }
+    if event.message?.hasPrefix("after it was left behind") == true { return }
+    if event.phase == .shutDown {
+      if downOutcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) is shut down twice") }
+    } else if event.phase != .foreground {
+      if outcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) ends twice") }
+      counts["\(outcome)", default: 0] += 1
+    }
+  }
+
+  // MARK: Checks
+
+  /// No slot is free while a step could begin.
+  private mutating func checkWork() {
+    guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
+    let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
+    for (node, index) in steps where outcomes[index] == nil && machine.passes[0].steps[node].attempt == 0 {
+      let step = plan.steps[index]
+      guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
+      if machine.passes[0].running < plan.maxConcurrentSteps { fault("\(step.id) could begin, and doesn't") }
+    }
+  }
+
+  /// What has to hold when nothing more happens.
+  private mutating func finish() {
+    if machine.phase != .over { fault("it never ends: \(machine.phase), \(machine.jobs.keys)") }
+    for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }
+    if !machine.jobs.isEmpty { fault("jobs are left: \(machine.jobs.keys)") }
+    for job in alive where !abandoned.contains(job) { fault("\(job) goes on after the end") }
+    let noted = machine.errors.compactMap { ($0 as? Thrown)?.number }
+    if noted != thrown { fault("it notes the errors \(noted), not \(thrown)") }
+    let isLimited = machine.reachedLimit != nil
+    for (node, count) in ups {
+      let down = downs[node] ?? 0
+      if down > 1 || count > 1 { fault("step \(node) came up \(count) and went down \(down) times") }
+      if down == 0, !isLimited, !servicesLeft.contains(node) { fault("step \(node) isn't shut down") }
+    }
+    for node in downs.keys where ups[node] == nil { fault("step \(node) is shut down, and never came up") }
+    checkExitCode()
+    if isLimited { counts["limits", default: 0] += 1 }
+    if !abandoned.isEmpty { counts["abandoned", default: 0] += 1 }
+    counts["plans", default: 0] += 1
+  }
+
+  private mutating func checkExitCode() {
+    let isDown = steps.allSatisfy { node, index in
+      !machine.passes[0].steps[node].isUp || downOutcomes[index] == .completed
+    }
+    let expected: Int32 =
+      switch (machine.cause, machine.wasLaunched) {
+      case (.signal?, false): 128 + 15
+      case (.signal?, true), (.asked?, true): isDown ? 0 : 1
+      default: 1
+      }
+    if machine.exitCode != expected { fault("the exit code is \(machine.exitCode), not \(expected)") }
+    if (machine.failure == nil) != (machine.wasLaunched && expected == 0 || machine.wasLaunched && isShutDown) {
+      fault("the failure is \(String(describing: machine.failure))")
+    }
+    if let failure = machine.failure, failure.errors.compactMap({ ($0 as? Thrown)?.number }) != thrownUntilEnd {
+      fault("the failure has the errors \(failure.errors), not \(thrownUntilEnd)")
+    }
+  }
+
+  private var isShutDown: Bool {
+    switch machine.cause {
+    case .asked?, .signal?: true
+    case .failed?, .cancelled?, nil: false
+    }
+  }
+}

@@ -1,0 +1,105 @@
+@testable import LaunchInitializers
+import TestSupport
+
+/// A random plan of a few steps and what happens to it, the same for the same seed.
+struct RandomPlan {
+  struct Step {
+    let id: String
+    /// The steps that it waits for, and whether it requires each.
+    let awaited: [(step: Int, isRequired: Bool)]
+    let isDeferred: Bool
+    let isExcluded: Bool
+    /// Whether it has a service, and whether that says when it is ready.
+    let (runs, saysReady): (Bool, Bool)
+    let timeout: Duration?
+    let stopTimeout: Duration
+    let hasRollback: Bool
+    let policy: FailurePolicy?
+    let exitPolicy: ExitPolicy
+    let skips: Bool
+  }
+
+  let seed: UInt64
+  let maxConcurrentSteps: Int
+  let grace: Duration
+  let drain: Duration
+  let limit: Duration
+  private(set) var steps: [Step] = []
+  /// What happens from outside, and when.
+  private(set) var script: [(time: Duration, input: LaunchMachine.Input)] = []
+  /// Where the rest of its life takes its chances from.
+  var random: SplitMix
+
+  init(seed: UInt64) {
+    self.seed = seed
+    self.random = SplitMix(seed: ~seed)
+    var random = SplitMix(seed: seed)
+    func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
+    func duration(_ range: ClosedRange<Int>) -> Duration { .milliseconds(Int.random(in: range, using: &random)) }
+    maxConcurrentSteps = Int.random(in: 1...4, using: &random)
+    grace = duration(0...30)
+    drain = chance(2) ? .zero : duration(1...80)
+    limit = chance(4) ? duration(0...150) : .seconds(30)
+    let isCalm = chance(2)
+    for number in 0..<Int.random(in: 1...10, using: &random) {
+      let isDeferred = chance(6)
+      let candidates = steps.indices.filter { isDeferred || !steps[$0].isDeferred }.shuffled(using: &random)
+      let awaited = candidates.prefix(Int.random(in: 0...3, using: &random)).map { ($0, chance(3)) }
+      let (runs, skips) = (chance(2), chance(isCalm ? 1 : 2))
+      let retries =
+        chance(3) ? FailurePolicy.retry(Int.random(in: 1...2, using: &random), after: duration(0...40)) : nil
+      let restart = ExitPolicy.restart(max: 2, within: .seconds(1), backoff: .constant(duration(0...30)))
+      let exits: [ExitPolicy] = isCalm ? [.ignore, restart] : [.shutDown, .finish, .ignore, restart]
+      steps.append(
+        Step(
+          id: "s\(number)", awaited: awaited, isDeferred: isDeferred, isExcluded: chance(12),
+          runs: runs, saysReady: runs && chance(2), timeout: chance(3) ? duration(5...90) : nil,
+          stopTimeout: duration(5...200), hasRollback: chance(2), policy: retries,
+          exitPolicy: exits.randomElement(using: &random) ?? .ignore, skips: skips))
+    }
+    script = [(.zero, chance(2) ? .call(1, .launch) : .call(1, .run(drain: drain, limit: limit)))]
+    for call in 2..<Int.random(in: 2...7, using: &random) {
+      let input: LaunchMachine.Input =
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: .call(call, .launch)
+        case 1: .call(call, .run(drain: drain, limit: limit))
+        case 2: .call(call, .shutDown(within: limit))
+        case 3, 4: .signal(15, arrival: call)
+        case 5: .cancelled(Int.random(in: 1...call, using: &random))
+        case 6: .background
+        default: .call(call, .foreground)
+        }
+      script.append((duration(0...600), input))
+    }
+    // So that each life ends.
+    script.append((.seconds(5), .call(100, .shutDown(within: limit))))
+  }
+
+  func machine() throws -> LaunchMachine {
+    let listed = steps.map { step in
+      var listed: LaunchStep =
+        step.runs ? Runs().id(step.id).onExit(step.exitPolicy).after() : Does().id(step.id).after()
+      for (other, isRequired) in step.awaited {
+        listed = isRequired ? listed.requires(steps[other].id) : listed.after(steps[other].id)
+      }
+      listed = listed.stopTimeout(step.stopTimeout)
+      if let timeout = step.timeout { listed = listed.timeout(timeout) }
+      if step.isDeferred { listed = listed.deferred() }
+      if step.isExcluded { listed = listed.only(in: .production) }
+      if step.hasRollback { listed = listed.onRollback {} }
+      if let policy = step.policy { listed = listed.onFailure(policy) }
+      return step.skips ? listed.onFailure(.skip) : listed
+    }
+    var machine = LaunchMachine(
+      try LaunchPlan(listed, stage: .test), maxConcurrentSteps: maxConcurrentSteps, grace: grace)
+    machine.isObserved = true
+    return machine
+  }
+
+  private struct Does: Initializable {
+    func perform(with configuration: any Configurable) {}
+  }
+  private struct Runs: RunningInitializer {
+    func run(_ configuration: any Configurable) async throws {}
+  }
+}
