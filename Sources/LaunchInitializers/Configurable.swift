@@ -11,8 +11,7 @@ internal import Support
 /// let key = try AppConfiguration.defaultConfiguration().requiredValue(for: "Crash", key: "ApiKey")
 /// ```
 ///
-/// Values may be secrets, so nothing in this module prints one: errors name the service and the key. Make sure that the
-/// description of your own type doesn't either. Steps read the configuration concurrently, from any thread.
+/// Values may be secrets, so nothing in this module prints one. Steps read the configuration concurrently.
 public protocol Configurable: Sendable {
   /// All values of the configuration.
   var serviceStorage: ServiceStorage { get }
@@ -23,9 +22,7 @@ public protocol Configurable: Sendable {
   /// Returns the configuration that a program uses by default.
   static func defaultConfiguration() -> Self
 
-  /// Returns the value of a service's key in the current stage; nil if there is none.
-  ///
-  /// By default, looks it up in ``serviceStorage``. A type whose values come from elsewhere has its own.
+  /// Returns the value of a service's key; by default, the one in ``serviceStorage`` for the current stage.
   func value(for service: String, key: String) -> String?
 }
 
@@ -35,13 +32,15 @@ extension Configurable {
     serviceStorage[service]?[currentStage()]?[key]
   }
 
-  /// Returns the value of a required key in the current stage.
-  ///
-  /// - Throws: ``ConfigurationError`` of code `.missing`, with the values that there are instead.
+  /// Returns the value of a required key, or throws a ``ConfigurationError`` of code `.missing`.
   public func requiredValue(for service: String, key: String) throws(ConfigurationError) -> String {
     if let value = value(for: service, key: key) { return value }
-    throw ConfigurationError(
-      .missing, service: service, key: key, "no value in stage \(currentStage()).\(hint(for: service, key: key))")
+    throw missing(service, key)
+  }
+
+  private func missing(_ service: String, _ key: String) -> ConfigurationError {
+    let text = "no value in stage \(currentStage()).\(hint(for: service, key: key))"
+    return ConfigurationError(.missing, service: service, key: key, text)
   }
 
   /// Advice about a missing value: the stages that have one, or a similar name.
@@ -57,14 +56,9 @@ extension Configurable {
 
   /// Returns the value of a key as a number, a Bool, or another type that can be created from text; nil if there is none.
   ///
-  /// ```swift
-  /// let limit = try configuration.value(for: "Network", key: "Limit", as: Int.self) ?? 4
-  /// ```
-  ///
   /// A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`, in upper or lower case.
   ///
-  /// - Throws: ``ConfigurationError`` of code `.malformed` if the value can't be read as the type; it doesn't show the
-  ///   value.
+  /// - Throws: ``ConfigurationError`` of code `.malformed`, without the value, if that can't be read as the type.
   public func value<Value: LosslessStringConvertible>(
     for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value? {
@@ -82,39 +76,26 @@ extension Configurable {
       "the value in stage \(currentStage()), from \(Self.self), can't be read as \(type). Correct the value there.")
   }
 
-  /// Returns the value of a required key as a number, a Bool, or another type that can be created from text.
-  ///
-  /// - Throws: ``ConfigurationError`` of code `.missing` or `.malformed`.
+  /// Returns the value of a required key as a type, or throws a ``ConfigurationError``.
   public func requiredValue<Value: LosslessStringConvertible>(
     for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value {
-    _ = try requiredValue(for: service, key: key)
     if let value = try value(for: service, key: key, as: type) { return value }
-    throw ConfigurationError(.missing, service: service, key: key, "the value was removed while it was read.")
+    throw missing(service, key)
   }
 }
 
-// MARK: Stages
-
-/// A release stage of a program, such as development or production, which selects its values.
-///
-/// Any string is a stage. Give your own stage a name in an extension:
-///
-/// ```swift
-/// extension ReleaseStage { static let beta: ReleaseStage = "beta" }
-/// ```
+/// A release stage of a program, such as development or production, which selects its values; any string is one.
 public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The stage's name.
   public let rawValue: String
+  /// The stage's name.
+  public var description: String { rawValue }
 
   /// Creates a stage with a name.
   public init(rawValue: String) { self.rawValue = rawValue }
-
   /// Creates a stage from a literal.
   public init(stringLiteral name: String) { rawValue = name }
-
-  /// The stage's name.
-  public var description: String { rawValue }
 
   /// The program runs on a developer's machine.
   public static let development = ReleaseStage(rawValue: "development")
@@ -126,8 +107,6 @@ public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByS
 
 /// Values by service, then stage, then key: `["Crash": [.production: ["ApiKey": "…"]]]`.
 public typealias ServiceStorage = [String: [ReleaseStage: [String: String]]]
-
-// MARK: Errors
 
 /// An error about a value of a configuration, which it never shows because it may be a secret.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {

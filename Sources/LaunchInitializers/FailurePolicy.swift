@@ -7,27 +7,17 @@ public struct FailurePolicy: Sendable {
     let condition: (@Sendable (any Error) -> Bool)?
   }
 
-  let retry: Retry?
+  var retry: Retry?
   /// Whether the launch goes on after the last attempt; nil if the policy leaves that to another one.
-  let skips: Bool?
-
-  private init(retry: Retry? = nil, skips: Bool? = nil) {
-    self.retry = retry
-    self.skips = skips
-  }
+  var skips: Bool?
 
   /// The policy of a step that declares none: it aborts, unless the group around the step declares another policy.
   static let undeclared = FailurePolicy()
 
-  /// Ends the launch: running steps are cancelled, completed steps are shut down, and ``LaunchSequence/launch()``
-  /// throws.
-  ///
-  /// A step that declares no policy aborts too.
+  /// Ends the launch: running steps are cancelled, completed steps are shut down, and ``LaunchSequence/launch()`` throws.
   public static let abort = FailurePolicy(skips: false)
 
-  /// Reports the step as failed, and goes on with the steps that wait for it.
-  ///
-  /// Steps that require it are skipped.
+  /// Reports the step as failed, and goes on with the steps that wait for it; those that require it are skipped.
   public static let skip = FailurePolicy(skips: true)
 
   /// Retries the step, up to `count` times, with the same pause before each retry; then the launch aborts.
@@ -35,22 +25,12 @@ public struct FailurePolicy: Sendable {
     .retry(.constant(pause), times: count)
   }
 
-  /// Retries the step, with pauses that may grow.
-  ///
-  /// ```swift
-  /// .onFailure(.retry(
-  ///   .exponential(from: .milliseconds(100), to: .seconds(10), jitter: 0.2), times: 5,
-  ///   if: { $0 is NetworkError }, then: .skip))
-  /// ```
-  ///
-  /// Other steps may run during a pause. An attempt that ignores its cancellation and is abandoned isn't retried, because
-  /// it may still be at work.
+  /// Retries the step, with pauses that may grow, during which other steps may run.
   ///
   /// - Parameters:
   ///   - backoff: The pauses.
   ///   - times: The number of retries, at least 1.
-  ///   - condition: Returns whether to retry after an error; without it, the step is retried after every error. If the
-  ///     step exceeded its timeout, the error is the one that it throws when it is cancelled.
+  ///   - condition: Returns whether to retry after an error, such as the one of a step that is cancelled at its timeout.
   ///   - last: What the launch does when no retry is left: `.abort`, which is the default, or `.skip`.
   public static func retry(
     _ backoff: Backoff, times: Int, if condition: (@Sendable (any Error) -> Bool)? = nil,
@@ -76,37 +56,26 @@ public struct FailurePolicy: Sendable {
 public struct Backoff: Sendable, Hashable {
   private let first: Duration
   private let cap: Duration
-  private let factor: Double
-  private let jitter: Double
+  private var jitter = 0.0
 
   /// Returns pauses that are all the same.
-  public static func constant(_ pause: Duration) -> Backoff {
-    Backoff(first: pause, cap: pause, factor: 1, jitter: 0)
-  }
+  public static func constant(_ pause: Duration) -> Backoff { Backoff(first: pause, cap: pause) }
 
   /// Returns pauses that double each time, up to a limit.
   ///
-  /// - Parameters:
-  ///   - first: The first pause.
-  ///   - cap: The longest pause.
-  ///   - jitter: The largest part of a pause, from 0 to 1, by which the pause is shortened at random, so that many clients
-  ///     don't retry at the same time.
+  /// Each is shortened by a random part of it, at most `jitter` (from 0 to 1), so that many clients don't retry at once.
   public static func exponential(from first: Duration, to cap: Duration, jitter: Double = 0) -> Backoff {
-    Backoff(first: first, cap: cap, factor: 2, jitter: jitter)
+    Backoff(first: first, cap: cap, jitter: jitter)
   }
 
-  /// Returns the pause after a failed attempt, the first of which is 1.
-  ///
-  /// `random` returns a number from 0 to 1; it is called only if there is jitter.
-  func pause(after attempt: Int, random: () -> Double) -> Duration {
-    var pause = first
-    var doublings = attempt - 1
-    while factor > 1, doublings > 0, pause > .zero, pause < cap {
+  /// Returns the pause after a failed attempt, the first of which is 1; `random` is from 0 to 1.
+  func pause(after attempt: Int, random: Double = .random(in: 0...1)) -> Duration {
+    var (pause, doublings) = (first, attempt - 1)
+    while doublings > 0, pause > .zero, pause < cap {
       pause = pause > cap / 2 ? cap : pause * 2
       doublings -= 1
     }
-    pause = min(pause, cap)
-    return jitter > 0 ? pause * (1 - jitter * random()) : pause
+    return jitter > 0 ? pause * (1 - jitter * random) : pause
   }
 
   /// The message about an impossible pause; nil if the pauses are valid.

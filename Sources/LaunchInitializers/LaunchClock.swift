@@ -62,12 +62,9 @@ struct LaunchClock: Sendable {
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers")
 
     /// The time on Dispatch's clock; one beyond its range never comes.
-    ///
-    /// Not by a `DispatchTimeInterval`, whose `Int` ends at 2.1 seconds if it has 32 bits.
     static func deadline(after pause: Duration) -> DispatchTime {
-      let now = Int64(clamping: DispatchTime.now().uptimeNanoseconds)
-      let (deadline, isTooMuch) = now.addingReportingOverflow(max(0, pause.nanoseconds))
-      return isTooMuch ? .distantFuture : DispatchTime(uptimeNanoseconds: UInt64(deadline))
+      let end = Double(DispatchTime.now().uptimeNanoseconds) + max(0, pause / .nanoseconds(1))
+      return end < 0x1p63 ? DispatchTime(uptimeNanoseconds: UInt64(end)) : .distantFuture
     }
   #endif
 }

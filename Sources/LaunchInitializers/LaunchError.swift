@@ -1,3 +1,5 @@
+internal import Support
+
 /// An error that ended a launch, or a sequence after its launch.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
   /// The kind of error.
@@ -6,26 +8,24 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let id: String?
   /// The first error that the step or its service threw; nil if it threw none, as after a timeout.
   public let underlying: (any Error)?
-  /// All that was thrown, in order: by each attempt of each step, by rollbacks, services and shut-downs.
-  ///
-  /// A `CancellationError` of what the sequence cancelled isn't among them.
+  /// All that was thrown, in order, but for a `CancellationError` of what the sequence cancelled: by each attempt of each
+  /// step, by rollbacks, services and shut-downs.
   public let errors: [any Error]
   /// The report of the launch; nil if it had not begun.
   public let report: LaunchReport?
   /// The report of the shut-down of the completed steps; nil if the launch had not begun.
   public let rollback: LaunchReport?
-  private let message: String
+  /// The error with the step's id and what it threw; control characters are escaped.
+  public let description: String
 
   init(
     _ code: Code, id: String? = nil, underlying: (any Error)? = nil, errors: [any Error] = [],
     report: LaunchReport? = nil, rollback: LaunchReport? = nil, _ message: String
   ) {
     (self.code, self.id, self.underlying, self.errors) = (code, id, underlying, errors)
-    (self.report, self.rollback, self.message) = (report, rollback, message)
+    (self.report, self.rollback) = (report, rollback)
+    description = (id.map { "Step \($0.quoted) " } ?? "The launch ") + message.escaped
   }
-
-  /// The error with the step's id and what it threw; control characters are escaped.
-  public var description: String { (id.map { "Step \($0.quoted) " } ?? "The launch ") + message.escaped }
 
   init(reenteredBy id: String) {
     self.init(
@@ -34,45 +34,34 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
     )
   }
 
-  /// The message for a caller whose launch is over.
   static let overMessage = "is over because the sequence was shut down. Create a new sequence to launch again."
-  /// The message for a caller that was cancelled before its call.
   static let unbegunMessage = "was cancelled before it began. Call launch() again to begin it."
-  /// The message for a caller that doesn't wait any more.
   static let callerMessage = "goes on for other callers; the task of this caller was cancelled."
 
   /// The ids of the steps that ignored their cancellation and were left behind.
   public var abandoned: [String] {
     [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
   }
-}
 
-extension LaunchError {
-  /// The kinds of errors.
-  ///
-  /// More may be added, so a `switch` over them needs a `default`.
+  /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as in the source.
     public let description: String
 
-    private init(_ name: String) { description = name }
-
     /// A step threw an error, and its policy is to abort.
-    public static let stepFailed = Code("stepFailed")
+    public static let stepFailed = Code(description: "stepFailed")
     /// A step exceeded its timeout or wasn't ready in time, and its policy is to abort.
-    public static let timedOut = Code("timedOut")
+    public static let timedOut = Code(description: "timedOut")
     /// A service threw or returned unasked, and its policy is to shut down.
-    public static let serviceFailed = Code("serviceFailed")
+    public static let serviceFailed = Code(description: "serviceFailed")
     /// A step called the launch that it is part of.
-    public static let reentered = Code("reentered")
+    public static let reentered = Code(description: "reentered")
     /// The task that awaited the launch was cancelled.
-    public static let cancelled = Code("cancelled")
+    public static let cancelled = Code(description: "cancelled")
     /// The sequence was shut down, before or during its launch.
-    public static let shutDown = Code("shutDown")
+    public static let shutDown = Code(description: "shutDown")
   }
 }
-
-// MARK: Plans
 
 /// An error in the list of a sequence's steps, found before anything runs.
 public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
@@ -86,27 +75,21 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   init(_ code: Code, path: [String] = [], _ message: String) {
     (self.code, self.path, description) = (code, path, message)
   }
-}
 
-extension LaunchPlanError {
-  /// The kinds of errors.
-  ///
-  /// More may be added, so a `switch` over them needs a `default`.
+  /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as in the source.
     public let description: String
 
-    private init(_ name: String) { description = name }
-
     /// Steps wait for each other, or a step for itself.
-    public static let cycle = Code("cycle")
+    public static let cycle = Code(description: "cycle")
     /// A step refers to a step or group that doesn't exist.
-    public static let unknownDependency = Code("unknownDependency")
+    public static let unknownDependency = Code(description: "unknownDependency")
     /// Two steps or groups have the same id, or a reference fits several steps.
-    public static let duplicateID = Code("duplicateID")
+    public static let duplicateID = Code(description: "duplicateID")
     /// A step of the launch waits for a deferred one.
-    public static let deferredDependency = Code("deferredDependency")
+    public static let deferredDependency = Code(description: "deferredDependency")
     /// There are no steps.
-    public static let empty = Code("empty")
+    public static let empty = Code(description: "empty")
   }
 }

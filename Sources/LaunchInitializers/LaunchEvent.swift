@@ -1,17 +1,11 @@
-/// An event in the life of a sequence, for logs, metrics, traces, and progress.
-///
-/// ```swift
-/// Task {
-///   for await event in launch.events { logger.info("\(event)") }
-/// }
-/// ```
+internal import Support
+
+/// An event in the life of a sequence, for logs, metrics, traces, and progress; see ``LaunchSequence/events``.
 public struct LaunchEvent: Sendable, Hashable {
   /// The phases of a sequence's life.
   public enum Phase: String, Sendable, Hashable, CustomStringConvertible {
-    /// The steps run for the first time.
-    case launch
-    /// Steps run again because the app came back to the foreground.
-    case foreground
+    /// The steps run, or run again because the app came back to the foreground.
+    case launch, foreground
     /// The deferred steps run, after the launch.
     case deferred
     /// Services run, from the launch to the shut-down.
@@ -23,24 +17,18 @@ public struct LaunchEvent: Sendable, Hashable {
     public var description: String { rawValue }
   }
 
-  /// The kinds of events.
-  ///
-  /// More may be added, so a `switch` over them needs a `default`.
+  /// The kinds of events; more may be added, so a `switch` over them needs a `default`.
   public enum Kind: Sendable, Hashable {
-    /// The phase began.
-    case phaseBegan
-    /// The phase ended, after the events of all steps.
-    case phaseEnded
+    /// The phase began, or ended after the events of all steps.
+    case phaseBegan, phaseEnded
     /// An attempt of the step began.
     case began(attempt: Int)
     /// An attempt failed, and the next one begins after a pause.
     case retrying(after: Duration)
     /// The step ended.
     case ended(LaunchReport.Outcome)
-    /// The step's service began a run, the first or a later one.
-    case serviceBegan(run: Int)
-    /// The step's service is ready.
-    case serviceReady
+    /// The step's service began a run, the first or a later one, or is ready.
+    case serviceBegan(run: Int), serviceReady
     /// The step's service ended, and is restarted after a pause.
     case serviceRestarting(after: Duration)
     /// The step's service ended for good. There is a message if it ended by itself.

@@ -1,8 +1,6 @@
 internal import Support
 
-/// A report of what a sequence did, step by step.
-///
-/// Times are since the pass through the steps began, on the sequence's clock.
+/// A report of what a sequence did, step by step; times are since the launch, the foreground or the shut-down began.
 public struct LaunchReport: Sendable {
   /// The steps in the order of the plan; in reverse for a shut-down.
   public let entries: [Entry]
@@ -14,9 +12,7 @@ public struct LaunchReport: Sendable {
   /// How long it took, to the end of the last step.
   public var duration: Duration { entries.map(\.end).max() ?? .zero }
 
-  /// A line for the log about each step that was skipped, failed, or has a note.
-  ///
-  /// Control characters of ids and errors are escaped.
+  /// A line about each step that was skipped, failed, or has a note; control characters are escaped.
   public var warnings: [String] {
     entries.compactMap { entry in
       guard let message = entry.message, entry.outcome != .notRun else { return nil }
@@ -26,10 +22,8 @@ public struct LaunchReport: Sendable {
 
   /// The ways in which a step can end.
   public enum Outcome: String, Sendable, Hashable, CustomStringConvertible {
-    /// The step completed.
-    case completed
-    /// The step threw an error, took too long, or was cancelled while it ran; see the message.
-    case failed
+    /// The step completed, or threw an error, took too long or was cancelled.
+    case completed, failed
     /// The step wasn't needed or possible: a key is missing, the stage is another, a required step didn't complete.
     case skipped
     /// The step never started, or has not ended yet.
@@ -69,8 +63,6 @@ public struct LaunchReport: Sendable {
   }
 
   /// The ids of the steps from the first to the one that ended last, of which each waited for the one before it.
-  ///
-  /// Shows what the time was spent on, apart from waits for a slot while the maximum number of steps was running.
   public var criticalPath: [String] {
     let indices = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     func last(_ candidates: [Int]) -> Int? { candidates.max { (entries[$0].end, $1) < (entries[$1].end, $0) } }
@@ -84,8 +76,6 @@ public struct LaunchReport: Sendable {
   }
 }
 
-// MARK: Timeline
-
 extension LaunchReport {
   /// Returns the report as text with bars, for a terminal.
   ///
@@ -97,8 +87,7 @@ extension LaunchReport {
   /// cache    ✓      ░░░░░███████                         250 ms  after logging
   /// ```
   ///
-  /// A star marks the ``criticalPath``. A light bar is the time that a step waited for a slot while the maximum number of
-  /// steps was running. Control characters of ids and messages are escaped.
+  /// A star marks the ``criticalPath``; a light bar is a wait while the maximum number of steps was running.
   public func timeline() -> String {
     let width = entries.map(\.id.escaped.count).max() ?? 0
     let critical = Set(criticalPath)
@@ -124,10 +113,10 @@ extension LaunchReport {
   private func bar(of entry: Entry) -> String {
     if entry.outcome == .notRun { return Self.bar(" ", Self.columns) }
     let first = min(part(entry.start, of: Self.columns), Self.columns - 1)
-    let queued = min(part(entry.queued, of: Self.columns), first)
     let length = max(1, part(entry.end, of: Self.columns) - first)
-    return Self.bar(" ", queued) + Self.bar("░", first - queued)
-      + (entry.duration == .zero ? "·" : Self.bar("█", length)) + Self.bar(" ", Self.columns - first - length)
+    let queued = min(part(entry.queued, of: Self.columns), first)
+    let bar = entry.duration == .zero ? "·" : Self.bar("█", length)
+    return Self.bar(" ", queued) + Self.bar("░", first - queued) + bar + Self.bar(" ", Self.columns - first - length)
   }
 
   private static func bar(_ character: String, _ count: Int) -> String {
@@ -141,25 +130,10 @@ extension LaunchReport {
 }
 
 extension LaunchReport.Entry {
-  fileprivate var sign: String {
-    switch outcome {
-    case .completed: "✓"
-    case .failed: "✗"
-    case .skipped: "○"
-    case .notRun: "–"
-    }
-  }
+  fileprivate var sign: String { [.completed: "✓", .failed: "✗", .skipped: "○"][outcome] ?? "–" }
+  fileprivate var color: String { [.completed: "#2f5d9b", .failed: "#c0392b"][outcome] ?? "#c9b458" }
 
-  /// The color of the step's bar.
-  fileprivate var color: String {
-    switch outcome {
-    case .completed: "#2f5d9b"
-    case .failed: "#c0392b"
-    case .skipped, .notRun: "#c9b458"
-    }
-  }
-
-  /// How long the step took or why it didn't run, its groups, and what it waited for.
+  /// How long the step took or why it didn't run, and what it waited for.
   fileprivate var note: String {
     var parts = [outcome == .completed ? duration.text : outcome == .notRun ? "not run" : outcome.rawValue]
     if outcome == .failed, duration > .zero { parts[0] += " after \(duration.text)" }
@@ -174,23 +148,21 @@ extension LaunchReport.Entry {
   }
 }
 
-// MARK: For programs and pages
-
 extension LaunchReport {
   /// Returns the report as a JSON object; the members have the names of the properties, and times are in seconds.
   public func json() -> String {
     func list(_ strings: [String]) -> String { "[\(strings.map(\.jsonQuoted).joined(separator: ", "))]" }
     let entries = entries.map { entry in
       """
-          {"id": \(entry.id.jsonQuoted), "outcome": \(entry.outcome.rawValue.jsonQuoted), "queued": \(entry.queued.seconds), \
-      "start": \(entry.start.seconds), "end": \(entry.end.seconds), "attempts": \(entry.attempts), \
+          {"id": \(entry.id.jsonQuoted), "outcome": \(entry.outcome.rawValue.jsonQuoted), "queued": \(entry.queued / .seconds(1)), \
+      "start": \(entry.start / .seconds(1)), "end": \(entry.end / .seconds(1)), "attempts": \(entry.attempts), \
       "message": \(entry.message?.jsonQuoted ?? "null"), "errors": \(list(entry.errors.map { "\($0)" })), \
       "waitedFor": \(list(entry.waitedFor)), "wasAbandoned": \(entry.wasAbandoned), "groups": \(list(entry.groups))}
       """
     }
     return """
       {
-        "duration": \(duration.seconds),
+        "duration": \(duration / .seconds(1)),
         "criticalPath": \(list(criticalPath)),
         "entries": [
       \(entries.joined(separator: ",\n"))
@@ -201,8 +173,6 @@ extension LaunchReport {
   }
 
   /// Returns the report as an SVG picture: a bar for each step over time, red for a failed one.
-  ///
-  /// Any browser opens the picture, alone or as a part of a page.
   public func svg() -> String {
     let (left, row) = (32 + 8 * (entries.map(\.id.count).max() ?? 0), 26)
     let critical = Set(criticalPath)
@@ -226,5 +196,21 @@ extension LaunchReport {
       </svg>
 
       """
+  }
+}
+
+extension Duration {
+  /// The duration for a person: three significant digits and a unit.
+  var text: String {
+    if self == .zero { return "0 s" }
+    var units = ["ns", "µs", "ms", "s"]
+    var value = self / .nanoseconds(1)
+    while units.count > 1, value.rounded() >= 1_000 {
+      value /= 1_000
+      units.removeFirst()
+    }
+    let digits: Double = value < 9.995 ? 100 : value < 99.95 ? 10 : 1
+    let rounded = (value * digits).rounded() / digits
+    return "\(Int64(exactly: rounded).map { "\($0)" } ?? "\(rounded)") \(units[0])"
   }
 }

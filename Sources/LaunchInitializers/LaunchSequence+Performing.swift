@@ -6,27 +6,20 @@ struct SequenceState {
   typealias Job = LaunchMachine.Job
 
   var machine: LaunchMachine
-  var registry = InitializerRegistry.shared
-  /// The step that the first call for the launch came from.
+  /// The registry of the first call for the launch, and the step that it came from.
+  var registry: InitializerRegistry?
   var outer: StepContext?
-  var hasStarter = false
   var tasks: [Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// The functions that withdraw the services which attempts have registered.
   var registered: [Int: [(job: Job, withdraw: @Sendable () -> Void)]] = [:]
   var callers: [Int: Caller] = [:]
-  var streams: [Int: AsyncStream<LaunchEvent>.Continuation] = [:]
-  var lastID = 0
+  var streams: [AsyncStream<LaunchEvent>.Continuation] = []
+  var lastCall = 0
 
   enum Caller {
-    case enrolled
     case waiting(CheckedContinuation<LaunchMachine.Answer, Never>)
     case answered(LaunchMachine.Answer)
-  }
-
-  mutating func nextID() -> Int {
-    lastID += 1
-    return lastID
   }
 }
 
@@ -38,16 +31,12 @@ extension LaunchSequence {
   /// Gives the machine an input, and performs the actions that follow.
   func handle(_ input: LaunchMachine.Input) { perform(decide(input)) }
 
-  /// Gives the machine an input, and returns the actions that follow.
-  ///
-  /// Events are sent under the lock, so they come in the order in which things happen.
   private func decide(_ input: LaunchMachine.Input) -> [LaunchMachine.Action] {
     let time = clock.now
     return state.withLock { state in state.decide(input, at: time) }
   }
 
   private func perform(_ actions: [LaunchMachine.Action]) { for action in actions { perform(action) } }
-
   fileprivate func perform(_ action: LaunchMachine.Action) {
     switch action {
     case .start(let job): startSource.yield(job)
@@ -65,7 +54,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Takes a signal on the thread of all signals, which an action must not block: a cancellation handler may.
+  /// Takes a signal on the thread of all signals, which a cancellation handler must not block.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
@@ -86,11 +75,10 @@ extension LaunchSequence {
     unwanted?()
   }
 
-  /// Ends what is left when the sequence is over.
   private func end() {
     let (timers, streams, registered) = state.withLock { state in
-      defer { (state.timers, state.streams, state.registered) = ([:], [:], [:]) }
-      return (state.timers.values, state.streams.values, state.registered.values)
+      defer { (state.timers, state.streams, state.registered) = ([:], [], [:]) }
+      return (state.timers.values, state.streams, state.registered.values)
     }
     for timer in timers { timer() }
     for service in registered.joined().reversed() { service.withdraw() }
@@ -99,20 +87,20 @@ extension LaunchSequence {
 }
 
 extension SequenceState {
+  /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
     if machine.isObserved {
-      for case .event(let event) in actions { for stream in streams.values { stream.yield(event) } }
+      for case .event(let event) in actions { for stream in streams { stream.yield(event) } }
     }
     return actions
   }
 
   /// Whether a timer may still be needed that has just been set.
   func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
-    if case .over = machine.phase { return false }
     switch timer {
-    case .timeout(let job), .grace(let job): return machine.jobs[job] != nil
-    case .retry, .restart, .limit, .drain, .watch: return true
+    case .timeout(let job), .grace(let job): machine.jobs[job] != nil
+    case .retry, .restart, .limit, .drain, .watch: machine.phase != .over
     }
   }
 }
@@ -130,10 +118,10 @@ extension LaunchSequence {
   private func decide(_ call: LaunchMachine.Call) -> (id: Int, actions: [LaunchMachine.Action]) {
     let (time, registry, outer) = (clock.now, InitializerRegistry.current, StepContext.current)
     let (id, actions, isFirst) = state.withLock { state in
-      let id = state.nextID()
-      state.callers[id] = .enrolled
-      let isFirst = !state.hasStarter && (call.isLaunch || call.isRun)
-      if isFirst { (state.hasStarter, state.registry, state.outer) = (true, registry, outer) }
+      state.lastCall += 1
+      let id = state.lastCall
+      let isFirst = state.registry == nil && (call.isLaunch || call.isRun)
+      if isFirst { (state.registry, state.outer) = (registry, outer) }
       return (id, state.decide(.call(id, call), at: time), isFirst)
     }
     // A sequence that is dropped between its jobs is released.
@@ -141,7 +129,6 @@ extension LaunchSequence {
     return (id, actions)
   }
 
-  /// Waits for the answer to a call.
   func answer(to call: Int) async -> LaunchMachine.Answer {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -164,28 +151,6 @@ extension LaunchSequence {
       return nil
     }
     continuation?.resume(returning: answer)
-  }
-
-  func makeStream() -> AsyncStream<LaunchEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
-    let id: Int? = state.withLock { state in
-      if case .over = state.machine.phase { return nil }
-      let id = state.nextID()
-      state.streams[id] = continuation
-      state.machine.isObserved = true
-      return id
-    }
-    guard let id else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { state in
-        state.streams[id] = nil
-        state.machine.isObserved = !state.streams.isEmpty
-      }
-    }
-    return stream
   }
 }
 
@@ -215,9 +180,7 @@ extension LaunchSequence {
   }
 
   private func start(_ job: Job) { keep(registry.run { Task { await self.work(on: job) } }, for: job) }
-
-  private var registry: InitializerRegistry { state.withLock(\.registry) }
-
+  private var registry: InitializerRegistry { state.withLock(\.registry) ?? .current }
   private func context(of job: Job) -> StepContext { StepContext(self, job, in: state.withLock(\.outer)) }
 
   /// Keeps a task as long as it may have to be cancelled.
@@ -234,9 +197,7 @@ extension LaunchSequence {
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
-      let result = await result(of: job)
-      let (actions, task, timers) = ended(job, result)
-      for timer in timers { timer() }
+      let (actions, task) = ended(job, await result(of: job))
       if let immediate { return immediate.perform(actions, in: self) }
       next = nil
       for action in actions {
@@ -251,18 +212,17 @@ extension LaunchSequence {
   }
 
   /// Notes the end of a job; returns its task if another job can go on in it, since nothing cancels it.
-  private func ended(
-    _ job: Job, _ result: LaunchMachine.Result
-  ) -> ([LaunchMachine.Action], Task<Void, Never>?, [LaunchClock.Cancel]) {
+  private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now
-    return state.withLock { state in
+    let (actions, task, timers) = state.withLock { state in
       let isFree = state.machine.jobs[job]?.isCancelled == false
       let task = state.tasks.removeValue(forKey: job)
-      let timers =
-        state.timers.isEmpty
-        ? [] : [.timeout(job), .grace(job)].compactMap { state.timers.removeValue(forKey: $0) }
+      let keys: [LaunchMachine.Timer] = state.timers.isEmpty ? [] : [.timeout(job), .grace(job)]
+      let timers = keys.compactMap { state.timers.removeValue(forKey: $0) }
       return (state.decide(.ended(job, result), at: time), isFree ? task : nil, timers)
     }
+    for cancel in timers { cancel() }
+    return (actions, task)
   }
 
   private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {
@@ -271,7 +231,6 @@ extension LaunchSequence {
     return await StepContext.$current.withValue(context(of: job)) { await call(job) }
   }
 
-  /// Calls the code of a step.
   private nonisolated(nonsending) func call(_ job: Job) async -> LaunchMachine.Result {
     guard let declared = plan.nodes[job.step].declared else { return .completed }
     do {
@@ -282,11 +241,7 @@ extension LaunchSequence {
         _ = try await declared.work.make(.run(service))
       case (_, .stop): _ = try await declared.work.make(.stop)
       case (.shutDown, .perform), (_, .undo): _ = try await declared.work.make(.shutDown)
-      case (.launch, .perform):
-        if let condition = declared.condition, !condition(configuration) {
-          return .skipped("its condition doesn't hold")
-        }
-        _ = try await declared.work.make(.perform(configuration))
+      case (.launch, .perform): _ = try await declared.work.make(.perform(configuration))
       case (.foreground, .perform):
         return try await declared.work.make(.performAgain(configuration)) ? .completed : .idle
       }
@@ -299,34 +254,23 @@ extension LaunchSequence {
   }
 }
 
-/// The jobs that `launchImmediately` begins before it returns.
+/// The jobs that `launchImmediately` begins before it returns; nil afterwards.
 ///
 /// Used on the main actor only; the type doesn't say so because a job's task, which is there, can't.
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Performs actions, but leaves the jobs to the caller on the stack, if it has not returned.
+  /// Performs actions, but leaves the jobs to the caller on the stack.
   func perform(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
-      if case .start(let job) = action, hold(job) { continue }
+      if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }
       sequence.perform(action)
     }
   }
 
-  private func hold(_ job: LaunchMachine.Job) -> Bool {
-    jobs.withLock { jobs in
-      jobs?.append(job)
-      return jobs != nil
-    }
-  }
-
-  /// Takes the next job; nil when there is none, and from then on.
   func next() -> LaunchMachine.Job? {
     jobs.withLock { jobs in
-      if jobs?.isEmpty ?? true {
-        jobs = nil
-        return nil
-      }
+      if jobs?.isEmpty ?? true { jobs = nil }
       return jobs?.removeFirst()
     }
   }

@@ -8,20 +8,14 @@ internal import Support
 ///   LoggingInitializer()
 ///   CrashInitializer().onFailure(.skip)
 ///   DatabaseInitializer().id("db").after("LoggingInitializer").timeout(.seconds(5))
-///   FlagsInitializer().after("LoggingInitializer").onFailure(.retry(2, after: .seconds(1)))
 ///   if isDemo { DemoInitializer().requires("db") }
 /// }
 /// exit(await launch.run(on: [.terminate, .interrupt]))
 /// ```
 ///
-/// A server or a command-line tool calls ``run(on:drain:shutDownWithin:)``, an app ``launch()`` or
-/// ``launchImmediately()``.
-///
-/// **Order.** A step that declares no order waits for the previous step that declares none, so a plain list runs line by
-/// line. A step with `.after`, `.requires` or `.before` waits only for what it declares, and runs concurrently with the
-/// others. `.after()` without an id lets a step begin at once. A ``LaunchGroup`` gives several steps one name.
-///
-/// The plan is checked when the sequence is created, before anything runs. Safe to use from any thread.
+/// A step that declares no order waits for the previous step that declares none, so a plain list runs line by line. A step
+/// with `.after`, `.requires` or `.before` waits only for what it declares, and runs concurrently with the others. Safe to
+/// use from any thread.
 public final class LaunchSequence: Sendable {
   let configuration: any Configurable
   let plan: LaunchPlan
@@ -33,15 +27,13 @@ public final class LaunchSequence: Sendable {
 
   /// Plans a sequence of steps without running any of them.
   ///
-  /// Takes a few milliseconds for ten thousand steps.
-  ///
   /// - Parameters:
-  ///   - configuration: The configuration for all steps.
-  ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
+  ///   - configuration: The configuration that all steps get.
+  ///   - maxConcurrentSteps: How many steps run concurrently at most.
   ///   - cancellationGracePeriod: How long a cancelled step may go on before it is abandoned.
-  ///   - clock: The clock for times, timeouts and pauses. A test passes its own.
-  ///   - log: Takes a line about each step that failed, each service that ended or is restarted, each shut-down that
-  ///     begins, and each wait that takes long. Writes the lines to the standard error by default. Called from any thread.
+  ///   - clock: The clock for times, timeouts and pauses.
+  ///   - log: Takes a line about each failed step, each service that ended or is restarted, each shut-down that begins and
+  ///     each long wait, on any thread; by default, writes it to the standard error.
   ///   - steps: The steps.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan: a cycle, an unknown or ambiguous id, no steps.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -50,42 +42,32 @@ public final class LaunchSequence: Sendable {
     clock: any Clock<Duration> = ContinuousClock(), log: (@Sendable (String) -> Void)? = nil,
     @LaunchBuilder _ steps: () -> [LaunchStep]
   ) throws(LaunchPlanError) {
+    let grace = cancellationGracePeriod
     if maxConcurrentSteps < 1 {
       fatalError("A launch can't run \(maxConcurrentSteps) steps at once. Set maxConcurrentSteps to at least 1.")
     }
-    if cancellationGracePeriod < .zero {
-      fatalError(
-        "A cancelled step can't have \(cancellationGracePeriod) to end. Set cancellationGracePeriod to zero or more.")
-    }
+    if grace < .zero { fatalError("A cancelled step can't have \(grace) to end. Use a grace period of zero or more.") }
     self.configuration = configuration
     self.clock = LaunchClock(clock)
     self.log = log ?? { writeToStandardError("\($0)\n") }
     plan = try LaunchPlan(steps(), stage: configuration.currentStage())
-    let machine = LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: cancellationGracePeriod)
-    state = Lock(SequenceState(machine: machine))
+    state = Lock(
+      SequenceState(machine: LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: grace)))
   }
 
   deinit { startSource.finish() }
 
-  // MARK: Launching
-
   /// Runs the steps, and returns when all of them have ended.
   ///
   /// The steps run once however many calls there are, and all callers get the same report or error. Services are
-  /// registered in the registry that is current for the first caller. A caller that is cancelled gets an error of code
-  /// `.cancelled`; the launch is cancelled when its last caller is cancelled.
+  /// registered in the registry that is current for the first caller. The launch is cancelled with its last caller.
   ///
-  /// A step that calls the launch it is part of gets an error, also from tasks that it starts with `Task`. In a
-  /// `Task.detached` or on a thread of another library, the call isn't recognized, and the step waits for itself until its
-  /// `.timeout`.
-  ///
-  /// - Returns: The report.
   /// - Throws: ``LaunchError`` if a step or a service failed and its policy is to abort; the completed steps have then been
-  ///   shut down in reverse order. At once, with code `.reentered`, if a step calls the launch it is part of.
+  ///   shut down in reverse order. At once if a step calls the launch it is part of.
   @discardableResult
   public func launch() async throws -> LaunchReport {
-    if let id = callingStep, isLaunching { throw LaunchError(reenteredBy: id) }
-    if Task.isCancelled, isNew { throw LaunchError(.cancelled, LaunchError.unbegunMessage) }
+    if let id = callingStep, isIn(.launching) { throw LaunchError(reenteredBy: id) }
+    if Task.isCancelled, isIn(.new) { throw LaunchError(.cancelled, LaunchError.unbegunMessage) }
     return try await report(for: enroll(.launch))
   }
 
@@ -93,43 +75,27 @@ public final class LaunchSequence: Sendable {
   ///
   /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and main-actor
   /// steps that don't suspend, have ended when this returns, if all steps that they wait for have and fewer than
-  /// `maxConcurrentSteps` others wait. The others go on as with ``launch()``.
-  ///
-  /// ```swift
-  /// func application(_: UIApplication, didFinishLaunchingWithOptions _: [UIApplication.LaunchOptionsKey: Any]?) ->
-  /// Bool {
-  ///   launch.launchImmediately()
-  ///   return true
-  /// }
-  /// ```
-  ///
-  /// On Apple systems before version 26, the steps begin a moment later.
+  /// `maxConcurrentSteps` others wait. On Apple systems before version 26, the steps begin a moment later.
   ///
   /// - Returns: The launch, to wait for. It throws what ``launch()`` throws.
   @MainActor @discardableResult
   public func launchImmediately() -> Task<LaunchReport, any Error> {
-    if let id = callingStep, isLaunching { return Task { throw LaunchError(reenteredBy: id) } }
+    if let id = callingStep, isIn(.launching) { return Task { throw LaunchError(reenteredBy: id) } }
     let call = beginImmediately()
     return Task { try await report(for: call) }
   }
 
   private func report(for call: Int) async throws -> LaunchReport {
-    switch await answer(to: call) {
-    case .report(let report): return report
-    case .error(let error): throw error
-    case .exitCode: return .empty
-    }
+    let answer = await answer(to: call)
+    if case .error(let error) = answer { throw error }
+    return answer.report
   }
 
-  private var isNew: Bool { state.withLock { if case .new = $0.machine.phase { true } else { false } } }
-  private var isLaunching: Bool { state.withLock { if case .launching = $0.machine.phase { true } else { false } } }
-
-  // MARK: What there is to see
+  private func isIn(_ phase: LaunchMachine.Phase) -> Bool { state.withLock { $0.machine.phase == phase } }
 
   /// Whether the launch has completed and the program serves, for a readiness probe.
   ///
-  /// False during the launch, while a service has ended and is restarted, from the signal on that begins the shut-down,
-  /// and after it. Takes a lock for a moment.
+  /// False while a service is restarted, and from the signal on that begins the shut-down.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
   /// The report of the launch, with the deferred steps so far and what services have thrown since; nil before the launch
@@ -141,27 +107,45 @@ public final class LaunchSequence: Sendable {
 
   /// A stream of the events from now on, as they happen.
   ///
-  /// Each access returns a new stream, so get one before the launch to receive all events. An event comes after the events
-  /// that caused it. The stream buffers events until they are read, and ends when the sequence has been shut down or its
-  /// launch has failed. A launch or a shut-down that hangs reports every ten seconds which steps it waits for.
-  public var events: AsyncStream<LaunchEvent> { makeStream() }
+  /// Each access returns a new stream, so get one before the launch to receive all events. It buffers events until they
+  /// are read, and ends when the sequence has been shut down or its launch has failed.
+  public var events: AsyncStream<LaunchEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
+    let isOver = state.withLock { state in
+      state.machine.isObserved = true
+      if state.machine.phase != .over { state.streams.append(continuation) }
+      return state.machine.phase == .over
+    }
+    if isOver { continuation.finish() }
+    return stream
+  }
 
-  // MARK: Shutting down
+  /// Notes that the app went to the background, so the next ``enterForeground()`` is a return.
+  public func enterBackground() async { handle(.background) }
+
+  /// Notes that the app came to the foreground, and performs the steps again that ask for it.
+  ///
+  /// Does nothing without a previous ``enterBackground()``, because an app that starts comes to the foreground too. A step
+  /// that fails is retried if its policy says so; nothing is aborted. During the launch, waits for its end. Calls at the
+  /// same time share one pass through the steps. A call from one of the sequence's own steps doesn't wait.
+  ///
+  /// - Returns: The steps that ran; none if there was nothing to do.
+  @discardableResult
+  public func enterForeground() async -> LaunchReport {
+    let isOwn = callingStep != nil
+    let call = enroll(.foreground)
+    return isOwn ? .empty : await answer(to: call).report
+  }
 
   /// Shuts down the completed steps in reverse order, and prevents further steps from beginning.
   ///
-  /// A step is shut down after the steps that waited for it; independent steps are shut down concurrently. A launch under
-  /// way is ended: its steps are cancelled, and ``launch()`` throws an error of code `.shutDown`. A service is withdrawn
-  /// from the registry after its step was shut down. When this returns, no service runs, but one that was left behind.
+  /// Independent steps are shut down concurrently. A launch under way is ended: its steps are cancelled, and ``launch()``
+  /// throws an error of code `.shutDown`. When this returns, no service runs, but one that was left behind. Runs once
+  /// however many calls there are: all get the same report, and the shortest limit counts. A call from one of the
+  /// sequence's own steps doesn't wait, and returns an empty report.
   ///
-  /// A step that exceeds its `.stopTimeout` is cancelled and, after the cancellation grace period, left behind, so a step
-  /// that hangs doesn't hold up the others. When the whole shut-down exceeds `limit`, everything under way is cancelled
-  /// and nothing further begins.
-  ///
-  /// Runs once however many calls there are: all get the same report, and the shortest limit counts. A call from one of
-  /// the sequence's own steps doesn't wait, and returns an empty report.
-  ///
-  /// - Parameter limit: How long the shut-down may take, apart from the cancellation grace period.
+  /// - Parameter limit: How long the shut-down may take. Then everything under way is cancelled, and nothing further
+  ///   begins.
   /// - Returns: The steps in reverse order. A step that threw an error or was left behind is reported as failed, and a step
   ///   that was not reached in time as not run.
   /// - Precondition: The limit isn't negative.
@@ -170,37 +154,24 @@ public final class LaunchSequence: Sendable {
     if limit < .zero { fatalError("A sequence can't shut down in \(limit). Use a limit of zero or more.") }
     let isOwn = callingStep != nil
     let call = enroll(.shutDown(within: limit))
-    if isOwn { return .empty }
-    guard case .report(let report) = await answer(to: call) else { return .empty }
-    return report
+    return isOwn ? .empty : await answer(to: call).report
   }
 
   /// Launches, waits for a signal, shuts down, and returns the exit code: the whole life of a server or command-line tool.
   ///
-  /// ```swift
-  /// exit(await launch.run(on: [.terminate, .interrupt]))
-  /// ```
-  ///
-  /// The first signal begins the shut-down. During the launch, it ends the launch: running steps are cancelled, and
-  /// completed steps are shut down. The second signal ends the process at once, also while steps block every thread, and
-  /// also as process 1 of a container; a handler that was set before the call is called instead. Also returns when a step
-  /// or a service fails, when ``shutDown(within:)`` is called elsewhere, or when the task is cancelled; then, too, the
-  /// first signal lets the shut-down go on. If the sequence has been launched already, only waits and shuts down.
-  ///
-  /// The exit code is 0 if all went well. It is 1 if the launch or a service failed or a shut-down threw an error, was left
-  /// behind or not reached in time; ``failure`` and the log say what happened. If the signal came during the launch, it is
-  /// 128 plus the signal's number, as in shells.
-  ///
-  /// Signals belong to the process: if several sequences run, each one receives every signal.
+  /// The first signal begins the shut-down, and ends a launch that is under way. It changes nothing if a failure, a call of
+  /// ``shutDown(within:)`` or the task's cancellation has begun the shut-down. The second signal ends the process at once,
+  /// also while steps block every thread, and also as process 1 of a container; a handler that was set before the call is
+  /// called instead. If several sequences run, each one receives every signal.
   ///
   /// - Parameters:
-  ///   - signals: The signals to wait for. None if something else in the program handles them, and calls
-  ///     ``shutDown(within:)``.
+  ///   - signals: The signals to wait for; none if something else in the program handles them.
   ///   - drain: How long the program goes on after the signal, while ``isReady`` is false, so that load balancers stop
   ///     sending requests.
   ///   - limit: How long the shut-down may take; see ``shutDown(within:)``.
-  /// - Returns: The exit code.
-  /// - Precondition: A program can handle each of the signals; SIGKILL and SIGSTOP it can't.
+  /// - Returns: The exit code: 0 if all went well, and 1 if the launch, a service or a shut-down failed; ``failure`` and the
+  ///   log say why. If the signal came during the launch, 128 plus the signal's number, as in shells.
+  /// - Precondition: A program can handle each of the signals.
   @discardableResult
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,

@@ -12,9 +12,7 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
 
   /// Creates the signal with a number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
-}
 
-extension LaunchSignal {
   /// SIGTERM: a request to end the program, as service managers and containers send it.
   public static let terminate = LaunchSignal(rawValue: 15)
   /// SIGINT: Ctrl-C in a terminal.
@@ -23,69 +21,39 @@ extension LaunchSignal {
   public static let hangUp = LaunchSignal(rawValue: 1)
 }
 
-// MARK: Listening
-
-/// A listener for signals.
-///
-/// From its creation until ``finish()``, the signals' former handlers aren't called.
+/// A listener for signals, whose former handlers aren't called from its creation until ``finish()``.
 final class SignalListener: Sendable {
+  private let id: Int
+
   #if canImport(Dispatch) && !os(Windows)
-    private let id: Int
+    /// Creates a listener that calls a function for each signal, on the thread of all signals, with the signal's number
+    /// and the number of the arrival.
+    init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
+      id = SignalPipe.shared.add(Set(signals.map(\.rawValue)), hear)
+    }
+
+    func finish() { SignalPipe.shared.remove(id) }
+
+    /// Calls the handler that was set before, or ends the process, also as process 1, which the kernel spares.
+    static func endProcess(_ number: Int32) { SignalPipe.shared.raise(number) }
+  #else
+    init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) { id = 0 }
+    func finish() {}
+    static func endProcess(_ number: Int32) {}
   #endif
-
-  /// Creates a listener that calls a function for each signal, on the thread of all signals, with the signal's number
-  /// and the number of the arrival.
-  init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
-    #if canImport(Dispatch) && !os(Windows)
-      let numbers = Set(signals.map(\.rawValue))
-      for number in numbers where !(1..<NSIG).contains(number) || number == SIGKILL || number == SIGSTOP {
-        Self.refuse(number)
-      }
-      id = SignalPipe.shared.add(numbers, hear)
-    #endif
-  }
-
-  /// Ends the listener, and restores the former handlers.
-  func finish() {
-    #if canImport(Dispatch) && !os(Windows)
-      SignalPipe.shared.remove(id)
-    #endif
-  }
-
-  /// Ends the process as a signal would without a listener, also as process 1, which the kernel spares. If a handler was
-  /// set before, calls that instead.
-  static func endProcess(_ number: Int32) {
-    #if canImport(Dispatch) && !os(Windows)
-      SignalPipe.shared.raise(number)
-    #endif
-  }
-
-  /// Stops the program for a signal that this platform doesn't have, or that no program can handle.
-  fileprivate static func refuse(_ number: Int32) -> Never {
-    fatalError(
-      "run(on:) can't wait for signal \(number), which no program can handle on this platform. Use .terminate or"
-        + " .interrupt.")
-  }
 }
 
 #if canImport(Dispatch) && !os(Windows)
   /// A pipe from the signal handler, which may do little more than write, to the listeners.
   ///
-  /// The handler is set as soon as a listener is added, so no signal is lost. Programs that this one starts don't inherit
-  /// it; they would inherit that a signal is ignored. The queue at the pipe's end has a thread of its own, however many
-  /// others are blocked.
+  /// The queue at the pipe's end has a thread of its own, however many others are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
-    /// What handled a signal before the first listener.
-    private struct Former {
-      var action: sigaction
-      /// Whether it was a function of the program.
-      var isFunction: Bool
-    }
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      var former: [Int32: Former] = [:]
+      /// What handled a signal before the first listener, and whether that was a function of the program.
+      var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0
     }
@@ -106,14 +74,12 @@ final class SignalListener: Sendable {
       let readEnd = ends[0]
       let source = DispatchSource.makeReadSource(
         fileDescriptor: readEnd, queue: DispatchQueue(label: "LaunchInitializers.signals"))
-      self.source = Lock(source)
-      self.source.withLock { source in
-        source.setEventHandler {
-          var number: UInt8 = 0
-          while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
-        }
-        source.resume()
+      source.setEventHandler {
+        var number: UInt8 = 0
+        while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
       }
+      source.resume()
+      self.source = Lock(source)
     }
 
     func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32, Int) -> Void) -> Int {
@@ -122,11 +88,13 @@ final class SignalListener: Sendable {
         state.listeners[state.lastID] = (numbers, hear)
         for number in numbers where state.former[number] == nil {
           var action = sigaction()
-          _ = sigaction(number, nil, &action)
-          // The result is 0 for the default, 1 to ignore the signal, and -1 if the C library keeps it for itself.
-          let former = unsafeBitCast(signal(number, handleSignal), to: Int.self)
-          if former == -1 { SignalListener.refuse(number) }
-          state.former[number] = Former(action: action, isFunction: former > 1 || former < 0)
+          // The handler is 0 for the default and 1 to ignore the signal; -1 is an error.
+          guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0,
+            case let former = unsafeBitCast(signal(number, handleSignal), to: Int.self), former != -1
+          else {
+            fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
+          }
+          state.former[number] = (action, former != 0 && former != 1)
         }
         return state.lastID
       }
@@ -151,18 +119,19 @@ final class SignalListener: Sendable {
     }
 
     func raise(_ number: Int32) {
-      let isFunction = state.withLock { state in
-        guard var former = state.former[number], former.isFunction else { return false }
-        _ = sigaction(number, &former.action, nil)
-        return true
+      let former = state.withLock { $0.former[number] }
+      let isFunction = former?.isFunction ?? false
+      if isFunction, var action = former?.action {
+        _ = sigaction(number, &action, nil)
+      } else {
+        _ = signal(number, SIG_DFL)
       }
-      if !isFunction { _ = signal(number, SIG_DFL) }
       // This thread takes no signals otherwise.
       var set = sigset_t()
       sigemptyset(&set)
       sigaddset(&set, number)
       pthread_sigmask(SIG_UNBLOCK, &set, nil)
-      _ = kill(getpid(), number)
+      kill(getpid(), number)
       if !isFunction { _exit(128 + number) }
     }
   }

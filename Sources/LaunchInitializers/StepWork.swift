@@ -29,20 +29,17 @@ struct StepWork: @unchecked Sendable {
   /// Whether the step has a service.
   var runs: Bool { running != nil }
 
-  /// The calls of an initializer.
   enum Call: Sendable {
     case perform(any Configurable)
     /// Performs the step if it asks for that at the foreground.
     case performAgain(any Configurable)
     case run(RunningService)
-    case stop
-    case shutDown
+    case stop, shutDown
   }
 
   /// Calls the initializer; returns false if there was nothing to do.
   nonisolated(nonsending) func make(_ call: Call) async throws -> Bool {
-    if value is any Initializable { return try await makeHere(call) }
-    return try await makeOnMainActor(call)
+    value is any Initializable ? try await makeHere(call) : try await makeOnMainActor(call)
   }
 
   @MainActor private func makeOnMainActor(_ call: Call) async throws -> Bool { try await makeHere(call) }
@@ -66,8 +63,6 @@ struct StepWork: @unchecked Sendable {
     return true
   }
 }
-
-// MARK: Closures
 
 extension LaunchStep {
   /// Creates a step of closures.
@@ -96,16 +91,14 @@ extension LaunchStep {
 
 /// The initializer of a step of closures.
 private final class ClosureInitializer<Value: Sendable>: RunningInitializer, Sendable {
+  typealias Body = @Sendable (Value) async throws -> Void
+
   private let up: @Sendable (any Configurable) async throws -> Value
-  let body: (@Sendable (Value) async throws -> Void)?
-  private let down: @Sendable (Value) async throws -> Void
-  /// What `up` returned.
+  let body: Body?
+  private let down: Body
   private let value = Lock<Value?>(nil)
 
-  init(
-    up: @escaping @Sendable (any Configurable) async throws -> Value,
-    body: (@Sendable (Value) async throws -> Void)?, down: @escaping @Sendable (Value) async throws -> Void
-  ) {
+  init(up: @escaping @Sendable (any Configurable) async throws -> Value, body: Body?, down: @escaping Body) {
     (self.up, self.body, self.down) = (up, body, down)
   }
 
@@ -117,6 +110,5 @@ private final class ClosureInitializer<Value: Sendable>: RunningInitializer, Sen
   func run(_ configuration: any Configurable) async throws {
     if let value = value.withLock(\.self) { try await body?(value) }
   }
-
   func shutDown() async throws { if let value = value.withLock(\.self) { try await down(value) } }
 }

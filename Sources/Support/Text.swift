@@ -71,3 +71,34 @@ private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]
   }
   return row[b.count]
 }
+
+// MARK: Text for a terminal and a log
+
+extension String {
+  /// The text with escapes such as `\u{1b}` for control characters, line breaks, and marks that change the direction of
+  /// writing, so that an id or an error can't move the cursor, set a title or forge a line of the log.
+  package var escaped: String {
+    if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      if !scalar.needsEscape {
+        text.unicodeScalars.append(scalar)
+      } else {
+        text += scalar == "\n" ? "\\n" : "\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+  }
+
+  /// The escaped text in quotes.
+  package var quoted: String { "\"\(escaped)\"" }
+}
+
+extension Unicode.Scalar {
+  fileprivate var needsEscape: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: return true
+    // Format characters, except those that join emoji and letters.
+    case .format: return value != 0x200C && value != 0x200D && !(0xE0020...0xE007F).contains(value)
+    default: return false
+    }
+  }
+}

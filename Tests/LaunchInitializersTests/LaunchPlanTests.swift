@@ -105,7 +105,7 @@ import Testing
     #expect(error.description.contains("c → b → a → c"))
   }
 
-  @Test("the error about a cycle says if the listed order is part of the cycle")
+  @Test("the error about a cycle says how to take a step out of the listed order")
   func cycleThroughTheLine() throws {
     let error = try mistake {
       step.id("a")
@@ -113,7 +113,7 @@ import Testing
       step.id("x").after("b").before("a")
     }
     #expect(error.path == ["a", "x", "b", "a"])
-    #expect(error.description.contains(".after() without an id removes that"))
+    #expect(error.description.contains("add .after() to a step that waits because it is listed after another one"))
   }
 
   @Test("two steps with the same id are an error")

@@ -138,9 +138,7 @@ import Testing
     arguments: [
       (Duration.nanoseconds(7), "7 ns"), (.microseconds(850), "850 µs"), (.nanoseconds(12_345_678), "12.3 ms"),
       (.nanoseconds(999_999), "1 ms"), (.milliseconds(1_250), "1.25 s"), (.seconds(1_234), "1234 s"),
-      // The last that there is a number of nanoseconds for, and one more.
-      (.nanoseconds(Int64.max), "9223372036.85 s"), (.nanoseconds(Int64.max) + .nanoseconds(1), "9223372036.85 s"),
-      (.seconds(Int64.max), "9223372036.85 s"),
+      (.seconds(Int64.max), "9.223372036854776e+18 s"),
     ])
   func durations(duration: Duration, text: String) async throws {
     let clock = TestClock()

@@ -17,7 +17,7 @@ import Testing
   @Test("a step runs after the required step if that completes")
   func completed() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
-      note("migration", journal).id("migration").requires(Database.self)
+      note("migration", journal).id("migration").requires("Database")
       note("index", journal).id("index").requires("migration")
       Database(journal: journal)
     }
@@ -46,39 +46,6 @@ import Testing
     #expect(report.entry("events")?.message == "requires analytics, which was skipped")
     #expect(report.entry("beta menu")?.message == "requires beta, which was skipped")
     #expect(report.entry("index")?.attempts == 0)
-  }
-
-  @Test("a reference to a type needs exactly one step of the type")
-  func types() throws {
-    func mistake(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchPlanError {
-      try #require(throws: LaunchPlanError.self) { try LaunchSequence(configuration: NoConfiguration(), steps) }
-    }
-    let none = try mistake { note("a", journal).id("a").requires(Database.self) }
-    #expect(none.code == .unknownDependency)
-    #expect(none.path == ["a", "Database"])
-    #expect(
-      none.description.contains("\"a\" refers to Database.self, and no step is of that type. List one: Database()."))
-    let two = try mistake {
-      Database(journal: journal).id("one")
-      Database(journal: journal).id("two")
-      note("a", journal).id("a").after(Database.self)
-    }
-    #expect(two.code == .duplicateID)
-    #expect(two.description.contains("2 steps are of that type. Refer to one of them by its id."))
-  }
-
-  @Test("a reference to an optional step waits if the sequence has the step")
-  func ifPresent() async throws {
-    func launch(_ hasCache: Bool) throws -> LaunchSequence {
-      try LaunchSequence(configuration: NoConfiguration()) {
-        note("ui", journal).id("ui").after(ifPresent: "cache")
-        if hasCache { note("cache", journal).id("cache") }
-      }
-    }
-    try await launch(true).launch()
-    #expect(journal.entries == ["cache", "ui"])
-    try await launch(false).launch()
-    #expect(journal.entries == ["cache", "ui", "ui"])
   }
 
   @Test("two steps that require each other are a cycle")

@@ -8,20 +8,6 @@ import Testing
   let clock = TestClock()
   let journal = Journal()
 
-  @Test("a step whose condition doesn't hold is skipped")
-  func when() async throws {
-    let configuration = NoConfiguration(serviceStorage: ["A": [.test: ["On": "yes"]]])
-    let launch = try LaunchSequence(configuration: configuration) {
-      note("on", journal).id("on").when { $0.value(for: "A", key: "On") != nil }
-      note("off", journal).id("off").when { $0.value(for: "A", key: "Off") != nil }
-      note("needs off", journal).id("needs off").requires("off")
-    }
-    let report = try await launch.launch()
-    #expect(journal.entries == ["on"])
-    #expect(report.entries.map(\.outcome) == [.completed, .skipped, .skipped])
-    #expect(report.entry("off")?.message == "its condition doesn't hold")
-  }
-
   @Test("a step that fails is rolled back before each retry and before the launch aborts")
   func rollback() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {

@@ -1,5 +1,4 @@
 import Foundation
-import LaunchInitializers
 import Spellbook
 import Testing
 
@@ -48,27 +47,4 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
     let nodes = registry().graph().nodes
     #expect(nodes.filter { $0.scope == nil }.map(\.type) == ["Keychain"])
   }
-
-  @Test("can be in a page with a launch's timeline, which has other ids and isn't styled by it")
-  func partOfAPage() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
-      LaunchGroup("steps") { Step().id("first") }
-    }
-    let (graph, timeline) = (registry().graph().svg(), try await launch.launch().svg())
-    let ids = (graph + timeline).matches(of: /\bid="([^"]*)"/).map(\.output.1)
-    #expect(Set(ids).count == ids.count)
-    let style = try #require(graph.firstMatch(of: /<style>([^<]*)<\/style>/)).output.1
-    let selectors = style.split { "{}\n".contains($0) }.map { $0.trimmingPrefix { $0 == " " } }
-      .filter { $0.hasPrefix(".") || $0.hasPrefix("text") }
-    #expect(selectors.count >= 14 && selectors.allSatisfy { $0.hasPrefix(".dependency-graph ") })
-  }
-}
-
-private struct NoConfiguration: Configurable {
-  var serviceStorage: ServiceStorage = [:]
-  func currentStage() -> ReleaseStage { .test }
-  static func defaultConfiguration() -> NoConfiguration { NoConfiguration() }
-}
-private struct Step: Initializable {
-  func perform(with configuration: any Configurable) {}
 }

@@ -1,8 +1,6 @@
 // What the machine says: events, reports and errors.
 
 extension LaunchMachine {
-  // MARK: Events
-
   /// Notes an event about a step or a whole phase.
   mutating func event(
     _ kind: LaunchEvent.Kind, _ purpose: Purpose, _ step: Int? = nil, message: String? = nil,
@@ -21,8 +19,6 @@ extension LaunchMachine {
     actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
   }
 
-  // MARK: Reports
-
   /// Creates the report of a pass.
   func report(of purpose: Purpose) -> LaunchReport {
     let pass = passes[purpose.rawValue]
@@ -35,7 +31,11 @@ extension LaunchMachine {
     entries.reserveCapacity(indices.count)
     for index in indices {
       let (node, step) = (plan.nodes[index], pass.steps[index])
-      let awaited = graph[index].compactMap { plan.nodes[$0].declared == nil ? last[$0] : $0 }
+      // A step waits for the beginning of its group, too; that matters if it waits for nothing else.
+      let inner = graph[index].filter { plan.nodes[$0].declared != nil || plan.nodes[$0].groups != node.groups }
+      let awaited = (inner.isEmpty ? graph[index] : inner[...]).compactMap {
+        plan.nodes[$0].declared == nil ? last[$0] : $0
+      }
       guard node.declared != nil else {
         last[index] = awaited.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
         continue
@@ -61,8 +61,6 @@ extension LaunchMachine {
     }
   }
 
-  // MARK: Errors
-
   /// Why the sequence shuts down, for the log.
   var reason: String {
     switch cause {
@@ -75,25 +73,23 @@ extension LaunchMachine {
 
   /// The error that ended the sequence; nil if it was shut down after its launch.
   func makeFailure() -> LaunchError? {
-    let (code, id, underlying, message): (LaunchError.Code, Int?, (any Error)?, String)
+    let (code, step, message): (LaunchError.Code, Int?, String)
     switch cause {
-    case .failed(let step, let failure)?:
-      (code, id, underlying) = (failure, step, passes[0].steps[step].errors.first)
-      message =
-        wasLaunched
-        ? "ended while the program was running, so the sequence was shut down: \(passes[0].steps[step].message ?? "")"
-        : "failed, so the launch was aborted and the completed steps were shut down: \(passes[0].steps[step].message ?? "")"
+    case .failed(let failed, let failure)?:
+      (code, step) = (failure, failed)
+      let what =
+        wasLaunched ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
+      message = "failed, so \(what): \(passes[0].steps[failed].message ?? "")"
     case .cancelled?:
-      (code, id, underlying) = (.cancelled, nil, nil)
-      message = "was cancelled, and the completed steps were shut down."
+      (code, step, message) = (.cancelled, nil, "was cancelled, and the completed steps were shut down.")
     case .asked?, .signal?:
-      if wasLaunched { return nil }
-      (code, id, underlying) = (.shutDown, nil, nil)
-      message = passes[0].steps.isEmpty ? "was shut down before it began." : "was shut down before it had completed."
+      let time = passes[0].steps.isEmpty ? "it began" : "it had completed"
+      (code, step, message) = (.shutDown, nil, "was shut down before \(time).")
     case nil: return nil
     }
+    if wasLaunched, code == .shutDown { return nil }
     return LaunchError(
-      code, id: id.map { plan.nodes[$0].id }, underlying: underlying, errors: errors, report: report(of: .launch),
-      rollback: report(of: .shutDown), message)
+      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes[0].steps[$0].errors.first },
+      errors: errors, report: report(of: .launch), rollback: report(of: .shutDown), message)
   }
 }

@@ -32,9 +32,7 @@ extension LaunchMachine {
     services[step]?.isStopping = true
     let message = "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
     settle(step, .launch, .failed, message)
-    if phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
-      close(.failed(step, .timedOut))
-    }
+    abort(step, .launch, .timedOut)
   }
 
   mutating func restart(_ step: Int) {
@@ -42,8 +40,6 @@ extension LaunchMachine {
     services[step]?.isPausing = false
     runService(of: step)
   }
-
-  // MARK: Exits
 
   mutating func runEnded(_ job: Job, _ result: Result) {
     let step = job.step
@@ -59,7 +55,7 @@ extension LaunchMachine {
       return serviceMayHaveStopped(step)
     }
     let decision = declared(step).exitPolicy.decide(
-      threw: failure != nil, at: now, &services[step, default: ServiceState()].restarts, random: random)
+      threw: failure != nil, at: now, &services[step, default: ServiceState()].restarts)
     let reason = failure ?? "returned without being asked to"
     switch decision {
     case .restart(let pause):
@@ -106,14 +102,14 @@ extension LaunchMachine {
       actions.append(.unschedule(.restart(step)))
       serviceEnded(step)
     }
-    // All timers before the first cancellation, whose handlers may take long.
-    let attempts = underWay { $0.kind == .perform }
-    for job in attempts { giveGrace(job) }
-    for job in attempts { cancel(job) }
+    cancelAll { $0.kind == .perform }
   }
 
-  private func underWay(_ isWanted: (Job) -> Bool) -> [Job] {
-    jobs.keys.filter(isWanted).sorted { ($0.step, $0.number) < ($1.step, $1.number) }
+  /// Cancels jobs, with all timers before the first cancellation, whose handlers may take long.
+  private mutating func cancelAll(where isWanted: (Job) -> Bool) {
+    let wanted = jobs.keys.filter(isWanted).sorted { ($0.step, $0.number) < ($1.step, $1.number) }
+    for job in wanted { giveGrace(job) }
+    for job in wanted { cancel(job) }
   }
 
   /// Shuts the steps down when no attempt is left, and ends when nothing is.
@@ -201,8 +197,6 @@ extension LaunchMachine {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit
     passes[2].stop()
-    let all = underWay { _ in true }
-    for job in all { giveGrace(job) }
-    for job in all { cancel(job) }
+    cancelAll { _ in true }
   }
 }

@@ -3,7 +3,7 @@
 extension LaunchMachine {
   /// What a visible node's step declares.
   func declared(_ step: Int) -> LaunchStep.Declaration {
-    guard let declared = plan.nodes[step].declared else { fatalError("An invisible node was begun as a step.") }
+    guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
     return declared
   }
 
@@ -34,14 +34,9 @@ extension LaunchMachine {
     else { return nil }
     let culprit = plan.nodes[required].declared == nil ? passes[0].steps[required].culprit ?? required : required
     passes[0].steps[node].culprit = culprit
-    let what =
-      switch passes[0].steps[culprit].outcome {
-      case .skipped: "was skipped"
-      case .notRun: "was not run"
-      case .completed, .failed: "failed"
-      }
     let groups = plan.nodes[culprit].groups
     let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
+    let what = passes[0].steps[culprit].outcome == .skipped ? "was skipped" : "failed"
     return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
   }
 
@@ -83,9 +78,8 @@ extension LaunchMachine {
 
   private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let (step, index) = (job.step, job.purpose.rawValue)
-    let timeout = declared(step).timeout
     // On a busy machine the timer may be late.
-    let isLate = state.isLate || timeout.map { now - state.start > $0 } ?? false
+    let isLate = state.isLate || declared(step).timeout.map { now - state.start > $0 } ?? false
     passes[index].steps[step].isLate = isLate
     let note = isLate ? overrun(step, state) : nil
     switch result {
@@ -108,13 +102,10 @@ extension LaunchMachine {
       let isCancellation = error is CancellationError && state.isCancelled
       if !isCancellation { self.note(error, of: step, job.purpose) }
       let text = isCancellation ? (state.hasBegun ? "cancelled" : "cancelled before it began") : "\(error)"
-      passes[index].steps[step].message =
-        note.map { isCancellation ? $0 : "\($0), then failed: \(text)" } ?? text
+      passes[index].steps[step].message = note.map { isCancellation ? $0 : "\($0), then failed: \(text)" } ?? text
       passes[index].steps[step].isRetryable = isRetryable
       if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
-      start(
-        Job(purpose: job.purpose, kind: .rollBack, step: step, number: job.number),
-        timeout: plan.nodes[step].stopTimeout)
+      start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
     }
   }
 
@@ -123,7 +114,7 @@ extension LaunchMachine {
     leaveSlot(purpose)
     let (state, declared) = (passes[purpose.rawValue].steps[step], declared(step))
     if phase != .closing, let retry = declared.policy.retry, state.isRetryable, state.attempt <= retry.count {
-      let pause = retry.backoff.pause(after: state.attempt, random: random)
+      let pause = retry.backoff.pause(after: state.attempt)
       passes[purpose.rawValue].steps[step].phase = .pausing
       event(.retrying(after: pause), purpose, step, message: state.message)
       return schedule(.retry(purpose, step), after: pause)
@@ -133,7 +124,7 @@ extension LaunchMachine {
   }
 
   /// Ends the launch because of a step, unless its policy is to go on.
-  private mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code) {
+  mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code) {
     if purpose == .launch, phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
       close(.failed(step, code))
     }
@@ -157,9 +148,8 @@ extension LaunchMachine {
     actions.append(.withdraw(job))
     switch result {
     case .completed where job.purpose == .launch:
-      actions.append(.start(Job(purpose: .launch, kind: .undo, step: job.step, number: job.number)))
-    case .failed where declared(job.step).rollback != nil:
-      actions.append(.start(Job(purpose: job.purpose, kind: .rollBack, step: job.step, number: job.number)))
+      actions.append(.start(job.with(.undo)))
+    case .failed where declared(job.step).rollback != nil: actions.append(.start(job.with(.rollBack)))
     default: break
     }
   }
@@ -191,8 +181,7 @@ extension LaunchMachine {
   /// The message about an attempt that took longer than its timeout.
   private func overrun(_ step: Int, _ state: JobState) -> String {
     let timeout = (declared(step).timeout ?? .zero).text
-    return state.hasBegun
-      ? "took longer than its timeout of \(timeout)" : "did not get a thread within its timeout of \(timeout)"
+    return "\(state.hasBegun ? "took longer than" : "did not get a thread within") its timeout of \(timeout)"
   }
 
   /// Goes on without a job that takes too long and ignores its cancellation.
@@ -222,9 +211,8 @@ extension LaunchMachine {
       leaveSlot(job.purpose)
       actions.append(.withdraw(job))
       passes[index].steps[step].wasAbandoned = state.hasBegun
-      let message =
-        state.hasBegun ? ignored : state.isLate ? overrun(step, state) : "cancelled before it began"
-      settle(step, job.purpose, .failed, message)
+      let reason = state.isLate ? overrun(step, state) : "cancelled before it began"
+      settle(step, job.purpose, .failed, state.hasBegun ? ignored : reason)
       abort(step, job.purpose, .timedOut)
     }
   }

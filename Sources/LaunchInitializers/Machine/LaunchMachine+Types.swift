@@ -3,22 +3,16 @@
 extension LaunchMachine {
   /// A purpose of a pass through the steps.
   enum Purpose: Int, Sendable {
-    case launch
-    case foreground
-    case shutDown
+    case launch, foreground, shutDown
   }
 
   /// One call of a step's code, in a task of its own.
   struct Job: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-      /// An attempt to set the step up, or to shut it down.
-      case perform
-      /// Undoes a failed attempt.
-      case rollBack
-      /// A run of the step's service.
-      case run
-      /// Asks the service to end.
-      case stop
+      /// An attempt to set the step up or to shut it down, and what undoes a failed one.
+      case perform, rollBack
+      /// A run of the step's service, and what asks it to end.
+      case run, stop
       /// Shuts down what an abandoned attempt set up after all.
       case undo
     }
@@ -28,6 +22,8 @@ extension LaunchMachine {
     let step: Int
     /// The number of the attempt or run, from 1.
     let number: Int
+
+    func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
   }
 
   /// How a job ended.
@@ -41,18 +37,12 @@ extension LaunchMachine {
   }
 
   enum Timer: Hashable, Sendable {
-    /// Ends the time that a job may take.
-    case timeout(Job)
-    /// Ends the time that a cancelled job may go on for.
-    case grace(Job)
-    /// Ends the pause after a failed attempt.
-    case retry(Purpose, Int)
-    /// Ends the pause before a service's next run.
-    case restart(Int)
-    /// Ends the time that a shut-down may take.
-    case limit(Duration)
-    /// Ends the time between the signal and the shut-down.
-    case drain
+    /// Ends the time that a job may take, and that a cancelled one may go on for.
+    case timeout(Job), grace(Job)
+    /// Ends the pause after a failed attempt, or before a service's next run.
+    case retry(Purpose, Int), restart(Int)
+    /// Ends the time that a shut-down may take, or that it waits after a signal.
+    case limit(Duration), drain
     /// Asks whether anything has happened for a while.
     case watch
   }
@@ -64,6 +54,10 @@ extension LaunchMachine {
     case run(drain: Duration, limit: Duration)
     case shutDown(within: Duration)
     case foreground
+
+    var isLaunch: Bool { if case .launch = self { true } else { false } }
+    var isRun: Bool { if case .run = self { true } else { false } }
+    var isForeground: Bool { if case .foreground = self { true } else { false } }
   }
 
   enum Input: Sendable {
@@ -82,19 +76,16 @@ extension LaunchMachine {
 
   /// The answer to a call.
   enum Answer: Sendable {
-    case report(LaunchReport)
-    case error(LaunchError)
-    case exitCode(Int32)
+    case report(LaunchReport), error(LaunchError), exitCode(Int32)
+
+    var report: LaunchReport { if case .report(let report) = self { report } else { .empty } }
   }
 
   enum Action: Sendable {
-    case start(Job)
-    case cancel(Job)
-    case schedule(Timer, at: Duration)
-    case unschedule(Timer)
-    /// Withdraw the services that an attempt registered.
+    case start(Job), cancel(Job)
+    case schedule(Timer, at: Duration), unschedule(Timer)
+    /// Withdraw the services that an attempt registered, or all of a step but those of one attempt.
     case withdraw(Job)
-    /// Withdraw the services that all attempts of a step registered, but not those of one attempt.
     case withdrawAll(Int, except: Job?)
     case event(LaunchEvent)
     case answer([Int], Answer)
@@ -108,26 +99,18 @@ extension LaunchMachine {
   enum Cause: Sendable {
     /// A step failed, or its service did.
     case failed(Int, LaunchError.Code)
-    case cancelled
-    case asked
-    case signal(Int32)
+    case cancelled, asked, signal(Int32)
   }
 }
 
 /// The state of a step in a pass.
 struct StepState: Sendable {
   enum Phase: Sendable {
-    /// The step waits for other steps, or for its turn.
-    case waiting
-    /// A job of it is under way.
-    case running
+    case waiting, running, done
     /// An attempt failed, and the next one begins after a pause.
     case pausing
-    /// Its service runs, and hasn't said that it is ready.
-    case readying
-    /// Its service ends, before the step is shut down.
-    case stopping
-    case done
+    /// Its service isn't ready yet, or ends before the step is shut down.
+    case readying, stopping
   }
 
   var phase = Phase.waiting
@@ -135,19 +118,15 @@ struct StepState: Sendable {
   var attempt = 0
   /// Whether the step's code completed, so that it has to be shut down.
   var isUp = false
-  /// Whether the latest attempt took longer than it may, also if it ended before anyone noticed.
-  var isLate = false
-  /// Whether the latest attempt's error may be retried.
-  var isRetryable = true
+  /// Whether the latest attempt took longer than it may, and whether its error may be retried.
+  var (isLate, isRetryable) = (false, true)
   var wasAbandoned = false
   /// Whether its service ignored its cancellation and may still be at work.
   var isServiceLeft = false
   /// Whether the step had nothing to do, and isn't reported.
   var isUnmentioned = false
 
-  var queued = Duration.zero
-  var start = Duration.zero
-  var end = Duration.zero
+  var (queued, start, end) = (Duration.zero, Duration.zero, Duration.zero)
   var outcome = LaunchReport.Outcome.notRun
   var message: String?
   /// What the step, its service and its rollback threw, in order.
@@ -160,27 +139,23 @@ struct StepState: Sendable {
 struct ServiceState: Sendable {
   var run = 0
   var restarts: [Duration] = []
-  var isReady = false
-  /// Whether it was asked to end.
-  var isStopping = false
-  var isPausing = false
+  /// Whether it is ready, was asked to end, or pauses before its next run.
+  var (isReady, isStopping, isPausing) = (false, false, false)
 }
 
 /// One pass through the steps of a plan, forwards or backwards: who waits for whom, and who may begin.
 struct Pass: Sendable {
-  private(set) var isUnderWay = false
-  private(set) var isStopped = false
+  private(set) var (isUnderWay, isStopped) = (false, false)
   var steps: [StepState] = []
   /// The number of steps that have a slot: their jobs are under way.
   var running = 0
   var began = Duration.zero
   /// The number of nodes that have not settled, without the deferred ones and with them.
-  private(set) var left = 0
-  private(set) var deferredLeft = 0
+  private(set) var (left, deferredLeft) = (0, 0)
+  /// For each node how many others it waits for.
   private var open: [Int] = []
   /// The nodes that may begin, from `next` on.
-  private var ready: [Int] = []
-  private var next = 0
+  private var (ready, next): ([Int], Int) = ([], 0)
   private var isReversed = false
 
   /// Begins the pass; returns the nodes that wait for nothing.

@@ -1,17 +1,14 @@
 /// The state of a sequence for its whole life: its launch, services, passes at the foreground and shut-down.
 ///
 /// It decides and does nothing itself. ``handle(_:at:)`` takes what happened, under the lock of the sequence, and returns
-/// the actions that follow, which ``LaunchSequence`` performs outside the lock. An input about a job that is over changes
-/// nothing, so timers and tasks may come late.
+/// the actions that follow, which ``LaunchSequence`` performs. An input about a job that is over changes nothing, so timers
+/// and tasks may come late.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
-    case new
-    case launching
-    case launched
+    case new, launching, launched
     /// A signal came, and the shut-down begins after a while.
     case draining
-    case closing
-    case over
+    case closing, over
   }
 
   let plan: LaunchPlan
@@ -19,23 +16,20 @@ struct LaunchMachine: Sendable {
   let grace: Duration
   /// Whether somebody listens to events; if not, only those for the log are created.
   var isObserved = false
-  /// Returns a number from 0 to 1 for pauses.
-  var random: @Sendable () -> Double = { .random(in: 0...1) }
 
   var phase = Phase.new
-  /// The passes, by their purposes.
+  /// By their purposes.
   var passes = [Pass(), Pass(), Pass()]
-  /// The jobs under way.
+  /// Those under way.
   var jobs: [Job: JobState] = [:]
-  /// The services that run or will run again, by their steps.
+  /// Those that run or will run again, by their steps.
   var services: [Int: ServiceState] = [:]
-  /// The calls that wait for an answer.
+  /// Those that wait for an answer.
   var calls: [Int: Call] = [:]
   /// All that was thrown, in order.
   var errors: [any Error] = []
-  /// Why the sequence shuts down.
+  /// Why the sequence shuts down, and whether the launch had succeeded before that.
   var cause: Cause?
-  /// Whether the launch had succeeded before that.
   var wasLaunched = false
   /// Why the sequence ended or ends, unless it was shut down after its launch.
   var failure: LaunchError?
@@ -44,10 +38,9 @@ struct LaunchMachine: Sendable {
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
 
-  private var drain = Duration.zero
-  private var limit = Duration.seconds(30)
-  private var firstSignal: Int32?
-  private var lastArrival = 0
+  private var (drain, limit) = (Duration.zero, Duration.seconds(30))
+  /// Whether a signal came, and the number of the last arrival.
+  private var (hasSignal, lastArrival) = (false, 0)
   /// Whether the app is in the background, and whether a pass follows the one under way.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
@@ -57,9 +50,7 @@ struct LaunchMachine: Sendable {
   private var inputs = 0
   private var watchedInputs: Int?
 
-  /// The latest time of an input.
-  ///
-  /// Clocks are read outside the lock, so an input may have an earlier time than the one that caused it.
+  /// The latest time of an input: clocks are read outside the lock, so it may be earlier than that of its cause.
   private(set) var now = Duration.zero
   var actions: [Action] = []
 
@@ -105,17 +96,11 @@ struct LaunchMachine: Sendable {
     return true
   }
 
-  /// Whether the launch has completed and no shut-down has begun.
   private var isServing: Bool { phase == .launched || phase == .draining }
-
   /// The report of the launch; nil until it has completed, and if it failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
-
-  /// Whether the launch has completed and the sequence serves.
-  var isReady: Bool {
-    guard case .launched = phase else { return false }
-    return services.values.allSatisfy(\.isReady)
-  }
+  /// Whether the sequence serves.
+  var isReady: Bool { phase == .launched && services.values.allSatisfy(\.isReady) }
 
   // MARK: Calls
 
@@ -137,7 +122,6 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// The answer to a call after the end.
   private func finalAnswer(to call: Call) -> Answer {
     switch call {
     case .launch: .error(failure ?? LaunchError(.shutDown, LaunchError.overMessage))
@@ -167,8 +151,6 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  // MARK: Beginning
-
   /// Begins a pass through the steps.
   mutating func begin(_ purpose: Purpose) {
     let first = passes[purpose.rawValue].begin(plan, isReversed: purpose == .shutDown, at: now)
@@ -178,7 +160,7 @@ struct LaunchMachine: Sendable {
     watch()
   }
 
-  /// Begins what may begin, and notes what has ended; the last part of every input.
+  /// Begins what may begin, and ends what has ended; the last part of every input.
   private mutating func proceed() {
     beginReady(.launch)
     if phase == .launching, passes[0].left == 0 { launched() }
@@ -198,15 +180,15 @@ struct LaunchMachine: Sendable {
       passes[index].steps[step].attempt += 1
       if passes[index].steps[step].attempt == 1 { passes[index].steps[step].start = now }
       event(.began(attempt: passes[index].steps[step].attempt), purpose, step)
-      if purpose == .shutDown { beginShutDown(of: step) } else { startAttempt(of: step, purpose) }
+      if purpose == .shutDown {
+        beginShutDown(of: step)
+      } else {
+        // An attempt that an earlier pass at the foreground abandoned may still end, so numbers go on.
+        if purpose == .foreground { foregroundAttempts += 1 }
+        let number = purpose == .launch ? passes[0].steps[step].attempt : foregroundAttempts
+        start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
+      }
     }
-  }
-
-  private mutating func startAttempt(of step: Int, _ purpose: Purpose) {
-    // An attempt that an earlier pass at the foreground abandoned may still end.
-    if purpose == .foreground { foregroundAttempts += 1 }
-    let number = purpose == .foreground ? foregroundAttempts : passes[purpose.rawValue].steps[step].attempt
-    start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
   }
 
   mutating func start(_ job: Job, timeout: Duration?) {
@@ -227,19 +209,15 @@ struct LaunchMachine: Sendable {
   // MARK: The foreground
 
   private mutating func enterForeground(_ id: Int) {
-    let isWanted = phase == .launching || isServing
-    if isWanted, isInBackground {
-      isInBackground = false
-      isPassDue = true
-    }
-    if !isWanted || !(isPassDue || passes[1].isUnderWay) { return settle([id], .report(.empty)) }
+    guard phase == .launching || isServing else { return settle([id], .report(.empty)) }
+    if isInBackground { (isInBackground, isPassDue) = (false, true) }
+    if !isPassDue, !passes[1].isUnderWay { return settle([id], .report(.empty)) }
     if isPassDue { callsForNextPass.append(id) }
-    if isPassDue, phase != .launching, !passes[1].isUnderWay { beginPass() }
+    if isPassDue, isServing, !passes[1].isUnderWay { beginPass() }
   }
 
   private mutating func beginPass() {
-    isPassDue = false
-    callsForNextPass = []
+    (isPassDue, callsForNextPass) = (false, [])
     begin(.foreground)
   }
 
@@ -256,8 +234,8 @@ struct LaunchMachine: Sendable {
   private mutating func signal(_ number: Int32, _ arrival: Int) {
     guard arrival > lastArrival else { return }
     lastArrival = arrival
-    if firstSignal != nil { return actions.append(.endProcess(number)) }
-    firstSignal = number
+    if hasSignal { return actions.append(.endProcess(number)) }
+    hasSignal = true
     if phase == .launched, drain > .zero {
       phase = .draining
       cause = .signal(number)
@@ -267,8 +245,6 @@ struct LaunchMachine: Sendable {
       close(.signal(number))
     }
   }
-
-  // MARK: Time
 
   mutating func schedule(_ timer: Timer, after pause: Duration) { actions.append(.schedule(timer, at: now + pause)) }
 
@@ -284,9 +260,8 @@ struct LaunchMachine: Sendable {
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
     case .watch:
-      let waitedFor = waitedFor
       // The timer is an input, too.
-      if watchedInputs == inputs - 1, !waitedFor.isEmpty {
+      if watchedInputs == inputs - 1 {
         event(.waiting(for: waitedFor), phase == .closing ? .shutDown : .launch)
       }
       watchedInputs = nil
@@ -294,7 +269,7 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Lets a timer tell that nothing happens, as long as somebody waits for the steps.
+  /// Lets a timer tell that nothing happens.
   private mutating func watch() {
     if watchedInputs != nil || (phase != .launching && phase != .closing) { return }
     watchedInputs = inputs
@@ -303,17 +278,11 @@ struct LaunchMachine: Sendable {
 
   /// The ids of the steps that something is waited for.
   private var waitedFor: [String] {
-    let index = phase == .closing && passes[2].isUnderWay ? 2 : 0
-    let steps = passes[index].steps.indices.filter { step in
-      switch passes[index].steps[step].phase {
-      case .running, .readying, .stopping: true
-      case .waiting, .pausing, .done: false
-      }
+    let steps = passes[passes[2].isUnderWay ? 2 : 0].steps
+    return steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }.map {
+      plan.nodes[$0].id
     }
-    return steps.map { plan.nodes[$0].id }
   }
-
-  // MARK: The end
 
   /// Shuts the sequence down, unless that has begun.
   mutating func close(_ cause: Cause) {
@@ -336,19 +305,7 @@ struct LaunchMachine: Sendable {
   /// The exit code of a program that ran the sequence.
   var exitCode: Int32 {
     if !wasLaunched, case .signal(let number)? = cause { return 128 + number }
-    if case .asked? = cause, wasLaunched, isDown { return 0 }
-    if case .signal? = cause, isDown { return 0 }
-    return 1
+    let isDown = report(of: .shutDown).entries.allSatisfy { $0.outcome == .completed }
+    return wasLaunched && failure == nil && isDown ? 0 : 1
   }
-
-  /// Whether all steps are shut down without an error.
-  private var isDown: Bool {
-    passes[2].steps.indices.allSatisfy { !passes[0].steps[$0].isUp || passes[2].steps[$0].outcome == .completed }
-  }
-}
-
-extension LaunchMachine.Call {
-  var isLaunch: Bool { if case .launch = self { true } else { false } }
-  var isRun: Bool { if case .run = self { true } else { false } }
-  var isForeground: Bool { if case .foreground = self { true } else { false } }
 }

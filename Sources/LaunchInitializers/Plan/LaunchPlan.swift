@@ -6,13 +6,13 @@ internal import Support
 /// form a line: each waits for the one of them that is listed before it. The steps are in the order in which they are
 /// listed, but each one after what it waits for.
 ///
-/// The nodes are the steps and some that nobody sees: a group begins with one and ends with another, and one before the
-/// deferred steps waits for all others. So a plan is linear in steps and references.
+/// A group begins and ends with a point, and all but the deferred steps come before one, so that a plan is linear in steps
+/// and references.
 struct LaunchPlan: Sendable {
-  /// A step, or an invisible point between steps. A class, because a run hands its nodes around.
+  /// A step, or a point between steps that no report mentions.
   final class Node: Sendable {
     let id: String
-    /// What the step declares; nil for an invisible node.
+    /// What the step declares; nil for a point.
     let declared: LaunchStep.Declaration?
     /// The names of the groups around the step, outermost first.
     let groups: [String]
@@ -20,11 +20,17 @@ struct LaunchPlan: Sendable {
     /// Why the step isn't run at all; nil if it is.
     let exclusion: String?
 
-    init(
-      _ id: String, _ declared: LaunchStep.Declaration?, groups: [String], isDeferred: Bool, exclusion: String? = nil
-    ) {
+    init(_ id: String, _ declared: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage) {
       (self.id, self.declared, self.groups) = (id, declared, groups)
-      (self.isDeferred, self.exclusion) = (isDeferred, exclusion)
+      isDeferred = declared?.isDeferred ?? false
+      let names = declared?.stages.map { $0.map(\.rawValue).sorted().joined(separator: ", ") }
+      let isExcluded = declared?.stages?.contains(stage) == false
+      exclusion = isExcluded ? "only in \(names ?? ""), and this is \(stage)" : nil
+    }
+
+    init(_ id: String, pointWith group: LaunchStep.Declaration?, groups: [String]) {
+      (self.id, self.groups, declared, exclusion) = (id, groups, nil, nil)
+      isDeferred = group?.isDeferred ?? false
     }
 
     /// How long the shut-down of the step may take.
@@ -41,25 +47,21 @@ struct LaunchPlan: Sendable {
   let requirements: StepGraph
 
   init(_ listed: [LaunchStep], stage: ReleaseStage) throws(LaunchPlanError) {
-    var listing = StepListing(stage: stage)
-    try listing.add(listed)
-    try listing.finish()
+    let listing = try StepListing(listed, stage: stage)
     let count = listing.nodes.count
-    let dependencies = StepGraph(listing.dependencies, count: count)
-    let order = try listing.order(by: dependencies)
+    let listedDependencies = StepGraph(listing.dependencies, count: count)
+    let order = try listing.order(by: listedDependencies)
     var positions = Array(repeating: 0, count: count)
     for (position, index) in order.enumerated() { positions[index] = position }
     nodes = order.map { listing.nodes[$0] }
-    self.dependencies = dependencies.renumbered(positions)
-    dependents = self.dependencies.inverted()
+    dependencies = listedDependencies.renumbered(positions)
+    dependents = dependencies.inverted()
     requirements = StepGraph(listing.requirements, count: count).renumbered(positions)
   }
 
   /// The ids of the steps.
   var ids: [String] { nodes.lazy.filter { $0.declared != nil }.map(\.id) }
 }
-
-// MARK: Graphs
 
 /// Lists of nodes, one for each node, such as those that it waits for; all in one array, since a list of its own for
 /// each would cost a plan of many steps more than all else.
@@ -69,7 +71,7 @@ struct StepGraph: Sendable {
   private var starts: [Int]
   private var targets: [Int]
 
-  /// Creates the lists in which each edge's target is listed for its source, once, in the order of the edges.
+  /// Creates the lists in which each edge's target is listed for its source, in the order of the edges.
   init(_ edges: [Edge], count: Int) {
     starts = Array(repeating: 0, count: count + 1)
     targets = Array(repeating: 0, count: edges.count)
@@ -80,23 +82,6 @@ struct StepGraph: Sendable {
       targets[next[edge.from]] = edge.to
       next[edge.from] += 1
     }
-    removeDuplicates()
-  }
-
-  private mutating func removeDuplicates() {
-    // For each target the last list that it was seen in.
-    var seen = Array(repeating: -1, count: starts.count - 1)
-    var (kept, start) = (0, 0)
-    for index in seen.indices {
-      let end = starts[index + 1]
-      for position in start..<end where seen[targets[position]] != index {
-        seen[targets[position]] = index
-        targets[kept] = targets[position]
-        kept += 1
-      }
-      (starts[index + 1], start) = (kept, end)
-    }
-    targets.removeLast(targets.count - kept)
   }
 
   subscript(node: Int) -> ArraySlice<Int> { targets[starts[node]..<starts[node + 1]] }

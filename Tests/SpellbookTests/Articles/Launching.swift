@@ -154,7 +154,7 @@ import Testing
     let launch = try LaunchSequence(configuration: AppConfiguration()) {
       CrashInitializer()
       DatabaseInitializer()
-      Cache().id("cache").when { $0.value(for: "Cache", key: "Size") != nil }
+      Cache().id("cache").only(in: .production)
     }
     let report = try await launch.launch()
 
@@ -170,8 +170,8 @@ import Testing
       work.id("logging")
       DatabaseInitializer().after("logging")
       work.id("network").after("logging")
-      work.id("migration").requires(DatabaseInitializer.self)
-      work.id("metrics").before("network").after(ifPresent: "tracing")
+      work.id("migration").requires("DatabaseInitializer")
+      work.id("metrics").before("network")
       if isDemo { work.id("demo").requires("migration").only(in: .development, .test) }
     }
     try await launch.launch()
