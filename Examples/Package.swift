@@ -13,6 +13,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
+let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 
 /// Each example, the library that holds what of it is tested, and whether the program itself is.
@@ -37,7 +38,7 @@ let package = Package(
   targets: examples.flatMap { example -> [Target] in
     let library = example.library.map { [Target.Dependency.byName(name: $0)] } ?? []
     let program = Target.executableTarget(
-      name: example.name, dependencies: [spellbook] + library, swiftSettings: settings)
+      name: example.name, dependencies: [spellbook, launching] + library, swiftSettings: settings)
     let libraries = example.library.map {
       Target.target(name: $0, dependencies: [spellbook], swiftSettings: settings)
     }

@@ -11,6 +11,8 @@ let settings: [SwiftSetting] = [
 let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
 let testing = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 let programCheck = Target.Dependency.product(name: "ProgramCheck", package: "Spellbook")
+let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let launchLifecycle = Target.Dependency.product(name: "LaunchLifecycle", package: "Lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let http = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -34,6 +36,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.60.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(
+      url: "https://github.com/apple/swift-configuration.git", from: "1.4.0",
+      traits: [.defaults, "CommandLineArguments"]),
   ],
   targets: [
     // The links, their journal and the metrics, which know nothing of Spellbook.
@@ -41,11 +46,12 @@ let package = Package(
     .target(
       name: "LinkServer",
       dependencies: [
-        "LinkCore", spellbook, programCheck, launchLifecycle, hummingbird, http, nio, lifecycle, logging, metrics,
+        "LinkCore", spellbook, launching, programCheck, launchLifecycle, configuration, hummingbird, http, nio,
+        lifecycle, logging, metrics,
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, logging, metrics], swiftSettings: settings),
+      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, launching, logging, metrics], swiftSettings: settings),
     // The same service without Spellbook, as the baseline of measure.
     .executableTarget(
       name: "links-by-hand", dependencies: ["LinkCore", hummingbird, http, nio, lifecycle, logging, metrics],
@@ -53,7 +59,7 @@ let package = Package(
     .testTarget(
       name: "LinkServerTests",
       dependencies: [
-        "LinkServer", "LinkCore", "links", spellbook, testing, .product(name: "prefs", package: "Spellbook"),
+        "LinkServer", "LinkCore", "links", spellbook, launching, testing, .product(name: "prefs", package: "Spellbook"),
         hummingbird,
         hummingbirdTesting, http, nio, logging, memoryLogging, metrics,
       ],

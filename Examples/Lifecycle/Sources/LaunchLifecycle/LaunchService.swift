@@ -21,20 +21,13 @@ public struct LaunchService: Service {
   ///
   /// - Throws: A `LaunchError` if the launch fails, or if a service of the sequence does later.
   public func run() async throws {
-    let events = launch.events
-    try await withGracefulShutdownHandler {
-      do {
-        try await launch.launch()
-        // Ends when the sequence has been shut down, or the task is cancelled.
-        for await _ in events {}
-        await launch.shutDown()
-        // Throws why the sequence is over.
-        try await launch.launch()
-      } catch let error as LaunchError where error.code == .shutDown {
-        // As it was asked to.
-      }
+    await withGracefulShutdownHandler {
+      // The group handles the signals.
+      _ = await launch.run(on: [])
     } onGracefulShutdown: {
       Task { await launch.shutDown() }
     }
+    // A shut-down during the launch is what the group asked for.
+    if let failure = launch.failure, failure.code != .shutDown { throw failure }
   }
 }

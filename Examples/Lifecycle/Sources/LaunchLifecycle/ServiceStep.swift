@@ -1,6 +1,7 @@
 public import LaunchInitializers
 public import Logging
 public import ServiceLifecycle
+import Synchronization
 
 /// A `Service`, of any library, as a step of a launch sequence.
 ///
@@ -13,10 +14,17 @@ public import ServiceLifecycle
 ///
 /// The service begins at launch and is supervised: `.onExit` says what follows if it ends by itself. When the step is shut down,
 /// the service is asked to shut down gracefully, as a `ServiceGroup` asks it; the step's `.stopTimeout` limits how long it may
-/// take.
-public struct ServiceStep<Base: Service>: RunningInitializer {
+/// take, and then it is cancelled.
+public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   private let service: Base
   private let logger: Logger
+  private let shutDown = Mutex(ShutDown())
+
+  private struct ShutDown {
+    var isAskedFor = false
+    /// Shuts the group down that runs the service.
+    var trigger: AsyncStream<Void>.Continuation?
+  }
 
   /// Creates the step of a service.
   ///
@@ -28,28 +36,35 @@ public struct ServiceStep<Base: Service>: RunningInitializer {
     self.logger = logger
   }
 
-  /// Runs the service until it returns or throws, or the task is cancelled and it has shut down.
+  /// Runs the service until it returns or throws, or until it has shut down.
   public func run(_ configuration: any Configurable) async throws {
-    let (shutDowns, shutDown) = AsyncStream.makeStream(of: Void.self)
+    let (shutDowns, trigger) = AsyncStream.makeStream(of: Void.self)
+    let isAskedFor = shutDown.withLock { shutDown in
+      shutDown.trigger = trigger
+      return shutDown.isAskedFor
+    }
+    if isAskedFor { trigger.finish() }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
           .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup),
-          // Turns the cancellation into a graceful shut-down, however early it comes.
           .init(service: ShutDownTrigger(shutDowns: shutDowns), successTerminationBehavior: .gracefullyShutdownGroup),
         ],
         logger: logger))
-    // A task that the cancellation doesn't reach: it cancels services at once, before they can shut down.
-    let running = Task { try await group.run() }
-    try await withTaskCancellationHandler {
-      try await running.value
-    } onCancel: {
-      shutDown.finish()
+    try await group.run()
+  }
+
+  /// Asks the service to shut down gracefully.
+  public func stop() async {
+    let trigger = shutDown.withLock { shutDown in
+      shutDown.isAskedFor = true
+      return shutDown.trigger
     }
+    trigger?.finish()
   }
 }
 
-/// Returns when a test says so, which shuts the group down.
+/// Returns when the step is stopped, which shuts the group down.
 private struct ShutDownTrigger: Service {
   let shutDowns: AsyncStream<Void>
 
