@@ -1,3 +1,4 @@
+import LaunchInitializers
 import Spellbook
 
 // One small type for each thing that has to be set up. The pauses stand for the work of a real one.
@@ -28,7 +29,7 @@ struct DatabaseInitializer: ServiceInitializer {
 }
 
 /// Needs the database, and gets it by injection.
-final class MigrationInitializer: Initializable {
+struct MigrationInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws {
     let database: Database = try InitializerRegistry.current.resolve()
     try await work(60)
@@ -42,7 +43,6 @@ struct CacheWarmUp: Initializable {
   func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
 }
 
-/// From the environment: `TOUR_FEATURES_NEW_CHECKOUT=yes swift run LaunchTour`.
 struct FeatureFlagsInitializer: ServiceInitializer {
   func makeService(with configuration: any Configurable) async throws -> FeatureFlags {
     try await work(30)
@@ -77,10 +77,10 @@ struct AdvertisementInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(10_000) }
 }
 
-/// Listens to prices for as long as the program runs.
+/// Listens to prices for as long as the program runs, and is ready when it is connected.
 ///
 /// Its first connection breaks, as connections do.
-struct PriceFeed: RunningInitializer {
+struct PriceFeed: ReadyInitializer {
   struct ConnectionLost: Error, CustomStringConvertible {
     let description = "the connection was lost"
   }
@@ -88,9 +88,11 @@ struct PriceFeed: RunningInitializer {
   static let isBack = Gate()
   private let runs = Counter()
 
-  func run(_ configuration: any Configurable) async throws {
+  func run(_ service: RunningService) async throws {
+    try await work(10)
+    service.ready()
     if await runs.next() == 1 {
-      try await work(45)
+      try await work(300)
       throw ConnectionLost()
     }
     await Self.isBack.open()
@@ -98,10 +100,6 @@ struct PriceFeed: RunningInitializer {
   }
 
   func shutDown() async { print("Prices: disconnected") }
-}
-
-struct SearchIndexInitializer: Initializable {
-  func perform(with configuration: any Configurable) async throws { try await work(70) }
 }
 
 /// Sets a theme up, on the main actor and with no annotation of its method.

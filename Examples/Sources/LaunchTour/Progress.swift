@@ -1,4 +1,5 @@
 import Foundation
+import LaunchInitializers
 import Spellbook
 
 /// Shows the events of a launch: a progress line on a terminal, and what became of the services afterwards.

@@ -2,20 +2,21 @@
 // Usage: LaunchTour [PICTURE.svg]     (in the temporary folder by default)
 
 import Foundation
+import LaunchInitializers
 import Spellbook
 
-let configuration = LayeredConfiguration(
-  stage: .development,
-  layers: [
-    .environment(prefix: "TOUR"),
-    .memory([
-      "CrashReporter": [.production: ["ApiKey": "live-key"]],
-      "Database": [.development: ["Path": "/tmp/tour.sqlite"]],
-      "Network": [.development: ["Host": "localhost"]],
-      "Theme": [.development: ["Name": "dark"]],
-    ]),
-  ])
+struct TourConfiguration: Configurable {
+  var serviceStorage: ServiceStorage = [
+    "CrashReporter": [.production: ["ApiKey": "live-key"]],
+    "Database": [.development: ["Path": "/tmp/tour.sqlite"]],
+    "Network": [.development: ["Host": "localhost"]],
+    "Theme": [.development: ["Name": "dark"]],
+  ]
+  func currentStage() -> ReleaseStage { .development }
+  static func defaultConfiguration() -> TourConfiguration { TourConfiguration() }
+}
 
+let configuration = TourConfiguration.defaultConfiguration()
 let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps: 4, clock: TourClock.shared) {
   LoggingInitializer().id("logging")
   CrashReporterInitializer().id("crash reporter")
@@ -23,7 +24,12 @@ let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps
   DatabaseInitializer().id("database").after("logging")
   MigrationInitializer().id("migration").requires("database")
   CacheWarmUp().id("cache").after("migration")
-  SearchIndexInitializer().id("search index").requires(MigrationInitializer.self)
+  LaunchStep("search index") { _ in
+    try await work(70)
+    return "index"
+  } shutDown: { index in
+    print("Search: closed the \(index)")
+  }.requires("migration")
 
   FeatureFlagsInitializer().id("flags").after("logging")
   NetworkInitializer().id("network").after("logging").timeout(.seconds(5))
@@ -38,9 +44,6 @@ let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps
   AnalyticsInitializer().id("store review").after("theme").only(in: .production)
   AnalyticsInitializer().id("crash analytics").requires("crash reporter")
 }
-
-print(configuration.explanation(for: "CrashReporter", key: "ApiKey"))
-print()
 
 let progress = Task { [events = launch.events] in await Progress().show(events) }
 
@@ -66,13 +69,13 @@ func tour() async throws {
   print("Gantt picture: \(picture.path)")
 
   await PriceFeed.isBack.wait()
-  print("ready: \(launch.isReady), healthy: \(await launch.health().isHealthy)")
+  print("ready: \(launch.isReady)")
   // What a service manager, or Ctrl-C, sends.
   kill(getpid(), SIGTERM)
 }
 
 let touring = Task { try await tour() }
-let code = try await launch.run(on: [.terminate, .interrupt])
+let code = await launch.run(on: [.terminate, .interrupt], drain: .milliseconds(50))
 try await touring.value
 for line in await progress.value { print(line) }
 print("exit code: \(code)")

@@ -1,5 +1,12 @@
 import Benchmark
+import LaunchInitializers
 import Spellbook
+
+private struct NoConfiguration: Configurable {
+  var serviceStorage: ServiceStorage = [:]
+  func currentStage() -> ReleaseStage { .production }
+  static func defaultConfiguration() -> NoConfiguration { NoConfiguration() }
+}
 
 private struct Nothing: Initializable {
   func perform(with configuration: any Configurable) async throws {}
@@ -13,7 +20,7 @@ func compareLaunching() {
 private func compareLaunch(_ order: String, step: @escaping @Sendable (Int) -> LaunchStep) {
   Comparison(what: "Launch 1,000 steps \(order)", baseline: "a task group", goal: .ratio(2), times: 1).add {
     let steps = (0..<1_000).map(step)
-    let configuration = LayeredConfiguration(stage: .production, layers: [])
+    let configuration = NoConfiguration()
     return { meter async throws in
       let sequence = try LaunchSequence(configuration: configuration) { steps }
       meter.benchmark.startMeasurement()

@@ -18,19 +18,12 @@ struct SettingsInitializer: ServiceInitializer {
 /// Opens the journal of the links; without a path, it is in memory.
 struct JournalInitializer: ServiceInitializer {
   private let journal = Injected<LinkJournal>(.everyRead)
-  private let logger = Injected<Logger>()
 
   func makeService(with configuration: any Configurable) throws -> LinkJournal {
     try LinkJournal(url: configuration.value(for: "Journal", key: "Path").map { URL(filePath: $0) })
   }
 
-  func health() -> StepHealth { journal.value.isOpen ? .healthy : .unhealthy("The journal is closed.") }
-
-  func shutDown() {
-    do { try journal.value.close() } catch {
-      logger.value.error("The journal wasn't closed", metadata: ["error": "\(error)"])
-    }
-  }
+  func shutDown() throws { try journal.value.close() }
 }
 
 /// Rewrites a journal that an earlier version of the program has written.
@@ -47,14 +40,8 @@ struct MigrationInitializer: Initializable {
 /// Reads the links into memory.
 struct CacheInitializer: ServiceInitializer {
   private let journal = Injected<LinkJournal>()
-  private let links = Injected<LinkStore>(.everyRead)
 
   func makeService(with configuration: any Configurable) throws -> LinkStore { try LinkStore(journal: journal.value) }
-
-  func health() -> StepHealth {
-    let count = links.value.unsavedVisits
-    return count > 1_000_000 ? .degraded("\(count) visits aren't saved.") : .healthy
-  }
 }
 
 /// Writes the visits to the journal every second, and once more when the server stops.
@@ -70,7 +57,7 @@ struct VisitsInitializer: RunningInitializer {
     }
   }
 
-  func shutDown() { save() }
+  func shutDown() throws { try links.value.save() }
 
   private func save() {
     do { try links.value.save() } catch {
@@ -91,11 +78,6 @@ struct SettingsWatch: RunningInitializer {
     let changes = store.value.changes()
     report(settings.fields.filter(\.isSet))
     for await keys in changes { report(settings.fields.filter { keys.contains($0.key) }) }
-  }
-
-  func health() -> StepHealth {
-    let refused = settings.value.fields.filter { $0.problem != nil }.map(\.key)
-    return refused.isEmpty ? .healthy : .degraded("Refused: \(refused.joined(separator: ", ")).")
   }
 
   private func report(_ fields: [SettingField]) {

@@ -78,33 +78,11 @@ public enum LinkServer {
       CacheInitializer().id("cache").requires("journal").after("migration")
       VisitsInitializer(clock: clock).id("visits").requires("cache")
       if let server {
+        // Requests under way are answered before the steps that they need are shut down.
         ServiceStep(server, logger: logger).id("http").requires("settings", "visits").stopTimeout(.seconds(10))
       }
     }
     registry.register(instance: launch)
     return launch
-  }
-}
-
-extension LinkServer {
-  /// Returns the configuration of a process: environment variables, then a file, then what applies without either.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file, which may be missing.
-  ///   - stage: The stage whose values of the file apply.
-  /// - Throws: `ConfigurationError` if the file can't be read.
-  public static func configuration(file path: String, stage: ReleaseStage) throws -> LayeredConfiguration {
-    LayeredConfiguration(
-      stage: stage,
-      layers: [
-        .environment(prefix: "LINKS"),
-        try .file(path),
-        .memory([
-          "Server": [stage: ["Host": "127.0.0.1", "Port": "8080"]],
-          "Journal": [stage: ["Path": "links.journal"]],
-          "Settings": [stage: ["Path": "links.preferences"]],
-          "Log": [stage: ["Level": "info"]],
-        ]),
-      ])
   }
 }

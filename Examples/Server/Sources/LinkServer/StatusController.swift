@@ -19,26 +19,19 @@ public final class StatusController: Sendable {
   /// Adds the routes to a group.
   public func addRoutes(to group: RouterGroup<some RequestContext>) {
     group.get("ready") { _, _ in self.isReady ? HTTPResponse.Status.ok : .serviceUnavailable }
-    group.get("health") { _, _ in await self.health() }
+    group.get("health") { _, _ in self.health() }
     group.get("metrics") { _, _ in self.text() }
   }
 
   private var isReady: Bool { launch.value?.isReady ?? false }
 
-  private func health() async -> EditedResponse<[String: String]> {
-    guard let launch = launch.value, launch.isReady else {
+  /// How each step of the launch ended, with what its service has thrown since.
+  private func health() -> EditedResponse<[String: String]> {
+    guard let launch = launch.value, let report = launch.report, launch.isReady else {
       return EditedResponse(status: .serviceUnavailable, response: ["launch": "not ready"])
     }
-    let health = await launch.health()
-    let steps = health.steps.map { step in
-      switch step.health {
-      case .healthy: (step.id, "healthy")
-      case .degraded(let reason): (step.id, "degraded: \(reason)")
-      case .unhealthy(let reason): (step.id, "unhealthy: \(reason)")
-      }
-    }
-    return EditedResponse(
-      status: health.isHealthy ? .ok : .serviceUnavailable, response: Dictionary(uniqueKeysWithValues: steps))
+    let steps = report.entries.map { ($0.id, $0.message ?? $0.outcome.rawValue) }
+    return EditedResponse(status: .ok, response: Dictionary(uniqueKeysWithValues: steps))
   }
 
   private func text() -> String {

@@ -11,9 +11,7 @@ import SpellRegistry
   static func main() async {
     let variables = ProcessInfo.processInfo.environment
     do {
-      let configuration = try LinkServer.configuration(
-        file: variables["LINKS_CONFIGURATION"] ?? "links.json",
-        stage: ReleaseStage(rawValue: variables["LINKS_STAGE"] ?? "development"))
+      let configuration = try await LinkConfiguration(file: variables["LINKS_CONFIGURATION"] ?? "links.json")
       let metrics = TextMetrics()
       MetricsSystem.bootstrap(metrics)
       var logger = Logger(label: "links")
@@ -24,7 +22,9 @@ import SpellRegistry
       let log = Task { [logger] in
         for await event in events { logger.notice("\(event)") }
       }
-      let code = try await launch.run(on: [.terminate, .interrupt])
+      // How long a load balancer may take to notice that the server isn't ready.
+      let drain = try configuration.value(for: "Server", key: "Drain", as: Int.self) ?? 0
+      let code = await launch.run(on: [.terminate, .interrupt], drain: .seconds(drain))
       await log.value
       exit(code)
     } catch {

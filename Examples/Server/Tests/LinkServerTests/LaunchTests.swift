@@ -44,7 +44,7 @@ import Testing
       #expect(try await service.send(.get, "/ready").status == .ok)
       let health = try await service.send(.get, "/health")
       #expect(health.status == .ok)
-      #expect(health.text.contains(#""journal":"healthy""#))
+      #expect(health.text.contains(#""journal":"completed""#))
       let shutDown = await service.launch.shutDown().entries.map(\.id)
       let position = { shutDown.firstIndex(of: $0) ?? -1 }
       #expect(position("visits") < position("cache") && position("cache") < position("journal"))

@@ -24,6 +24,13 @@ extension Trait where Self == RegistryTrait {
   }
 }
 
+/// The values that a test sets.
+struct TestConfiguration: Configurable {
+  var serviceStorage: ServiceStorage = [:]
+  func currentStage() -> ReleaseStage { .test }
+  static func defaultConfiguration() -> TestConfiguration { TestConfiguration() }
+}
+
 /// The launched service of a test, whose routes are asked without a network.
 struct Service {
   static let admin = "Basic " + Data("admin:secret".utf8).base64EncodedString()
@@ -39,7 +46,7 @@ struct Service {
       "Server": [.test: ["Host": "127.0.0.1", "Port": "0"]], "Admin": [.test: ["Token": "secret"]],
     ]
     for (service, url) in paths { storage[service] = [.test: ["Path": url.path]] }
-    let configuration = LayeredConfiguration(stage: .test, layers: [.memory(storage)])
+    let configuration = TestConfiguration(serviceStorage: storage)
     let launch = try LinkServer.launchSequence(configuration, serves: false)
     try await launch.launch()
     do {

@@ -63,9 +63,6 @@ import Testing
       let page = try await service.adminPage().text
       let shown = json.replacingOccurrences(of: "\"", with: "&quot;")
       #expect(page.contains("<code>\(shown)</code> is refused and kept; 600 applies."))
-      let health = try await service.send(.get, "/health")
-      #expect(health.status == .ok)
-      #expect(health.text.contains("degraded: Refused: rateLimit."))
     }
   }
 
