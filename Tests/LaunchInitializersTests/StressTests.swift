@@ -137,4 +137,67 @@ import Testing
       #expect(up.value == down.value)
     }
   }
+
+  /// A service that fails, or runs until it is cancelled, a few turns after it began.
+  private struct Service: RunningInitializer {
+    let turns: Int
+    let fails: Bool
+    /// How many runs began, and how many ended.
+    let began: Counter
+    let ended: Counter
+
+    func run(_ configuration: any Configurable) async throws {
+      began.increment()
+      defer { ended.increment() }
+      for _ in 0..<turns { await Task.yield() }
+      if fails { throw Broken(number: turns) }
+      let (stream, end) = AsyncStream<Never>.makeStream()
+      defer { end.finish() }
+      for await _ in stream {}
+    }
+  }
+
+  /// How many lives in the long mode; fewer for the thread sanitizer.
+  private static let lives = ProcessInfo.processInfo.environment["LAUNCH_LIVES"].flatMap { Int($0) } ?? 200_000
+
+  @Test("a service that fails at any instant around the end of the launch ends the sequence with its error")
+  func serviceFailures() async throws {
+    let (lost, count) = (Counter(), Self.isLong ? Self.lives : 2_000)
+    try await Self.many(count) { number in
+      let (began, ended) = (Counter(), Counter())
+      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+        Works().id("works").after()
+        Service(turns: number % 7, fails: true, began: began, ended: ended).id("fails").after()
+        if number % 3 == 0 { Do { _ in for _ in 0..<number % 5 { await Task.yield() } }.id("slow").after() }
+      }
+      let code = await launch.run(on: [])
+      let failure = launch.failure
+      let isRight = code == 1 && failure?.code == .serviceFailed && failure?.id == "fails"
+      if !isRight || failure?.underlying as? Broken != Broken(number: number % 7) || began.value != ended.value {
+        lost.increment()
+      }
+    }
+    #expect(lost.value == 0)
+  }
+
+  @Test("no service runs after a shut-down that came at any instant around its start")
+  func shutDowns() async throws {
+    let (left, count) = (Counter(), Self.isLong ? Self.lives : 2_000)
+    try await Self.many(count) { number in
+      let (began, ended) = (Counter(), Counter())
+      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+        Service(turns: number % 5, fails: false, began: began, ended: ended).id("a").after()
+        Service(turns: 0, fails: false, began: began, ended: ended).id("b").after().deferred()
+      }
+      async let launched: Void = {
+        do { try await launch.launch() } catch {}
+      }()
+      for _ in 0..<number % 11 { await Task.yield() }
+      await launch.shutDown()
+      if began.value != ended.value { left.increment() }
+      await launched
+      if began.value != ended.value { left.increment() }
+    }
+    #expect(left.value == 0)
+  }
 }

@@ -19,15 +19,15 @@
 
     @Test func restartsAServiceAndShutsDownAtASignal() throws {
       let output = try run()
-      let last = output.split(separator: "\n").suffix(9).map(String.init)
+      let last = output.split(separator: "\n").suffix(12).map(String.init)
       #expect(last.first == "ready: true")
       // Independent steps are shut down concurrently.
-      #expect(Set(last[1...2]) == ["Prices: disconnected", "Database: closed"])
+      #expect(Set(last[1...3]) == ["Prices: disconnected", "Search: closed the index", "Database: closed"])
       #expect(
-        last[3...] == [
-          "Logging: flushed", "running: prices runs",
+        last[4...] == [
+          "Logging: flushed", "running: prices runs", "running: prices is ready",
           "running: prices ended, runs again in 20 ms: failed: the connection was lost", "running: prices runs again",
-          "running: prices ended", "exit code: 0",
+          "running: prices is ready", "running: prices ended", "exit code: 0",
         ])
       #expect(output.contains("warning: crash analytics (skipped): requires crash reporter, which was skipped"))
     }
