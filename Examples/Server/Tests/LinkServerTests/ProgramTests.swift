@@ -37,4 +37,53 @@ import Testing
     #expect(position("shutDown cache") > position("shutDown visits"))
     #expect(position("shutDown journal") > position("shutDown cache"))
   }
+
+  @Test("A request that is under way at a SIGTERM is answered before the server stops")
+  func slowRequest() async throws {
+    let folder = try Folder()
+    let program = try await Program(in: folder)
+    let connection = try Connection(port: program.port)
+    let body = #"{"url": "https://swift.org", "code": "slow"}"#
+    connection.send(
+      "POST /links HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n")
+    while !program.log.contains("/links") { await Task.yield() }
+    async let code = program.terminate()
+    while !program.log.contains("shutDown: http began") { await Task.yield() }
+    connection.send(body)
+    #expect(connection.receive().hasPrefix("HTTP/1.1 201"))
+    #expect(await code == 0)
+  }
+}
+
+/// A connection over which a test sends a request in parts.
+private final class Connection: Sendable {
+  private let socket: Int32
+
+  init(port: Int) throws {
+    socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    if result != 0 { throw ProgramError(log: "no connection: error \(errno)") }
+  }
+
+  deinit { close(socket) }
+
+  func send(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(socket, bytes, bytes.count)
+  }
+
+  /// What the server sends next.
+  func receive() -> String {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = read(socket, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
 }
