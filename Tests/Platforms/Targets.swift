@@ -4,7 +4,8 @@
 let kit = Context.environment["KIT"] ?? "UIKit"
 /// The modules that stand in for the platform's.
 let standIns =
-  kit == "Windows" ? ["ucrt", "WinSDK"] : ["Darwin", "MachO", "Combine", "SwiftUI", "AppleFoundation", kit]
+  kit == "Windows"
+  ? ["ucrt", "WinSDK"] : ["Darwin", "DarwinTypes", "MachO", "Combine", "SwiftUI", "AppleFoundation", kit]
 
 package.products = []
 // The tool is for files, and Windows has no file store.
@@ -15,7 +16,7 @@ for target in package.targets { target.dependencies += standIns.map { .byName(na
 let tested = package.targets.filter { $0.type == .regular }.map { Target.Dependency.byName(name: $0.name) }
 package.targets += standIns.map { name in
   .target(
-    name: name, path: "StandIns/\(name)",
+    name: name, dependencies: name == "Darwin" ? ["DarwinTypes"] : [], path: "StandIns/\(name)",
     swiftSettings: [
       .swiftLanguageMode(name == "Combine" ? .v5 : .v6), .enableUpcomingFeature("InternalImportsByDefault"),
     ])

@@ -3,6 +3,7 @@
 
 // What Spellbook calls of Darwin's threads, clocks and processes, in Apple's types.
 
+@_exported public import DarwinTypes
 internal import Glibc
 
 // MARK: Threads
@@ -144,6 +145,38 @@ public let SIGUSR2 = Glibc.SIGUSR2
 public func signal(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)!) -> (@convention(c) (Int32) -> Void)! {
   Glibc.signal(number, handler)
 }
+@discardableResult
+public func sigaction(
+  _ number: Int32, _ action: UnsafePointer<DarwinTypes.sigaction>!,
+  _ former: UnsafeMutablePointer<DarwinTypes.sigaction>!
+) -> Int32 { systemSigaction(number, action, former) }
+/// The name is that of a type, too.
+private let systemSigaction = unsafeBitCast(
+  dlsym(nil, "sigaction")!, to: (@convention(c) (Int32, UnsafeRawPointer?, UnsafeMutableRawPointer?) -> Int32).self)
+public typealias sigset_t = UInt32
+public let SIG_UNBLOCK: Int32 = 2
+/// The handler of the default is a null pointer.
+public var SIG_DFL: (@convention(c) (Int32) -> Void)? { nil }
+@discardableResult public func sigemptyset(_ set: UnsafeMutablePointer<sigset_t>!) -> Int32 {
+  set.pointee = 0
+  return 0
+}
+@discardableResult public func sigaddset(_ set: UnsafeMutablePointer<sigset_t>!, _ number: Int32) -> Int32 {
+  set.pointee |= 1 << UInt32(number - 1)
+  return 0
+}
+@discardableResult
+public func pthread_sigmask(
+  _ how: Int32, _ set: UnsafePointer<sigset_t>!, _ former: UnsafeMutablePointer<sigset_t>!
+) -> Int32 {
+  precondition(how == SIG_UNBLOCK && former == nil, "Only what the package calls is here.")
+  var wanted = Glibc.sigset_t()
+  Glibc.sigemptyset(&wanted)
+  for number in 1..<NSIG where set.pointee & 1 << UInt32(number - 1) != 0 { Glibc.sigaddset(&wanted, number) }
+  return Glibc.pthread_sigmask(Glibc.SIG_UNBLOCK, &wanted, nil)
+}
+@discardableResult public func kill(_ process: Int32, _ number: Int32) -> Int32 { Glibc.kill(process, number) }
+public func _exit(_ status: Int32) -> Never { Glibc._exit(status) }
 public func getpid() -> Int32 { Glibc.getpid() }
 public func geteuid() -> uid_t { Glibc.geteuid() }
 public func getenv(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { Glibc.getenv(name) }
