@@ -90,9 +90,7 @@ extension SequenceState {
   /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
-    if machine.isObserved {
-      for case .event(let event) in actions { for stream in streams { stream.yield(event) } }
-    }
+    for stream in streams { for case .event(let event) in actions { stream.yield(event) } }
     return actions
   }
 
@@ -186,8 +184,9 @@ extension LaunchSequence {
   /// Keeps a task as long as it may have to be cancelled.
   private func keep(_ task: Task<Void, Never>, for job: Job) {
     let isCancelled = state.withLock { state in
-      if state.machine.jobs[job] != nil { state.tasks[job] = task }
-      return state.machine.jobs[job]?.isCancelled ?? false
+      guard let known = state.machine.jobs[job] else { return false }
+      state.tasks[job] = task
+      return known.isCancelled
     }
     if isCancelled { task.cancel() }
   }
@@ -214,15 +213,11 @@ extension LaunchSequence {
   /// Notes the end of a job; returns its task if another job can go on in it, since nothing cancels it.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now
-    let (actions, task, timers) = state.withLock { state in
+    return state.withLock { state in
       let isFree = state.machine.jobs[job]?.isCancelled == false
       let task = state.tasks.removeValue(forKey: job)
-      let keys: [LaunchMachine.Timer] = state.timers.isEmpty ? [] : [.timeout(job), .grace(job)]
-      let timers = keys.compactMap { state.timers.removeValue(forKey: $0) }
-      return (state.decide(.ended(job, result), at: time), isFree ? task : nil, timers)
+      return (state.decide(.ended(job, result), at: time), isFree ? task : nil)
     }
-    for cancel in timers { cancel() }
-    return (actions, task)
   }
 
   private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {

@@ -6,7 +6,7 @@ internal import Support
 /// casts are made where the step is listed, and a call goes to the main actor if a cast fails where it is.
 ///
 /// `@unchecked Sendable` because an initializer is `Sendable`: ``Initializable/SendableSelf`` says so.
-struct StepWork: @unchecked Sendable {
+final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?

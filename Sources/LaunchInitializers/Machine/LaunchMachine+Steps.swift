@@ -64,6 +64,8 @@ extension LaunchMachine {
 
   mutating func ended(_ job: Job, _ result: Result) {
     guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
+    if state.hasTimeout { actions.append(.unschedule(.timeout(job))) }
+    if state.hasGrace { actions.append(.unschedule(.grace(job))) }
     switch (job.purpose, job.kind) {
     case (.shutDown, .perform): shutDownEnded(job, state, result)
     case (_, .perform): attemptEnded(job, state, result)
@@ -88,14 +90,14 @@ extension LaunchMachine {
       if case .completed = result, job.number > 1 || job.purpose == .foreground {
         actions.append(.withdrawAll(step, except: job))
       }
-      leaveSlot(job.purpose)
+      passes[index].running -= 1
       guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }
       passes[0].steps[step].isUp = true
       passes[0].steps[step].message = note
       if declared(step).work.runs, phase != .closing { return beginService(of: step) }
       settle(step, .launch, .completed, note)
     case .skipped(let reason):
-      leaveSlot(job.purpose)
+      passes[index].running -= 1
       settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
     case .failed(let error, let isRetryable):
       actions.append(.withdraw(job))
@@ -111,7 +113,7 @@ extension LaunchMachine {
 
   /// Decides what follows an attempt that failed and has been rolled back.
   private mutating func fail(_ step: Int, _ purpose: Purpose) {
-    leaveSlot(purpose)
+    passes[purpose.rawValue].running -= 1
     let (state, declared) = (passes[purpose.rawValue].steps[step], declared(step))
     if phase != .closing, let retry = declared.policy.retry, state.isRetryable, state.attempt <= retry.count {
       let pause = retry.backoff.pause(after: state.attempt)
@@ -129,8 +131,6 @@ extension LaunchMachine {
       close(.failed(step, code))
     }
   }
-
-  private mutating func leaveSlot(_ purpose: Purpose) { passes[purpose.rawValue].running -= 1 }
 
   /// Notes an error of a step.
   mutating func note(_ error: any Error, of step: Int, _ purpose: Purpose) {
@@ -208,7 +208,7 @@ extension LaunchMachine {
       passes[2].steps[step].wasAbandoned = state.hasBegun
       settleShutDown(step)
     case (_, .perform):
-      leaveSlot(job.purpose)
+      passes[index].running -= 1
       actions.append(.withdraw(job))
       passes[index].steps[step].wasAbandoned = state.hasBegun
       let reason = state.isLate ? overrun(step, state) : "cancelled before it began"

@@ -23,6 +23,9 @@ extension LaunchMachine {
     /// The number of the attempt or run, from 1.
     let number: Int
 
+    /// By the step alone, of which few jobs are under way at once.
+    func hash(into hasher: inout Hasher) { hasher.combine(step) }
+
     func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
   }
 

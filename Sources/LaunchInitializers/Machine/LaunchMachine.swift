@@ -60,7 +60,8 @@ struct LaunchMachine: Sendable {
     var hasBegun = false
     var isCancelled = false
     var isLate = false
-    /// Whether a timer waits for the end of the cancelled job.
+    /// Whether timers wait for the end of the job, and for its end after it was cancelled.
+    var hasTimeout = false
     var hasGrace = false
   }
 
@@ -246,7 +247,10 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  mutating func schedule(_ timer: Timer, after pause: Duration) { actions.append(.schedule(timer, at: now + pause)) }
+  mutating func schedule(_ timer: Timer, after pause: Duration) {
+    if case .timeout(let job) = timer { jobs[job]?.hasTimeout = true }
+    actions.append(.schedule(timer, at: now + pause))
+  }
 
   private mutating func fired(_ timer: Timer) {
     switch timer {

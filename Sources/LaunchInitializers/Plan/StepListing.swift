@@ -157,9 +157,8 @@ struct StepListing {
     order.reserveCapacity(nodes.count)
     // For each node how many of those that it waits for have been looked at, and the nodes that are looked at.
     var looked = Array(repeating: 0, count: nodes.count)
-    var (isOnPath, isOrdered) = (
-      Array(repeating: false, count: nodes.count), Array(repeating: false, count: nodes.count)
-    )
+    var isOnPath = Array(repeating: false, count: nodes.count)
+    var isOrdered = isOnPath
     // Each node on the path waits for the next.
     var path: [Int] = []
     for listed in nodes.indices where !isOrdered[listed] {
