@@ -69,10 +69,9 @@ extension LaunchSequence {
     // That nothing happens is said in real time, whatever clock the steps have.
     let set =
       if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(at: time, body) }
-    let unwanted = state.withLock { state in
-      state.isWanted(timer) ? state.timers.updateValue(set, forKey: timer) : set
-    }
-    unwanted?()
+    // It may have fired before it is kept, and what it stood for may be over.
+    state.withLock { $0.timers[timer] = set }
+    if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
   }
 
   private func end() {

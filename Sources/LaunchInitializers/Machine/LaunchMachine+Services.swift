@@ -23,7 +23,8 @@ extension LaunchMachine {
     services[job.step]?.isReady = true
     event(.serviceReady, .launch, job.step, isService: true)
     guard passes[0].steps[job.step].phase == .readying else { return }
-    if declared(job.step).timeout != nil { actions.append(.unschedule(.timeout(job))) }
+    jobs[job]?.hasTimeout = false
+    actions.append(.unschedule(.timeout(job)))
     settle(job.step, .launch, .completed, passes[0].steps[job.step].message)
   }
 
@@ -62,7 +63,7 @@ extension LaunchMachine {
       services[step]?.isPausing = true
       services[step]?.isReady = false
       event(.serviceRestarting(after: pause), .launch, step, message: reason, isService: true)
-      schedule(.restart(step), after: pause)
+      schedule(.restart(step, run: service.run), after: pause)
     case .goOn:
       serviceEnded(step, message: failure)
       if passes[0].steps[step].phase == .readying {
@@ -91,15 +92,15 @@ extension LaunchMachine {
       for step in plan.nodes.indices {
         let state = passes[purpose.rawValue].steps[step]
         if state.phase == .pausing || state.phase == .waiting && state.attempt > 0 {
-          actions.append(.unschedule(.retry(purpose, step)))
+          actions.append(.unschedule(.retry(purpose, step, attempt: state.attempt)))
           settle(step, purpose, .failed, state.message)
         } else if state.phase == .readying {
           settle(step, purpose, .failed, "was not ready before the sequence was shut down")
         }
       }
     }
-    for step in services.keys.sorted() where services[step]?.isPausing == true {
-      actions.append(.unschedule(.restart(step)))
+    for (step, service) in services.sorted(by: { $0.key < $1.key }) where service.isPausing {
+      actions.append(.unschedule(.restart(step, run: service.run)))
       serviceEnded(step)
     }
     cancelAll { $0.kind == .perform }

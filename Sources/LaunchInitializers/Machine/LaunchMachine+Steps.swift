@@ -119,7 +119,7 @@ extension LaunchMachine {
       let pause = retry.backoff.pause(after: state.attempt)
       passes[purpose.rawValue].steps[step].phase = .pausing
       event(.retrying(after: pause), purpose, step, message: state.message)
-      return schedule(.retry(purpose, step), after: pause)
+      return schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
     }
     settle(step, purpose, .failed, state.message)
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
@@ -157,7 +157,7 @@ extension LaunchMachine {
   // MARK: Time
 
   mutating func timedOut(_ job: Job) {
-    if jobs[job] == nil { return }
+    if jobs[job]?.hasTimeout != true { return }
     jobs[job]?.isLate = true
     giveGrace(job)
     cancel(job)

@@ -42,8 +42,8 @@ extension LaunchMachine {
   enum Timer: Hashable, Sendable {
     /// Ends the time that a job may take, and that a cancelled one may go on for.
     case timeout(Job), grace(Job)
-    /// Ends the pause after a failed attempt, or before a service's next run.
-    case retry(Purpose, Int), restart(Int)
+    /// Ends the pause after an attempt of a step that failed, or after a run of its service.
+    case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
     /// Ends the time that a shut-down may take, or that it waits after a signal.
     case limit(Duration), drain
     /// Asks whether anything has happened for a while.

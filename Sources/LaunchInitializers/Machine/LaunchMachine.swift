@@ -256,11 +256,11 @@ struct LaunchMachine: Sendable {
     switch timer {
     case .timeout(let job): timedOut(job)
     case .grace(let job): abandon(job)
-    case .retry(let purpose, let step):
+    case .retry(let purpose, let step, _):
       guard passes[purpose.rawValue].steps[step].phase == .pausing else { return }
       passes[purpose.rawValue].steps[step].phase = .waiting
       passes[purpose.rawValue].makeReady(step)
-    case .restart(let step): restart(step)
+    case .restart(let step, _): restart(step)
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
     case .watch:
