@@ -24,21 +24,19 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     of broadcaster: ChangeBroadcaster, to key: String? = nil, onEnd: @escaping @Sendable () -> Void = {}
   ) {
     let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let listener = ChangeListener(bell: bell)
+    let listener = ChangeListener(key: key, bell: bell)
     self.stream = stream
     self.listener = listener
     let identifier = ObjectIdentifier(listener)
     bell.onTermination = { [broadcaster] _ in
-      broadcaster.remove(identifier, from: key)
+      broadcaster.remove(identifier)
       onEnd()
     }
-    broadcaster.add(listener, to: key)
+    broadcaster.add(listener)
   }
 
   /// Returns the same changes with other keys, for a store that keeps its values in another one.
-  ///
-  /// - Parameter rename: Returns the key that a key of this store has in the other one, or nil if it has none there.
-  public func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
+  func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
     var changes = self
     changes.rename = { [old = self.rename] key in
       if let old { old(key).flatMap(rename) } else { rename(key) }
@@ -137,27 +135,12 @@ final class ChangeBroadcaster: Sendable {
     weak var signal: PreferenceSignal?
   }
 
-  private struct Listeners: Sendable {
-    typealias Table = [ObjectIdentifier: ChangeListener]
-    var toAll: Table = [:]
-    var toKey: [String: Table] = [:]
-    var count = 0
+  private struct State: Sendable {
+    var listeners: [ObjectIdentifier: ChangeListener] = [:]
     var signals: [String: Signal] = [:]
-
-    subscript(key: String?) -> Table {
-      get { if let key { toKey[key] ?? [:] } else { toAll } }
-      _modify {
-        if let key {
-          yield &toKey[key, default: [:]]
-          if toKey[key]?.isEmpty == true { toKey[key] = nil }
-        } else {
-          yield &toAll
-        }
-      }
-    }
   }
 
-  private let listeners = Lock(Listeners())
+  private let state = Lock(State())
   private let listenerCount = Atomic<Int>(0)
   private let signalCount = Atomic<Int>(0)
 
@@ -169,43 +152,39 @@ final class ChangeBroadcaster: Sendable {
   /// Asked after a change was made, so that a listener who comes later sees it when it reads.
   var isHeard: Bool { hasListeners || signalCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Adds a listener to the changes of one key, or of all.
-  fileprivate func add(_ listener: ChangeListener, to key: String?) {
-    listeners.withLock {
-      $0[key][ObjectIdentifier(listener)] = listener
-      $0.count += 1
-      listenerCount.store($0.count, ordering: .sequentiallyConsistent)
+  fileprivate func add(_ listener: ChangeListener) {
+    state.withLock { state in
+      state.listeners[ObjectIdentifier(listener)] = listener
+      listenerCount.store(state.listeners.count, ordering: .sequentiallyConsistent)
     }
   }
 
-  fileprivate func remove(_ listener: ObjectIdentifier, from key: String?) {
+  fileprivate func remove(_ listener: ObjectIdentifier) {
     // Its last owner may be the table, and what ends with it must not end under the lock.
-    let removed = listeners.withLock { listeners in
-      let removed = listeners[key].removeValue(forKey: listener)
-      if removed != nil { listeners.count -= 1 }
-      listenerCount.store(listeners.count, ordering: .sequentiallyConsistent)
-      return removed
+    let removed = state.withLock { state in
+      defer { listenerCount.store(state.listeners.count, ordering: .sequentiallyConsistent) }
+      return state.listeners.removeValue(forKey: listener)
     }
     withExtendedLifetime(removed) {}
   }
 
   /// Returns the signal of the key, which all its readers share.
   func signal(forKey key: String) -> PreferenceSignal {
-    listeners.withLock { listeners in
-      if let signal = listeners.signals[key]?.signal { return signal }
+    state.withLock { state in
+      if let signal = state.signals[key]?.signal { return signal }
       let new = PreferenceSignal { [weak self] in self?.forgetSignal(forKey: key) }
-      listeners.signals[key] = Signal(signal: new)
-      signalCount.store(listeners.signals.count, ordering: .sequentiallyConsistent)
+      state.signals[key] = Signal(signal: new)
+      signalCount.store(state.signals.count, ordering: .sequentiallyConsistent)
       return new
     }
   }
 
   private func forgetSignal(forKey key: String) {
     // There may be a new one, which must not end under the lock either.
-    let successor = listeners.withLock { listeners in
-      let successor = listeners.signals[key]?.signal
-      if successor == nil { listeners.signals[key] = nil }
-      signalCount.store(listeners.signals.count, ordering: .sequentiallyConsistent)
+    let successor = state.withLock { state in
+      let successor = state.signals[key]?.signal
+      if successor == nil { state.signals[key] = nil }
+      signalCount.store(state.signals.count, ordering: .sequentiallyConsistent)
       return successor
     }
     withExtendedLifetime(successor) {}
@@ -214,24 +193,25 @@ final class ChangeBroadcaster: Sendable {
   /// Tells the readers of these keys, the listeners to one of them, and the listeners to all keys.
   func tell(_ keys: Set<String>) {
     guard !keys.isEmpty else { return }
-    let (signals, toAll, toKeys) = listeners.withLock { listeners in
-      let signals = listeners.signals.isEmpty ? [] : keys.compactMap { listeners.signals[$0]?.signal }
-      let toKeys = listeners.toKey.isEmpty ? [] : keys.flatMap { listeners[$0].values }
-      return (signals, Array(listeners.toAll.values), toKeys)
+    let (signals, listeners) = state.withLock { state in
+      (state.signals.isEmpty ? [] : keys.compactMap { state.signals[$0]?.signal }, Array(state.listeners.values))
     }
     for signal in signals { signal.send() }
-    for listener in toAll + toKeys { listener.hear(keys) }
+    for listener in listeners { listener.hear(keys) }
   }
 }
 
 /// A listener: the keys that were not fetched yet, and a bell.
 private final class ChangeListener: Sendable {
+  /// The key that it listens to; nil if it listens to all.
+  private let key: String?
   private let pending = Lock<Set<String>>([])
   private let bell: AsyncStream<Void>.Continuation
 
-  init(bell: AsyncStream<Void>.Continuation) { self.bell = bell }
+  init(key: String?, bell: AsyncStream<Void>.Continuation) { (self.key, self.bell) = (key, bell) }
 
   func hear(_ keys: Set<String>) {
+    if let key, !keys.contains(key) { return }
     pending.withLock { $0.formUnion(keys) }
     bell.yield()
   }

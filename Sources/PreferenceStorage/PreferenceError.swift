@@ -103,12 +103,17 @@ extension PreferenceError {
     ///
     /// It was not read.
     public static let insecureFile = Code("insecureFile")
-    /// The file can't be watched: what other processes change is seen only after a write or a reload.
+    /// The file can't be watched now: what other processes change is seen only after a write or a reload.
+    ///
+    /// It is tried again every second.
     public static let unwatchable = Code("unwatchable")
-    /// Another process, or a transaction of another thread, kept the store's lock for longer than the limit; or two
-    /// transactions wait for each other.
+    /// Another process, or a transaction of another thread, kept the store's lock for longer than the limit.
     ///
     /// File and memory are as they were before the change.
     public static let busy = Code("busy")
+    /// The store belongs to the process from which this one was forked off.
+    public static let forked = Code("forked")
+    /// Another program has put an older or an edited file in the place of this one, which lacks what was set last.
+    public static let overwritten = Code("overwritten")
   }
 }

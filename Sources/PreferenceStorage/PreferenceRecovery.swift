@@ -18,11 +18,9 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var tornBytes = 0
   /// True if the first line, which says what the file is, was damaged.
   public internal(set) var headerWasDamaged = false
-  /// The keys that a store had in memory when another program emptied its file, or cut it off, while it was open.
-  ///
-  /// The store then has what the file has. Its next write keeps what memory had in the copy, a preferences file.
-  public internal(set) var lostKeys: [String] = []
-  /// Where the file is kept as it was found, or what memory had of it.
+  /// The numbers of the lines that count though their checksum is wrong: a person has edited them.
+  public internal(set) var editedLines: [Int] = []
+  /// Where the file is kept as it was found.
   ///
   /// Nil until something has to be dropped from the file (bytes at the end go at the next write), or if
   /// no copy could be made; then nothing was dropped.
@@ -30,24 +28,27 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
 
   init() {}
 
-  var isEmpty: Bool { !needsRewriting && tornBytes == 0 && lostKeys.isEmpty }
+  var isEmpty: Bool { !needsRewriting && tornBytes == 0 }
   /// Bad lines among good ones go only with a new file.
-  var needsRewriting: Bool { !skippedLines.isEmpty || headerWasDamaged }
+  var needsRewriting: Bool { !skippedLines.isEmpty || !editedLines.isEmpty || headerWasDamaged }
 
   /// What was lost, in a sentence.
   public var description: String {
     var losses: [String] = []
     if headerWasDamaged { losses.append("the first line was damaged") }
     if !skippedLines.isEmpty {
-      let lines = skippedLines.prefix(10).map(String.init).joined(separator: ", ")
-      let more = skippedLines.count > 10 ? " and \(skippedLines.count - 10) more" : ""
-      losses.append("line \(lines)\(more) could not be read (\(skippedBytes) bytes)")
+      losses.append("line \(PreferenceRecovery.list(skippedLines)) could not be read (\(skippedBytes) bytes)")
     }
     if tornBytes > 0 { losses.append("\(tornBytes) bytes at the end are of a write that broke off") }
-    if !lostKeys.isEmpty {
-      losses.append("another program emptied the file, or cut it off, and \(lostKeys.count) keys were lost")
+    if !editedLines.isEmpty {
+      losses.append("line \(PreferenceRecovery.list(editedLines)) was edited by hand, and counts as it is")
     }
     let place = copy.map { "; what was found is kept in \($0.path)" } ?? ""
     return losses.joined(separator: "; ") + place
+  }
+
+  private static func list(_ lines: [Int]) -> String {
+    lines.prefix(10).map(String.init).joined(separator: ", ")
+      + (lines.count > 10 ? " and \(lines.count - 10) more" : "")
   }
 }

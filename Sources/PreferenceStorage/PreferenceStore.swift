@@ -13,9 +13,7 @@
 /// try store.value(Int.self, forKey: "volume")  // 7
 /// ```
 ///
-/// A store of your own that keeps its values in another store, under other keys or in another form, is a
-/// ``WrappingPreferenceStore``. One that keeps them elsewhere is a ``CustomPreferenceStore``. `PreferenceStoreSuite`, of
-/// `SpellTesting`, checks either.
+/// A store of your own is a ``CustomPreferenceStore``; `PreferenceStoreSuite`, of `SpellTesting`, checks it.
 public protocol PreferenceStore: AnyObject, Sendable {
   /// Returns the value of the key, or nil if there is none.
   ///
@@ -82,9 +80,6 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// the oldest.
   var errors: AsyncStream<PreferenceError> { get }
 
-  /// Reports an error to the readers of ``errors``.
-  func report(_ error: PreferenceError)
-
   /// Reads what others have written since, if the store's medium is shared.
   func reload() throws(PreferenceError)
 
@@ -102,8 +97,19 @@ extension PreferenceStore {
   /// A stream without errors.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
 
-  /// Does nothing.
-  public func report(_ error: PreferenceError) {}
+  /// Reports an error to the readers of ``errors``, if the store is one of this package or has a hub.
+  package func report(_ error: PreferenceError) {
+    if let store = self as? any ErrorReporter {
+      store.reportError(error)
+    } else if let store = self as? any CustomPreferenceStore {
+      store.hub.report(error)
+    }
+  }
+}
+
+/// A store that has a way of its own to report errors.
+package protocol ErrorReporter: PreferenceStore {
+  func reportError(_ error: PreferenceError)
 }
 
 // MARK: Migration

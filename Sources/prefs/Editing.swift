@@ -93,10 +93,10 @@ struct Editing {
     return path
   }
 
-  /// Runs the editor as a shell would: its name may have arguments.
+  /// Runs the editor as a shell would: its name may have arguments and quotes.
   private func runEditor(on file: FilePath) -> Bool {
     let quoted = file.description.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-    return runShell("${VISUAL:-${EDITOR:-vi}} '\(quoted)'") == 0
+    return runShell("file='\(quoted)'; eval \"${VISUAL:-${EDITOR:-vi}}\" '\"$file\"'") == 0
   }
 
   private func read(_ file: FilePath) throws -> String {

@@ -1,3 +1,4 @@
+/// The text of `prefs --help`.
 enum Help {
   static let text = """
     NAME
@@ -5,7 +6,6 @@ enum Help {
 
     SYNOPSIS
       prefs FILE COMMAND [ARGUMENT...]
-      prefs --completion bash|zsh|fish
       prefs --help
 
     DESCRIPTION
@@ -16,10 +16,10 @@ enum Help {
     \(commands)
 
     VALUES
-      A VALUE is JSON. If the key has a string already, it is a string without quotes. A VALUE of - is read from the
+      A VALUE is JSON. If the key has a text already, it is a text without quotes. A VALUE of - is read from the
       standard input, as is a SOURCE of -; a TARGET of - is the standard output.
 
-      --string   VALUE is a string without quotes; the value of get is printed so
+      --string   VALUE is a text without quotes; the value of get is printed so
       --json     VALUE is JSON, whatever the key has
 
     ENVIRONMENT
@@ -28,7 +28,7 @@ enum Help {
 
     EXIT STATUS
       0   done
-      1   there is no such key, no such text, or no such file to read
+      1   there is no such key, or no such file to read
       64  the arguments are invalid
       65  the file is damaged, or isn't a preferences file of a version known here, or what was edited is not JSON
       74  the file or the output could not be read or written
@@ -53,82 +53,4 @@ enum Help {
       "  \(usage)\(String(repeating: " ", count: width - usage.count))  \(command.summary)"
     }.joined(separator: "\n")
   }
-}
-
-/// Scripts that make a shell complete the tool's commands, and the keys of the file.
-enum Completion {
-  static let shells = ["bash", "zsh", "fish"]
-
-  static func script(for shell: String) -> String {
-    switch shell {
-    case "zsh": zsh
-    case "fish": fish
-    default: bash
-    }
-  }
-
-  private static let names = Command.all.map(\.name).joined(separator: " ")
-  private static let namesWithKey = Command.all.filter { $0.arguments.contains("KEY") }.map(\.name)
-
-  private static let bash = """
-    # Add to ~/.bashrc: source <(prefs --completion bash)
-    _prefs() {
-      local word=${COMP_WORDS[COMP_CWORD]} file=${COMP_WORDS[1]} key IFS=$'\\n'
-      case $COMP_CWORD in
-        1) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-        2) mapfile -t COMPREPLY < <(compgen -W "\(names.split(separator: " ").joined(separator: "\n"))" -- "$word") ;;
-        3)
-          case ${COMP_WORDS[2]} in
-            \(namesWithKey.joined(separator: "|")))
-              # The words are as they were typed; a key is compared as it is, and never evaluated.
-              file=${file//\\\\/} word=${word//\\\\/}
-              [[ $file == "~/"* ]] && file=$HOME/${file:2}
-              COMPREPLY=()
-              while read -r key; do
-                [[ $key == "$word"* ]] && COMPREPLY+=("$key")
-              done < <(prefs "$file" list 2> /dev/null) ;;
-            *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-          esac ;;
-      esac
-    }
-    complete -o filenames -F _prefs prefs
-    """
-
-  private static let zsh = """
-    #compdef prefs
-    # Add to ~/.zshrc, after compinit: source <(prefs --completion zsh)
-    _prefs() {
-      case $CURRENT in
-        2) _files ;;
-        3)
-          local -a commands=(
-    \(Command.all.map { "        '\($0.name):\($0.summary)'" }.joined(separator: "\n"))
-          )
-          _describe command commands ;;
-        4)
-          case $words[3] in
-            \(namesWithKey.joined(separator: "|")))
-              local -a keys=("${(@f)$(prefs $words[2] list 2> /dev/null)}")
-              compadd -a keys ;;
-            *) _files ;;
-          esac ;;
-      esac
-    }
-    compdef _prefs prefs
-    """
-
-  private static let fish = """
-    # Save as ~/.config/fish/completions/prefs.fish
-    function __prefs_argument
-      test (count (commandline -opc)) -eq $argv[1]
-    end
-    function __prefs_keys
-      set -l words (commandline -opc)
-      prefs $words[2] list 2> /dev/null
-    end
-    complete -c prefs -n '__prefs_argument 1' -F
-    \(Command.all.map { "complete -c prefs -n '__prefs_argument 2' -f -a \($0.name) -d '\($0.summary)'" }.joined(separator: "\n"))
-    complete -c prefs -n '__prefs_argument 3; and __fish_seen_subcommand_from \(namesWithKey.joined(separator: " "))' \\
-      -f -a '(__prefs_keys)'
-    """
 }

@@ -3,7 +3,6 @@ import PreferenceStorage
 /// What the tool was asked to do.
 enum Invocation: Equatable {
   case help
-  case completion(shell: String)
   case command(Command, path: FilePath)
 
   /// Reads the arguments, without the name of the tool.
@@ -12,13 +11,6 @@ enum Invocation: Equatable {
     // An argument of `set` may well be "-h".
     if arguments.count < 3, arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
       self = .help
-      return
-    }
-    if arguments[0] == "--completion" {
-      guard arguments.count == 2, Completion.shells.contains(arguments[1].description) else {
-        throw UsageError(message: "usage: prefs --completion \(Completion.shells.joined(separator: "|"))")
-      }
-      self = .completion(shell: arguments[1].description)
       return
     }
     if arguments[0].bytes.first == UInt8(ascii: "-") { throw UsageError(message: "there is no option \(arguments[0])") }
@@ -32,50 +24,26 @@ struct UsageError: Error, Equatable {
   let message: String
 }
 
-/// How a value is written in an argument, or printed.
-enum ValueForm: Equatable {
-  /// As the value that the key has: a string without quotes if it has a string, or else JSON.
-  case kept
-  case json
-  /// Characters without quotes.
-  case string
-}
-
-/// What can be done with a file.
-enum Command: Equatable {
-  case list, dump, watch, check, compact
-  case get(key: String, ValueForm)
-  case set(key: String, value: String, ValueForm)
-  case append(key: String, value: String, ValueForm)
-  case delete(key: String)
-  case rename(key: String, newKey: String)
-  case find(text: String)
-  case edit(key: String?)
-  case export(path: FilePath?)
-  case `import`(path: FilePath)
-
+extension Command {
   /// The names of the commands, with their arguments and what they do, in the order of the help.
   static let all: [(name: String, arguments: String, summary: String)] = [
     ("list", "", "the keys, by first writing"),
-    ("get", "KEY [--string]", "the value, as JSON, or a string without quotes"),
+    ("get", "KEY [--string]", "the value, as JSON, or a text without quotes"),
     ("set", "KEY VALUE [--string|--json]", "sets the value; null removes it"),
-    ("append", "KEY VALUE [--string|--json]", "adds an element to an array"),
     ("delete", "KEY", "removes the value"),
-    ("rename", "KEY NEW-KEY", "gives the value another key, which has none"),
-    ("find", "TEXT", "as dump, the keys and values with TEXT in them"),
-    ("dump", "", "a key, a tab and its value to a line"),
     ("edit", "[KEY]", "opens all values, or one, in $VISUAL or $EDITOR"),
     ("export", "[TARGET]", "everything as a JSON object, for its owner only"),
     ("import", "SOURCE", "takes over a JSON object or a property list"),
     ("watch", "", "writes each change until it is interrupted"),
     ("check", "", "lists what is damaged, by line; changes nothing"),
-    ("compact", "", "rewrites the file with one line to a key"),
   ]
 
   init(name: String, _ arguments: [FilePath]) throws(UsageError) {
-    guard let usage = Command.all.first(where: { $0.name == name }) else { throw Command.unknown(name) }
+    guard let usage = Command.all.first(where: { $0.name == name }) else {
+      throw UsageError(message: "there is no command \(name)")
+    }
     var texts = arguments
-    let form = Command.takesForm(name) ? Command.takeForm(from: &texts) : .kept
+    let form = usage.arguments.contains("[--string") ? Command.takeForm(from: &texts) : .kept
     let names = usage.arguments.split(separator: " ").filter { !$0.hasPrefix("[--") }
     let isOptional = names.last?.hasPrefix("[") == true
     guard texts.count == names.count || isOptional && texts.count == names.count - 1 else {
@@ -84,32 +52,22 @@ enum Command: Equatable {
     func text(_ index: Int) throws(UsageError) -> String { try Command.text(texts[index]) }
     switch name {
     case "list": self = .list
-    case "dump": self = .dump
-    case "watch": self = .watch
-    case "check": self = .check
-    case "compact": self = .compact
-    case "get": self = .get(key: try text(0), form)
+    case "get": self = .get(key: try text(0), isText: form == .text)
     case "set": self = .set(key: try text(0), value: try text(1), form)
-    case "append": self = .append(key: try text(0), value: try text(1), form)
     case "delete": self = .delete(key: try text(0))
-    case "rename": self = .rename(key: try text(0), newKey: try text(1))
-    case "find": self = .find(text: try text(0))
     case "edit": self = .edit(key: texts.isEmpty ? nil : try text(0))
     case "import": self = .import(path: texts[0])
     case "export": self = .export(path: texts.first)
-    default: throw Command.unknown(name)
+    case "watch": self = .watch
+    default: self = .check
     }
   }
-
-  private static func unknown(_ name: String) -> UsageError { UsageError(message: "there is no command \(name)") }
-
-  private static func takesForm(_ name: String) -> Bool { ["get", "set", "append"].contains(name) }
 
   /// Takes an option that comes last; before it, one is a key or a value.
   private static func takeForm(from arguments: inout [FilePath]) -> ValueForm {
     let form: ValueForm
     switch arguments.last {
-    case "--string": form = .string
+    case "--string": form = .text
     case "--json": form = .json
     default: return .kept
     }

@@ -21,9 +21,6 @@ struct Prefs {
       case .help:
         try Console.write(Help.text)
         return .success
-      case .completion(let shell):
-        try Console.write(Completion.script(for: shell))
-        return .success
       case .command(let command, let path):
         return try await command.run(on: path)
       }
@@ -89,6 +86,15 @@ enum Console {
     }
   }
 
+  /// Reads the standard input as text, without the newline at its end.
+  static func readText() throws -> String {
+    guard var text = String(validating: try readAll(), as: UTF8.self) else {
+      throw UsageError(message: "the standard input is not UTF-8, as values are")
+    }
+    if text.hasSuffix("\n") { text.removeLast() }
+    return text
+  }
+
   static func complain(_ message: String) {
     // If not even this can be written, the exit status has to do.
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
@@ -99,15 +105,6 @@ enum Console {
     let isPlain =
       !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }
     return isPlain ? key : key.debugDescription
-  }
-
-  /// A key and its value: in columns, shortened, on a terminal; separated by a tab, in full, elsewhere.
-  static func row(_ key: String, _ value: String, keyWidth: Int) -> String {
-    guard isTerminal else { return "\(shown(key))\t\(value)" }
-    let key = shown(key)
-    let padding = String(repeating: " ", count: max(0, keyWidth - key.count))
-    let shortened = value.count > 100 ? value.prefix(97) + "…" : value[...]
-    return "\u{1b}[1m\(key)\u{1b}[0m\(padding)  \(shortened)"
   }
 
   private static func emit(_ text: String, to descriptor: Int32) throws(OutputError) {

@@ -23,18 +23,6 @@ import Testing
     #expect(try open(2600..<2900) < first * 4)
   }
 
-  @Test("a set costs the same however many listen to other keys")
-  func listeners() throws {
-    let store = try FilePreferenceStore(url: folder.file())
-    func sets() throws -> Duration { try time { for number in 0..<300 { try store.set(number, forKey: "own") } } }
-    let first = store.changes(of: "key")
-    _ = try sets()
-    let one = try sets()
-    let others = (0..<2000).map { store.changes(of: "key\($0)") }
-    #expect(try sets() < one * 4)
-    withExtendedLifetime((first, others)) {}
-  }
-
   @Test("a listener to a key hears of it, and not of others", .timeLimit(.minutes(10)))
   func keyListener() async throws {
     let store = MemoryPreferenceStore()
@@ -65,27 +53,4 @@ import Testing
     try read([Int].self)
   }
 
-  @Test("the holes of a damaged file are holes of its copy")
-  func holes() throws {
-    let file = folder.file()
-    try file.overwrite("#preferences 1\n{\"a\":1}\nbad")
-    let handle = try FileHandle(forWritingTo: file)
-    try handle.truncate(atOffset: 64 << 20)
-    try handle.seekToEnd()
-    try handle.write(contentsOf: Data("\n{\"b\":2}\n".utf8))
-    try handle.close()
-    let store = try FilePreferenceStore(url: file)
-    #expect(store.keys == ["a", "b"])
-    let copy = try #require(store.recovery?.copy)
-    let values = try copy.resourceValues(forKeys: [.fileSizeKey, .fileAllocatedSizeKey])
-    #expect(try #require(values.fileSize) > 64 << 20)
-    #expect(try blocks(of: copy) < 4096)
-  }
-
-  /// How many blocks of 512 bytes the file takes on the disk.
-  private func blocks(of url: URL) throws -> Int {
-    var status = stat()
-    guard stat(url.path, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
-    return Int(status.st_blocks)
-  }
 }

@@ -61,20 +61,6 @@ import Testing
     #expect(try file.contents.count == length)
   }
 
-  @Test("an equal value isn't looked for again and again in a file whose time is to come, as the clock was set back")
-  func clockSetBack() throws {
-    try stranger().transaction { changes in for key in 0..<100 { try changes.set(key, forKey: "key\(key)") } }
-    let system = FailingFileSystem(PosixFileSystem(), failing: .max, with: .shortened, isLasting: false)
-    system.setClockBack(by: 3_600_000_000_000)
-    let store = try FilePreferenceStore(path: FilePath(file.path), system: system)
-    let before = system.bytesRead
-    for _ in 0..<100 { try store.set(1, forKey: "key1") }
-    #expect(system.bytesRead == before)
-    try stranger().set(2, forKey: "key1")
-    try store.set(1, forKey: "key1")
-    #expect(try stranger().value(Int.self, forKey: "key1") == 1)
-  }
-
   @Test("every edit of the same size is seen by reload()")
   func everyReload() throws {
     try file.overwrite("#preferences 1\n{\"v\":1000}\n")
@@ -117,44 +103,84 @@ import Testing
     }
   }
 
-  @Test("lines that were glued together by a missing newline are both read", arguments: ["{\"b\":2}", "damaged"])
-  func gluedLines(first: String) throws {
-    try file.overwrite("#preferences 1\n\(first)561bacaf {\"a\":1}\n{\"c\":3}\n")
+  @Test("a file that is emptied or cut off while it is open is followed, and what was set here and is lost is reported")
+  func emptied() async throws {
     let store = try FilePreferenceStore(url: file)
-    #expect(try store.value(Int.self, forKey: "a") == 1)
-    #expect(store.keys == (first == "damaged" ? ["a", "c"] : ["b", "a", "c"]))
-    #expect(store.recovery?.skippedLines == (first == "damaged" ? [2] : nil))
-  }
-
-  @Test("a file that is emptied while it is open empties the store, and what memory had is kept in a copy")
-  func emptied() throws {
-    let store = try FilePreferenceStore(url: file)
+    var errors = store.errors.makeAsyncIterator()
     for number in 0..<5 { try store.set(number, forKey: "k\(number)") }
+    let text = try file.text
     try file.overwrite("")
     try store.reload()
     #expect(store.keys.isEmpty)
-    #expect(store.recovery?.lostKeys == ["k0", "k1", "k2", "k3", "k4"])
-    #expect(try folder.names.count == 1)
+    let error = await errors.next()
+    #expect(error?.code == .overwritten)
+    #expect(error?.description.contains("5 keys") == true)
     try store.set(1, forKey: "new")
     #expect(store.keys == ["new"])
-    let copy = try FilePreferenceStore(url: try #require(store.recovery?.copy))
-    #expect(copy.keys == ["k0", "k1", "k2", "k3", "k4"])
+    try file.overwrite(String(text.prefix(40)))
+    try store.set(2, forKey: "newer")
+    #expect(store.keys == ["k0", "newer"])
+    #expect(await errors.next()?.code == .overwritten)
+    #expect(try stranger().json() == store.json())
   }
 
-  @Test("a file that is cut off while it is open keeps what memory had in a copy")
-  func cutOff() throws {
+  @Test(
+    "an older copy that takes the file's place is followed, and what is lost is reported", arguments: [true, false])
+  func olderCopy(isLost: Bool) async throws {
     let store = try FilePreferenceStore(url: file)
-    for number in 0..<50 { try store.set(number, forKey: "k\(number)") }
-    try Data(try file.contents.prefix(300)).write(to: file)
+    var errors = store.errors.makeAsyncIterator()
+    try store.set(1, forKey: "v")
+    let old = try file.contents
+    try store.set(isLost ? 2 : 1, forKey: "v")
+    try old.write(to: file, options: .atomic)
+    try store.set(1, forKey: "other")
+    #expect(try store.value(Int.self, forKey: "v") == 1)
+    store.report(PreferenceError(.invalidKey, "the last one"))
+    #expect(await errors.next()?.code == (isLost ? .overwritten : .invalidKey))
+  }
+
+  @Test("a compaction by another store is no loss, whatever it writes after it")
+  func foreignCompaction() async throws {
+    let store = try FilePreferenceStore(url: file, followsOthers: false)
+    var errors = store.errors.makeAsyncIterator()
+    for number in 0..<20 { try store.set(number, forKey: "v") }
+    let other = try stranger()
+    try other.set(100, forKey: "v")
+    _ = try other.compact()
+    try other.set(200, forKey: "v")
+    try store.set(1, forKey: "own")
+    #expect(try store.value(Int.self, forKey: "v") == 200)
+    store.report(PreferenceError(.invalidKey, "the last one"))
+    #expect(await errors.next()?.code == .invalidKey)
+  }
+
+  @Test("an edit in place isn't lost to a compaction, whose memory is older")
+  func editBeforeCompaction() throws {
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem(), compactingAbove: 1000)
+    try file.overwrite("#preferences 1\n{\"volume\":3}\n")
+    try store.reload()
     let handle = try FileHandle(forWritingTo: file)
-    try handle.truncate(atOffset: 290)
-    try store.set(1, forKey: "new")
-    #expect(store.recovery?.lostKeys.isEmpty == false)
-    #expect(try stranger().keys == store.keys)
-    let copies = try folder.names.filter { $0.contains(".damaged-") }.map {
-      try FilePreferenceStore(url: folder.file($0))
-    }
-    #expect(copies.contains { $0.keys.count == 50 })
+    try handle.seek(toOffset: 25)
+    try handle.write(contentsOf: Data("7".utf8))
+    for number in 0..<200 { try store.set(number, forKey: "w") }
+    #expect(try file.contents.count < 1500)
+    #expect(try stranger().value(Int.self, forKey: "volume") == 7)
+    #expect(try store.value(Int.self, forKey: "volume") == 7)
+  }
+
+  @Test("a line that was edited counts though its checksum is wrong, and is reported")
+  func editedLine() throws {
+    let store = try FilePreferenceStore(url: file)
+    for number in 1...2 { try store.set(number, forKey: "v") }
+    try file.overwrite(file.text.replacing("{\"v\":2}", with: "{\"v\":3}"))
+    #expect(try stranger().value(Int.self, forKey: "v") == 3)
+    #expect(try stranger().recovery?.editedLines == [3])
+    try store.reload()
+    #expect(try store.value(Int.self, forKey: "v") == 3)
+    try store.set(1, forKey: "a")
+    #expect(try stranger().value(Int.self, forKey: "v") == 3)
+    #expect(try stranger().recovery == nil)
+    #expect(try folder.names == [file.lastPathComponent])
   }
 
   @Test("an editor that saves in place by emptying the file first leaves no copy behind")

@@ -58,7 +58,12 @@ import Testing
         let comment: Comment = "byte \(index), bit \(bit)"
         do {
           let store = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
-          // A flipped newline takes the line after it along.
+          // A flipped newline takes the line after it along. What is JSON still counts as it is, as an edit by hand does.
+          if let line = store.recovery?.editedLines.first {
+            #expect(store.recovery?.editedLines == [line] && index >= 15, comment)
+            try expectSound(store, on: disk, comment)
+            continue
+          }
           let record = ends.count { $0 < index }
           let lost = index < 15 ? [[]] : [[], [record], [record, record + 1]]
           let possible = lost.map { lost in state((0..<50).filter { !lost.contains($0) }) }

@@ -19,8 +19,6 @@ final class FailingFileSystem: FileSystem {
   private let isOn = Atomic<Bool>(true)
   private let failNextWrite = Atomic<Bool>(false)
   private let bytes = Atomic<Int>(0)
-  private let clockOffset = Atomic<Int64>(0)
-  private let timeless = Mutex<FilePath?>(nil)
 
   /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
   init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
@@ -34,12 +32,6 @@ final class FailingFileSystem: FileSystem {
 
   /// How much was read.
   var bytesRead: Int { bytes.load(ordering: .relaxed) }
-
-  /// Makes the clock that files' times are compared with go slow by so many nanoseconds.
-  func setClockBack(by nanoseconds: Int64) { clockOffset.store(nanoseconds, ordering: .relaxed) }
-
-  /// Makes that clock show when the file was last changed, as if no time had passed since.
-  func stopClock(at file: FilePath) { timeless.withLock { $0 = file } }
 
   /// From here on everything works.
   func heal() { isOn.store(false, ordering: .relaxed) }
@@ -116,9 +108,9 @@ extension FailingFileSystem {
     try base.setOwner(owner, of: file)
   }
 
-  func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
+  func tryLock(_ file: Int32) throws(SystemError) -> Bool {
     try step("flock")
-    return try base.tryLock(file, exclusively: exclusively)
+    return try base.tryLock(file)
   }
 
   func unlock(_ file: Int32) { base.unlock(file) }
@@ -163,21 +155,14 @@ extension FailingFileSystem {
     return try base.resolve(path)
   }
 
-  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError) -> any FileWatch {
-    try step("watch")
-    return try base.watch(path, onEvent: onEvent)
+  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch {
+    base.watch(path, onEvent: onEvent)
   }
 
-  func lockHolder(of file: FileIdentity) -> String? { base.lockHolder(of: file) }
   func isUnknown(_ owner: UInt32) -> Bool { base.isUnknown(owner) }
   var user: UInt32 { base.user }
   var hasOtherUsers: Bool { base.hasOtherUsers }
   var sizeLimit: Int? { base.sizeLimit }
-  var time: Int64 {
-    if let file = timeless.withLock(\.self), let status = try? base.status(atPath: file) {
-      return status.snapshot.changeTime
-    }
-    return base.time - clockOffset.load(ordering: .relaxed)
-  }
+  var time: Int64 { base.time }
   var forkCount: Int { base.forkCount }
 }

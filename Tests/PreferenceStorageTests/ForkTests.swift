@@ -37,16 +37,19 @@
           }
           if child == 0 { _exit(1) }
         } catch {
-          // The child's write throws, and it can use the store.
-          guard child == 0, (error as? PreferenceError)?.code == .unwritable else { _exit(2) }
-          _exit((try? store.value(Int.self, forKey: "n")) == 0 ? 0 : 3)
+          // The child's write throws, and it can open the file again.
+          guard child == 0, (error as? PreferenceError)?.code == .forked else { _exit(2) }
+          let own = try FilePreferenceStore(url: URL(filePath: path))
+          _exit(try own.value(Int.self, forKey: "n") == 0 ? 0 : 3)
         }
         let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
         insist(lines.count == 3)
       }
     }
 
-    @Test("reads and writes though another thread of its parent was in a transaction")
+    @Test(
+      "throws forked for its parent's store, and opens it again though another thread of its parent was in a transaction"
+    )
     func otherThread() async throws {
       await #expect(processExitsWith: .success) { [path = path as String] in
         alarm(300)
@@ -65,9 +68,13 @@
         inside.wait()
         let child = forkWhileOthersSleep()
         if child == 0 {
-          guard (try? store.value(Int.self, forKey: "n")) == 0 else { _exit(1) }
-          do { try store.set(2, forKey: "m") } catch { _exit(2) }
-          _exit((try? store.value(Int.self, forKey: "n")) == 1 ? 0 : 3)
+          insist(code { _ = try store.value(Int.self, forKey: "n") } == .forked)
+          insist(code { try store.set(2, forKey: "m") } == .forked)
+          insist(store.keys.isEmpty)
+          let own = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .seconds(40))
+          guard try own.value(Int.self, forKey: "n") == 0 else { _exit(1) }
+          do { try own.set(2, forKey: "m") } catch { _exit(2) }
+          _exit(try own.value(Int.self, forKey: "n") == 1 ? 0 : 3)
         }
         forked.signal()
         done.wait()
@@ -130,10 +137,14 @@
         let child = forkWhileOthersSleep()
         if child == 0 {
           _ = store.changes()
+          let own = try FilePreferenceStore(url: URL(filePath: path))
+          let errors = own.errors
+          let ownChanges = own.changes()
           try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(2, forKey: "n")
-          try store.reload()
+          try own.reload()
           let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-          _exit(try store.value(Int.self, forKey: "n") == 2 && threads.count == 1 ? 0 : 1)
+          withExtendedLifetime((errors, ownChanges)) {}
+          _exit(try own.value(Int.self, forKey: "n") == 2 && threads.count == 1 ? 0 : 1)
         }
         insist(ended(child) == 0)
         withExtendedLifetime(changes) {}

@@ -43,7 +43,8 @@
         insist(waitpid(child, &status, 0) == child && status == 0)
       }
       #expect(try inside.text == "")
-      #expect(try file.text.split(separator: "\n").count == 103)
+      // Without the marks of the compactions that failed.
+      #expect(try file.text.split(separator: "\n").count { !$0.hasSuffix(" {}") } == 103)
       #expect(try folder.names == ["outside", "store.preferences"])
     }
   }

@@ -88,22 +88,6 @@ import Testing
     #expect(try self.store(FilePath(folder.file().path)).keys.isEmpty)
   }
 
-  @Test("the size of a table is that of its lines, whatever the spelling of its keys")
-  func sizes() {
-    var table = ValueTable()
-    for _ in 0..<100 {
-      table.apply(PreferenceChange(key: "\u{e9}", text: JSONText("1")))
-      table.apply(PreferenceChange(key: "e\u{301}", text: nil))
-    }
-    #expect(table.liveBytes == Line.header.count)
-    table.load(PreferenceChange(key: "e\u{301}", text: JSONText("1")))
-    table.load(PreferenceChange(key: "\u{e9}", text: JSONText("2")))
-    table.measure()
-    var bytes = Line.header
-    for change in table.allEntries { Line.append([change], to: &bytes) }
-    #expect(table.liveBytes == bytes.count)
-  }
-
   @Test("a name of up to 255 bytes is compacted", arguments: [200, 201, 232, 255])
   func longName(length: Int) throws {
     let path = FilePath(folder.url.path).appending(FilePath(String(repeating: "n", count: length)))

@@ -62,7 +62,7 @@ import Testing
   @Test("a bad line among good ones is skipped, and the file copied aside once")
   func badLine() throws {
     var lines = try writeFile()
-    lines[2] = lines[2].replacing("k2", with: "k9")
+    lines[2] = lines[2].replacing("{", with: "[")
     lines.insert("rubbish", at: 4)
     let damaged = lines.joined(separator: "\n")
     try file.overwrite(damaged)
@@ -72,8 +72,9 @@ import Testing
     #expect(recovery.skippedLines == [3, 5])
     #expect(recovery.skippedBytes == lines[2].utf8.count + lines[4].utf8.count + 2)
     #expect(recovery.description.contains("line 3, 5"))
-    #expect(try #require(recovery.copy).text == damaged)
+    #expect(try file.text == damaged)
     try store.set(5, forKey: "k5")
+    #expect(try #require(store.recovery?.copy).text == damaged)
     let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == ["k1", "k3", "k4", "k5"])
@@ -89,8 +90,10 @@ import Testing
     bytes[index] ^= 0x40
     try bytes.write(to: file)
     let store = try FilePreferenceStore(url: file)
-    #expect(store.keys == ["k1", "k2", "k3", "k4"])
+    // A damaged newline joins the second line with the first.
+    #expect(store.keys == (index == 14 ? ["k2", "k3", "k4"] : ["k1", "k2", "k3", "k4"]))
     #expect(store.recovery?.headerWasDamaged == true)
+    try store.set(0, forKey: "last")
     #expect(try #require(store.recovery?.copy).contents == bytes)
     #expect(try file.text.hasPrefix("#preferences 1\n"))
   }
@@ -104,9 +107,9 @@ import Testing
     #expect(store.keys == keys)
     #expect(store.recovery?.headerWasDamaged == true)
     #expect(store.recovery?.skippedLines == [])
-    #expect(try #require(store.recovery?.copy).text == rest)
-    #expect(try file.text == "#preferences 1\n" + rest)
     try store.set(0, forKey: "last")
+    #expect(try #require(store.recovery?.copy).text == rest)
+    #expect(try file.text.hasPrefix("#preferences 1\n" + rest))
     let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == keys + ["last"])
@@ -162,8 +165,8 @@ import Testing
     try Data(repeating: 0, count: 700).write(to: file)
     let store = try FilePreferenceStore(url: file)
     #expect(store.keys.isEmpty)
-    #expect(try #require(store.recovery?.copy).contents.count == 700)
     try store.set(1, forKey: "a")
+    #expect(try #require(store.recovery?.copy).contents.count == 700)
     #expect(try file.text == "#preferences 1\n561bacaf {\"a\":1}\n")
   }
 

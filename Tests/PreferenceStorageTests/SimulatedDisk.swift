@@ -264,9 +264,8 @@ extension SimulatedDisk {
   func resolve(_ path: FilePath) throws(SystemError) -> FilePath { path }
   func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {}
   func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError) {}
-  func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool { true }
+  func tryLock(_ file: Int32) throws(SystemError) -> Bool { true }
   func unlock(_ file: Int32) {}
-  func lockHolder(of file: FileIdentity) -> String? { nil }
   func isUnknown(_ owner: UInt32) -> Bool { false }
   var user: UInt32 { 1 }
   var hasOtherUsers: Bool { true }
@@ -274,9 +273,10 @@ extension SimulatedDisk {
   var time: Int64 { 0 }
   var forkCount: Int { 0 }
 
-  func watch(
-    _ path: FilePath, onEvent: @escaping @Sendable () -> Duration?
-  ) throws(SystemError) -> any FileWatch {
-    throw SystemError("watch", 38)
+  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch { NoWatch() }
+
+  private struct NoWatch: FileWatch {
+    let problem: SystemError? = SystemError("watch", 38)
+    func cancel() {}
   }
 }

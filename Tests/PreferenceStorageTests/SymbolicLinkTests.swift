@@ -38,7 +38,7 @@ import Testing
     let link = folder.file("link")
     try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "not mounted")
     let error = try #require(throws: PreferenceError.self) {
-      try FilePreferenceStore(url: URL(filePath: link.path + below + "/settings"))
+      try FilePreferenceStore(url: URL(filePath: link.path + below + "/settings")).set(1, forKey: "a")
     }
     #expect(error.code == .unreadable)
     #expect(error.path == link.path)
@@ -48,7 +48,9 @@ import Testing
   @Test("a folder that the system doesn't let anybody make is an error")
   func folderThatCannotBeMade() throws {
     #if os(Linux)
-      #expect(throws: PreferenceError.self) { try FilePreferenceStore(url: URL(filePath: "/proc/none/settings")) }
+      #expect(throws: PreferenceError.self) {
+        try FilePreferenceStore(url: URL(filePath: "/proc/none/settings")).set(1, forKey: "a")
+      }
     #endif
   }
 

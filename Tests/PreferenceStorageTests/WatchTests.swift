@@ -1,5 +1,6 @@
 #if os(Linux)
   import Foundation
+  import Observation
   import Synchronization
   import TestSupport
   import Testing
@@ -102,42 +103,64 @@
       }
     }
 
-    @Test("a foreign set is heard at a cost that doesn't grow with the file")
+    @Test("a foreign set in a large file is heard without parsing what is known")
     func noticeCost() async throws {
-      let system = FailingFileSystem(PosixFileSystem(), failing: .max, with: .shortened, isLasting: false)
       let file = folder.file()
       let other = try stranger(file)
-      try other.transaction { changes in for key in 0..<20_000 { try changes.set(key, forKey: "key\(key)") } }
-      // A file that was left alone for a while is read whole, to see that it wasn't edited in place; here no time passes.
-      system.stopClock(at: FilePath(file.path))
-      let store = try FilePreferenceStore(path: FilePath(file.path), system: system)
-      var changes = store.changes().makeAsyncIterator()
-      let size = try file.contents.count
-      let before = system.bytesRead
-      for turn in 1...100 {
-        try other.set(turn, forKey: "n")
-        #expect(await changes.next() == ["n"])
-      }
-      #expect(try store.value(Int.self, forKey: "n") == 100)
-      // The file is read whole when it is first followed, and again if that meets the first change; never for each change.
-      #expect(system.bytesRead - before < 4 * size)
-    }
-
-    @Test("a reload that finds the lines that it knows parses none of them again")
-    func reloadCost() throws {
-      let file = folder.file()
-      let store = try stranger(file)
-      try store.transaction { changes in for key in 0..<20_000 { try changes.set([key, key], forKey: "key\(key)") } }
-      _ = try store.compact()
+      try other.transaction { changes in for key in 0..<20_000 { try changes.set([key, key], forKey: "key\(key)") } }
       func best(_ body: () throws -> Void) throws -> Duration {
         try (0..<5).map { _ in try processorTime(of: body) }.min()!
       }
+      let store = try stranger(file)
       let opening = try best { _ = try stranger(file) }
-      let reloading = try best { try store.reload() }
+      let reloading = try best {
+        try other.set(Int.random(in: 0 ... .max), forKey: "n")
+        try store.reload()
+      }
       #expect(reloading < opening / 2)
-      try stranger(file).set(1, forKey: "n")
-      try store.reload()
-      #expect(try store.value(Int.self, forKey: "n") == 1)
+      #expect(try store.value(Int.self, forKey: "n") == other.value(Int.self, forKey: "n"))
+    }
+
+    @Test("a slow callback of one file delays no notice of another")
+    func slowCallback() async throws {
+      let (slow, quick) = (
+        try FilePreferenceStore(url: folder.file("a")), try FilePreferenceStore(url: folder.file("b"))
+      )
+      let (began, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let signal = try #require(slow.signal(forKey: "n"))
+      withObservationTracking {
+        signal.track()
+      } onChange: {
+        began.signal()
+        mayEnd.wait()
+      }
+      var changes = quick.changes().makeAsyncIterator()
+      try stranger(folder.file("a")).set(1, forKey: "n")
+      await Task.detached { began.wait() }.value
+      try stranger(folder.file("b")).set(1, forKey: "n")
+      #expect(await changes.next() == ["n"])
+      mayEnd.signal()
+    }
+
+    @Test("a file that couldn't be watched for want of descriptors is watched when there are some")
+    func descriptors() async throws {
+      await #expect(processExitsWith: .success) { [path = folder.file().path as String] in
+        alarm(300)
+        let store = try FilePreferenceStore(url: URL(filePath: path))
+        try store.set(0, forKey: "n")
+        var errors = store.errors.makeAsyncIterator()
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let old = limit
+        limit.rlim_cur = 3
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        var changes = store.changes().makeAsyncIterator()
+        limit = old
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        insist(await errors.next()?.code == .unwatchable)
+        try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(1, forKey: "n")
+        insist(await changes.next() == ["n"])
+      }
     }
   }
 

@@ -112,23 +112,17 @@ import Testing
 
   @Test("can run a transaction on values of its choice, and hear what it reads")
   func transactionOnGivenValues() throws {
-    let values = ["a": "1", "b": "2"]
-    var readKeys: [String] = []
-    var transaction = PreferenceTransaction(
-      keys: { ["a", "b"] },
-      json: { key in
-        readKeys.append(key)
-        return values[key]
-      })
+    let copy = NotingStore(["a": "1", "b": "2"])
+    var transaction = PreferenceTransaction(on: copy)
     #expect(try transaction.value(Int.self, forKey: "a") == 1)
-    #expect(readKeys == ["a"])
+    #expect(copy.read.withLock(\.self) == ["a"])
     try transaction.set(1, forKey: "a")
     try transaction.set(3, forKey: "c")
     transaction.removeValue(forKey: "b")
     #expect(transaction.keys == ["a", "c"])
     #expect(transaction.changes.map(\.key) == ["c", "b"])
     #expect(transaction.changes.map(\.json) == ["3", nil])
-    #expect(Set(readKeys) == ["a", "b", "c"])
+    #expect(copy.read.withLock(\.self) == ["a", "b", "c"])
   }
 
   @Test("passes a reported error to every listener")
@@ -165,4 +159,19 @@ private final class CountingStore: CustomPreferenceStore {
     }
     return try #require(result).get()
   }
+}
+
+/// A copy of values, which notes what is read of it.
+private final class NotingStore: CustomPreferenceStore {
+  let hub = PreferenceHub()
+  let read = Lock<Set<String>>([])
+  private let values: [String: String]
+  init(_ values: [String: String]) { self.values = values }
+
+  var keys: [String] { values.keys.sorted() }
+  func json(forKey key: String) -> String? {
+    read.withLock { _ = $0.insert(key) }
+    return values[key]
+  }
+  func write(_ changes: [PreferenceChange]) {}
 }

@@ -67,7 +67,7 @@ final class FaultyStore: PreferenceStore {
     }
   }
 
-  func json(forKey key: String) throws(PreferenceError) -> String? { try store.json(forKey: key) }
+  func json(forKey key: String) throws(PreferenceError) -> String? { store.json(forKey: key) }
 
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     switch fault {

@@ -26,7 +26,7 @@
 
     @Test(
       "an output that can't be written is an error",
-      arguments: ["list", "dump", "get a", "export", "check", "--help"],
+      arguments: ["list", "get a", "export", "check", "--help"],
       [">/dev/full", ">&-", ">&4"])
     func output(command: String, redirection: String) throws {
       let words = command == "--help" ? "\"$1\" --help" : "\"$1\" \"$2\" \(command)"
@@ -85,17 +85,16 @@
       #expect(result.errors.contains("can't be watched"))
     }
 
-    @Test("a file that another program keeps locked is read, and a write says who has it")
+    @Test("a file that another program keeps locked is read, and a write ends with a status of its own")
     func locked() throws {
       let descriptor = open(file, O_RDONLY | O_CLOEXEC)
       defer { close(descriptor) }
       #expect(flock(descriptor, LOCK_EX) == 0)
       #expect(try Tool.run([file, "get", "a"]).output == "[1,2]\n")
-      let check = try Tool.run([file, "check"])
-      #expect(check.status == 0 && check.errors.contains("process \(getpid())"))
+      #expect(try Tool.run([file, "check"]).status == 0)
       let result = try Tool.run([file, "set", "a", "2"])
       #expect(result.status == 75)
-      #expect(result.errors.contains("process \(getpid())"))
+      #expect(result.errors.contains("locked by another process"))
     }
 
     @Test("what the superuser writes in another user's folder is that user's", .enabled(if: geteuid() == 0))

@@ -51,11 +51,12 @@
       }
     }
 
-    @Test("a compaction killed at any of its system calls loses nothing", arguments: calls)
+    @Test("a rewriting of the file killed at any of its system calls loses nothing", arguments: calls)
     func kill(call: String) throws {
-      try forEachCall(call, "signal=SIGKILL", ["compact"]) { (result, comment) throws in
+      try forEachCall(call, "signal=SIGKILL", ["set", "d", "3"]) { (result, comment) throws in
         #expect(result.status == nil || result.status == 0, comment)
-        #expect(try Tool.run([file, "export"]).output == SystemCallTests.state, comment)
+        let state = try Tool.run([file, "export"]).output.replacing(",\n  \"d\": 3", with: "")
+        #expect(state == SystemCallTests.state, comment)
         #expect(try Tool.run([file, "set", "d", "4"]).status == 0, comment)
         #expect(try Tool.run([file, "get", "d"]).output == "4\n", comment)
         #expect(try Tool.run([file, "check"]).status == 0, comment)

@@ -1,82 +1,60 @@
 /// Where a preferences file really is, and whether it is safe there.
-struct FileLocation: Sendable, Hashable {
-  /// Absolute, without a symbolic link in it.
+struct FileLocation: Sendable {
+  /// The path; absolute and without a symbolic link once it is resolved.
   private(set) var path: FilePath
-  /// False while it isn't known where the path leads.
-  private var isResolved: Bool
+  /// False while there is no folder.
+  private var isResolved = false
   /// The folders were found to be safe, and nothing was opened since.
-  private var isChecked: Bool
+  private var isChecked = false
 
   var folder: FilePath { path.folder }
 
-  /// A place that is to be resolved later, when that can be done.
-  init(unresolved path: FilePath) {
-    self.path = path
-    isResolved = false
-    isChecked = false
-  }
+  /// A place that is to be resolved when the file is opened.
+  init(_ path: FilePath) { self.path = path }
 
-  /// Follows symbolic links, once and for all.
+  /// Finds out before a file is opened where that is and whether it is safe, and makes its folder if it is to be written to.
   ///
-  /// A link that leads nowhere is where the file is going to be made.
+  /// Symbolic links are followed once and for all. A link that leads nowhere is where the file is going to be made.
   ///
-  /// - Parameters:
-  ///   - path: Where the file is, or is going to be.
-  ///   - makesFolder: Whether folders that are missing are made, for their owner only. If not, the place is resolved when
-  ///     there is a folder.
-  ///   - system: The system's files.
-  init(resolving path: FilePath, makingFolder makesFolder: Bool = true, in system: any FileSystem)
-    throws(PreferenceError)
-  {
-    self.path = path
-    isResolved = true
-    isChecked = true
-    try reading { () throws in
-      guard path.isValid else { throw SystemError("open", SystemError.invalid) }
-      for _ in 0..<40 {
-        guard let resolved = try FileLocation.resolve(self.path.folder, in: system) else {
-          guard makesFolder else { return self = FileLocation(unresolved: path) }
-          try FileLocation.makeFolder(self.path.folder, in: system)
-          continue
-        }
-        try FileLocation.check(resolved, in: system)
-        self.path = resolved.appending(self.path.name)
-        guard try FileLocation.isLink(self.path, in: system) else { return }
-        self.path = resolved.appending(try system.target(ofLink: self.path))
-      }
-      throw SystemError.cycle
-    }
-  }
-
-  /// Finds out before a file is opened whether that is still safe, and makes its folder again if it is to be written to.
-  ///
-  /// False if there is no folder.
-  mutating func prepare(makingFolder: Bool, in system: any FileSystem) throws(PreferenceError) -> Bool {
-    if !isResolved { self = try FileLocation(resolving: path, makingFolder: makingFolder, in: system) }
-    if !isResolved { return false }
-    defer { isChecked = false }
-    if isChecked { return true }
-    return try reading {
-      if makingFolder { try FileLocation.makeFolder(folder, in: system) }
-      do {
-        try FileLocation.check(try system.resolve(folder), in: system)
-        return true
-      } catch let error as SystemError where error.isMissing {
-        return false
-      }
-    }
-  }
-
-  private func reading<Result>(_ body: () throws -> Result) throws(PreferenceError) -> Result {
+  /// - Returns: False if there is no folder.
+  mutating func prepare(making: Bool, in system: any FileSystem) throws(PreferenceError) -> Bool {
     do {
-      return try body()
+      if isResolved, !isChecked {
+        if making { try FileLocation.makeFolder(folder, in: system) }
+        guard let resolved = try FileLocation.resolve(folder, in: system) else { return false }
+        try FileLocation.check(resolved, in: system)
+        return true
+      }
+      if !isResolved { try resolve(making: making, in: system) }
+      isChecked = false
+      return isResolved
     } catch let error as SystemError {
-      throw .reading(error, path: path.description)
+      throw making ? .writing(error, path: path.description) : .reading(error, path: path.description)
     } catch let error as PreferenceError {
       throw error
     } catch {
       throw PreferenceError(.unreadable, "could not be found", path: path.description, underlying: error)
     }
+  }
+
+  private mutating func resolve(making: Bool, in system: any FileSystem) throws {
+    guard path.isValid else { throw SystemError("open", SystemError.invalid) }
+    var found = path
+    for _ in 0..<40 {
+      guard let folder = try FileLocation.resolve(found.folder, in: system) else {
+        guard making else { return }
+        try FileLocation.makeFolder(found.folder, in: system)
+        continue
+      }
+      try FileLocation.check(folder, in: system)
+      found = folder.appending(found.name)
+      guard try FileLocation.isLink(found, in: system) else {
+        (path, isResolved, isChecked) = (found, true, true)
+        return
+      }
+      found = folder.appending(try system.target(ofLink: found))
+    }
+    throw SystemError.cycle
   }
 
   /// The folder's path without links; nil if there is none.
@@ -98,6 +76,8 @@ struct FileLocation: Sendable, Hashable {
     }
   }
 }
+
+// MARK: Folders
 
 extension FileLocation {
   /// Makes a folder and those above it, and sees to it that the names of the new ones would survive a power cut.
@@ -138,42 +118,32 @@ extension FileLocation {
 
   /// Throws if another user could put a file of theirs in the place of ours.
   ///
-  /// In the folder itself no other user may write. Nor in those above it, as `sshd` demands it for its keys: who can
-  /// rename one of them decides what the path leads to. Folders with the sticky bit, like `/tmp`, are safe, as only the
+  /// In the folder itself and in those above it no other user may write, as `sshd` demands it for its keys: who can rename
+  /// one of them decides what the path leads to. Those above it that have the sticky bit, like `/tmp`, are safe, as only the
   /// owner of what is in them can rename it; so are those that the group can write which has the owner alone in it, by the
   /// convention that its number is the owner's.
   private static func check(_ folder: FilePath, in system: any FileSystem) throws {
     guard system.hasOtherUsers else { return }
-    let status = try system.status(atPath: folder)
-    if status.mode & 0o022 != 0 { throw insecure(folder, "others can write the folder, and so replace the file") }
-    try checkOwner(status, of: folder, in: system)
-    for ancestor in folder.ancestors where ancestor != folder {
-      let status = try system.status(atPath: ancestor)
-      let isPrivate = status.mode & 0o002 == 0 && (status.mode & 0o020 == 0 || status.owner.group == status.owner.user)
-      if !isPrivate, status.mode & 0o1000 == 0 {
-        throw insecure(ancestor, "others can write the folder, and so put another one in the place of \(folder)")
+    for path in (folder.ancestors + [folder]).reversed() {
+      let status = try system.status(atPath: path)
+      let (mode, owner, user) = (status.mode, status.owner, system.user)
+      let isPrivate = mode & 0o002 == 0 && (mode & 0o020 == 0 || owner.group == owner.user)
+      if !isPrivate, path == folder || mode & 0o1000 == 0 {
+        throw PreferenceError(
+          .insecureFolder,
+          "others can write the folder, and so put another file in the place of this one; allow its owner only"
+            + " (chmod go-w \(path)) or choose another", path: path.description)
       }
-      try checkOwner(status, of: ancestor, in: system)
+      if owner.user == user || owner.user == 0 || user == 0 || system.isUnknown(owner.user) { continue }
+      throw PreferenceError(
+        .insecureFolder,
+        "the folder belongs to another user, who could replace the file; choose a folder of yours",
+        path: path.description)
     }
   }
-
-  private static func checkOwner(
-    _ status: FileStatus, of folder: FilePath, in system: any FileSystem
-  ) throws(PreferenceError) {
-    let (user, owner) = (system.user, status.owner.user)
-    if owner == user || owner == 0 || user == 0 || system.isUnknown(owner) { return }
-    throw PreferenceError(
-      .insecureFolder,
-      "the folder belongs to another user, who could replace the file; choose a folder of yours",
-      path: folder.description)
-  }
-
-  private static func insecure(_ folder: FilePath, _ reason: String) -> PreferenceError {
-    PreferenceError(
-      .insecureFolder, "\(reason); allow its owner only (chmod go-w \(folder)) or choose another",
-      path: folder.description)
-  }
 }
+
+// MARK: Files beside it
 
 extension FileLocation {
   /// The path of a file that is kept beside this one: `settings.preferences.new-…`.
@@ -188,15 +158,13 @@ extension FileLocation {
     return FilePath(bytes: name.bytes.prefix(180)) + "-\(String(checksum, radix: 16))."
   }
 
-  /// Whether it is a name that a compaction of this file gives: nothing else may be removed.
-  func isLeftover(_ name: FilePath) -> Bool {
-    let prefix = companionPrefix + "new-"
+  /// Whether it is a name that `companion` gives, with so many numbers after the suffix: nothing else may be removed.
+  func isCompanion(_ name: FilePath, _ suffix: String, numbers: Int) -> Bool {
+    let prefix = companionPrefix + suffix
     guard name.bytes.starts(with: prefix.bytes) else { return false }
-    let numbers = name.bytes.dropFirst(prefix.bytes.count).split(
+    let parts = name.bytes.dropFirst(prefix.bytes.count).split(
       separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    return numbers.count == 2
-      && numbers.allSatisfy {
-        !$0.isEmpty && $0.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      }
+    return parts.count == numbers
+      && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") } }
   }
 }

@@ -11,24 +11,30 @@ struct JSONScanner {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  mutating func skipSpace() {
-    while position < bytes.count {
-      switch bytes[position] {
-      case 0x20, 0x09, 0x0a, 0x0d: position += 1
-      default: return
-      }
-    }
+  /// Whether the bytes are one value, with or without space around it.
+  static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var scanner = JSONScanner(bytes)
+    return scanner.skipSpace() && scanner.skipValue() && scanner.skipSpace() && scanner.isAtEnd
   }
 
+  /// Steps over space, if there is any; always true.
+  @discardableResult
+  mutating func skipSpace() -> Bool {
+    while position < bytes.count, JSONScanner.isSpace(bytes[position]) { position += 1 }
+    return true
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
+
   /// Steps over the byte if it is the next one.
-  mutating func take(_ byte: Unicode.Scalar) -> Bool {
+  private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     guard position < bytes.count, bytes[position] == UInt8(ascii: byte) else { return false }
     position += 1
     return true
   }
 
   /// Steps over a string and returns what is between its quotes.
-  mutating func string() -> UnsafeBufferPointer<UInt8>? {
+  private mutating func string() -> UnsafeBufferPointer<UInt8>? {
     guard take("\"") else { return nil }
     let start = position
     sawEscape = false
@@ -50,7 +56,7 @@ struct JSONScanner {
     guard position < bytes.count, depth < 512 else { return false }
     switch bytes[position] {
     case UInt8(ascii: "\""): return string() != nil
-    case UInt8(ascii: "{"): return skipObject(depth: depth)
+    case UInt8(ascii: "{"): return skipMembers(depth: depth) { _, _, _ in true }
     case UInt8(ascii: "["): return skipArray(depth: depth)
     case UInt8(ascii: "t"): return skip("true")
     case UInt8(ascii: "f"): return skip("false")
@@ -59,17 +65,27 @@ struct JSONScanner {
     }
   }
 
-  private mutating func skipObject(depth: Int) -> Bool {
-    position += 1
+  /// Steps over an object, with a call for each member until one returns false.
+  ///
+  /// - Parameter body: Gets the name without its quotes, whether it has escapes, and the value.
+  mutating func skipMembers(
+    depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Bool {
+    skipSpace()
+    guard take("{") else { return false }
     skipSpace()
     if take("}") { return true }
     repeat {
       skipSpace()
-      guard string() != nil else { return false }
+      guard let name = string() else { return false }
+      let hasEscapes = sawEscape
       skipSpace()
       guard take(":") else { return false }
       skipSpace()
-      guard skipValue(depth: depth + 1) else { return false }
+      let start = position
+      guard skipValue(depth: depth + 1),
+        body(name, hasEscapes, UnsafeBufferPointer(rebasing: bytes[start..<position]))
+      else { return false }
       skipSpace()
     } while take(",")
     return take("}")
@@ -120,17 +136,12 @@ struct JSONScanner {
     guard position < bytes.count else { return false }
     let escape = bytes[position]
     position += 1
-    switch escape {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      return true
-    case UInt8(ascii: "u"):
+    if escape == UInt8(ascii: "u") {
       guard position + 4 <= bytes.count else { return false }
       for offset in 0..<4 where Hexadecimal.value(of: bytes[position + offset]) == nil { return false }
       position += 4
       return true
-    default:
-      return false
     }
+    return JSONString.plainByte(forEscape: escape) != nil
   }
 }

@@ -3,22 +3,27 @@
 /// Bytes in, values out: it calls nothing of the system.
 struct LineParser {
   var table: ValueTable
-  /// What the lines did, in order; kept only if it is wanted.
+  /// What the lines did, in order, if it is wanted.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
-  /// The lines that were skipped, and what is wrong with them.
-  private(set) var badLines: [(number: Int, kind: Line.Kind)] = []
   private(set) var lineCount = 0
-  private(set) var end = FileEnd()
-  private var isAllChecked = true
-  private var lineIsChecked = false
+  private(set) var known: KnownPart
+  /// Whether all lines have their checksums, and the last one its newline, as this library writes them.
+  private(set) var isAllChecked = true
+  private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
-  init(table: ValueTable = ValueTable()) { self.table = table }
+  /// Creates a parser for a file.
+  init() { (table, known, keepsChanges) = (ValueTable(), KnownPart(), false) }
+
+  /// Creates a parser for lines that come after the part that is known.
+  init(after known: KnownPart) { (table, self.known, keepsChanges) = (ValueTable(), known, true) }
 
   /// What a file begins with.
   enum Header: Equatable {
     case empty, whole, damaged, foreign
+    /// No first line, but lines that a person has written.
+    case begunByHand
     case laterVersion(String)
   }
 
@@ -27,122 +32,83 @@ struct LineParser {
   /// Only files of this format are read into the table.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { bytes in
-      let header = LineParser.header(of: bytes)
-      switch header {
-      case .whole:
+      if bytes.isEmpty { return .empty }
+      let start = LineParser.lineEnd(in: bytes, from: 0) + 1
+      let first = Line.header.dropLast()
+      if start <= bytes.count, bytes.starts(with: first), start == first.count + 1 || bytes[first.count] == 0x0d {
         // About that many keys, which saves moving the table while it grows.
         table.reserveCapacity(min(bytes.count / 32, 1 << 20))
-        parse(bytes, from: LineParser.lineEnd(in: bytes, from: 0) + 1, number: 2)
-      case .damaged where LineParser.isTorn(bytes):
+        known.append(UnsafeBufferPointer(rebasing: bytes[..<start]))
+        lineCount = 1
+        parseLines(UnsafeBufferPointer(rebasing: bytes[start...]))
+        return .whole
+      }
+      if LineParser.isTorn(bytes) {
         damage.headerWasDamaged = true
         damage.tornBytes = bytes.count
-        end.tornBytes = bytes.count
-      case .damaged:
-        damage.headerWasDamaged = true
-        parse(bytes, from: 0, number: 1)
-      case .empty, .foreign, .laterVersion: break
+        return .damaged
       }
-      table.measure()
-      return header
+      if let version = LineParser.version(in: bytes), version != "1" { return .laterVersion(version) }
+      return parseHeadless(bytes)
     }
   }
 
-  /// Reads the lines that a file has grown by since its end was there, after a newline.
-  ///
-  /// False unless all of them are whole and have their checksums, as lines have that this library appends. Anything else
-  /// is the work of another program, which may have written all of the file again, so that all of it has to be read.
-  mutating func parseGrowth(_ growth: ArraySlice<UInt8>, after old: FileEnd) -> Bool {
-    growth.withUnsafeBufferPointer { bytes in
-      end.digest = old.digest
-      parse(bytes, from: 0, number: 0, keepingChanges: true)
-      end.length += old.length
-      end.lastLine?.offset += old.length
-      if bytes.isEmpty { end.lastLine = old.lastLine }
-      return isAllChecked && !end.endsWithoutNewline && damage.isEmpty
+  /// Reads a file whose first line isn't what it should be, and is known by its other lines.
+  private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
+    let checkedCount = parseLines(bytes)
+    if checkedCount > 0 {
+      damage.headerWasDamaged = true
+      damage.skippedLines.removeAll { $0 == 1 }
+      return .damaged
     }
+    if damage.isEmpty, !table.isEmpty { return .begunByHand }
+    self = LineParser()
+    return .foreign
   }
 
-  private static let newline = UInt8(ascii: "\n")
-
-  private mutating func parse(
-    _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, number first: Int, keepingChanges: Bool = false
-  ) {
-    var start = start
-    var number = first
-    end.length = start
+  /// Reads lines, and returns how many have a right checksum.
+  @discardableResult
+  mutating func parseLines(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    var (start, end, checkedCount, endsWithMark) = (0, 0, 0, known.endsWithMark)
     while start < bytes.count {
       let stop = LineParser.lineEnd(in: bytes, from: start)
-      let isLast = stop == bytes.count
-      lineCount = number
       let text = UnsafeBufferPointer(rebasing: bytes[start..<stop])
-      let unread = parseLine(text, number: number, keepingChanges: keepingChanges)
-      end.digest.add(text, isChecked: lineIsChecked)
-      if unread == text.count, isLast, number != 1 {
-        damage.tornBytes = unread
-        end.tornBytes = unread
-        return
+      let kind = Line.read(text, into: &line)
+      lineCount += 1
+      if kind == .damaged, stop == bytes.count, lineCount > 1 {
+        damage.tornBytes = text.count
+        isAllChecked = false
+        break
       }
-      if unread > 0, !(number == 1 && damage.headerWasDamaged) {
-        damage.skippedLines.append(number)
-        damage.skippedBytes += unread + (unread == text.count ? 1 : 0)
-      }
-      end.length = min(stop + 1, bytes.count)
-      end.endsWithoutNewline = isLast
-      end.lastLine = FileEnd.LastLine(of: text, at: start)
+      note(kind, length: text.count + 1)
+      if kind == .checked { checkedCount += 1 }
+      endsWithMark = kind == .checked && line.isEmpty
+      end = min(stop + 1, bytes.count)
       start = stop + 1
-      number += 1
     }
+    known.append(UnsafeBufferPointer(rebasing: bytes[..<end]))
+    known.endsWithMark = endsWithMark
+    if known.lacksNewline { isAllChecked = false }
+    return checkedCount
   }
 
-  /// Reads a line, and returns how many bytes at its beginning can't be read.
-  private mutating func parseLine(
-    _ text: UnsafeBufferPointer<UInt8>, number: Int, keepingChanges: Bool
-  ) -> Int {
-    let kind = Line.read(text, into: &line)
-    lineIsChecked = kind == .checked
-    isAllChecked = isAllChecked && lineIsChecked
-    if load(kind, keepingChanges: keepingChanges) { return 0 }
-    let records = Line.gluedRecords(in: text)
-    guard let first = records.first else {
-      badLines.append((number, kind))
-      return text.count
-    }
-    let beginning = Line.read(UnsafeBufferPointer(rebasing: text[..<first]), into: &line)
-    let isRead = load(beginning, keepingChanges: keepingChanges)
-    if !isRead { badLines.append((number, beginning)) }
-    for (start, end) in zip(records, records.dropFirst() + [text.count]) {
-      let record = Line.read(UnsafeBufferPointer(rebasing: text[start..<end]), into: &line)
-      if !load(record, keepingChanges: keepingChanges) { badLines.append((number, record)) }
-    }
-    return isRead ? 0 : first
-  }
-
-  /// Makes the changes of a line that could be read.
-  private mutating func load(_ kind: Line.Kind, keepingChanges: Bool) -> Bool {
+  /// Makes the changes of a line, or notes why it has none.
+  private mutating func note(_ kind: Line.Kind, length: Int) {
+    if kind != .checked { isAllChecked = false }
     switch kind {
-    case .checked, .byHand, .blank:
-      for change in line { table.load(change) }
-      if keepingChanges { changes.append(contentsOf: line) }
-      return true
-    case .wrongChecksum, .notJSON: return false
+    case .damaged:
+      damage.skippedLines.append(lineCount)
+      damage.skippedBytes += length
+    case .edited: damage.editedLines.append(lineCount)
+    case .blank, .checked, .byHand: break
     }
+    if keepsChanges { changes.append(contentsOf: line) } else { for change in line { table.load(change) } }
   }
 
-  static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+  private static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var index = start
-    while index < bytes.count, bytes[index] != newline { index += 1 }
+    while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
     return index
-  }
-}
-
-extension LineParser {
-  private static func header(of bytes: UnsafeBufferPointer<UInt8>) -> Header {
-    if bytes.isEmpty { return .empty }
-    let header = Line.header
-    if bytes.starts(with: header) || bytes.starts(with: header.dropLast() + Array("\r\n".utf8)) { return .whole }
-    if isTorn(bytes) { return .damaged }
-    if let version = version(in: bytes), version != "1" { return .laterVersion(version) }
-    return hasCheckedLine(bytes) ? .damaged : .foreign
   }
 
   /// Whether it is a part of the first line, or nothing but zeros, which some file systems leave of a file that was new
@@ -157,23 +123,8 @@ extension LineParser {
     guard bytes.starts(with: name) else { return nil }
     let digits = bytes.dropFirst(name.count).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
     guard (1...9).contains(digits.count), digits.endIndex < bytes.count, digits.first != UInt8(ascii: "0"),
-      bytes[digits.endIndex] == newline || bytes[digits.endIndex] == UInt8(ascii: " ")
+      bytes[digits.endIndex] == UInt8(ascii: "\n") || bytes[digits.endIndex] == UInt8(ascii: " ")
     else { return nil }
     return String(decoding: digits, as: UTF8.self)
-  }
-
-  /// Whether there is a line whose checksum is right, which no file has that isn't of this format.
-  private static func hasCheckedLine(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var start = 0
-    var changes: [PreferenceChange] = []
-    while start < bytes.count {
-      let end = lineEnd(in: bytes, from: start)
-      let line = UnsafeBufferPointer(rebasing: bytes[start..<end])
-      if Line.read(line, into: &changes) == .checked { return true }
-      // A damaged newline joins the first line with the second.
-      if start == 0, !Line.gluedRecords(in: line).isEmpty { return true }
-      start = end + 1
-    }
-    return false
   }
 }

@@ -12,7 +12,8 @@
 /// ```
 ///
 /// Everything that is given can be replaced, such as `reload()` if others change the medium. A property keeps its decoded value
-/// until the hub is notified of a change.
+/// until the hub is notified of a change. A store that keeps its values in another store, for instance encrypted, returns that
+/// store's `changes()` and signals instead of the hub's, and replaces `transaction` by one of that store.
 public protocol CustomPreferenceStore: PreferenceStore {
   /// The turns of writers, and the listeners: one hub for the life of the store.
   var hub: PreferenceHub { get }
@@ -78,9 +79,6 @@ extension CustomPreferenceStore {
   /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { hub.errors }
 
-  /// Reports an error to the readers of `errors`.
-  public func report(_ error: PreferenceError) { hub.report(error) }
-
   /// Does nothing: the store alone is taken to write to its medium.
   public func reload() throws(PreferenceError) { try hub.write { [] } }
 
@@ -107,26 +105,14 @@ extension CustomPreferenceStore {
 extension PreferenceTransaction {
   /// Creates a transaction on what the store has, for a store that replaces `transaction`.
   ///
-  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``.
+  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that
+  /// can't keep them waiting, runs the body on a copy of its values, and again if another has changed in the meantime what the
+  /// body has read: `json(forKey:)` of the copy is called for each key that is read or changed.
   public init(on store: some CustomPreferenceStore) { self.init(on: StoreValues(store: store), path: nil) }
-
-  /// Creates a transaction on what the closures return, for a store that has to know what a transaction has read.
-  ///
-  /// A store that others change, and that can't keep them waiting, runs the body on a copy of its values, and again if another
-  /// has changed in the meantime what the body has read.
-  ///
-  /// - Parameters:
-  ///   - keys: Returns the keys, sorted by first writing.
-  ///   - json: Returns the JSON text of a key's value, or nil if there is none. Called for each key that is read or changed.
-  public init(
-    keys: @escaping () -> [String], json: @escaping (String) throws(PreferenceError) -> String?
-  ) {
-    self.init(on: GivenValues(givenKeys: keys, json: json), path: nil)
-  }
 }
 
 /// The values of a store of your own, as a transaction reads them.
-struct StoreValues<Store: PreferenceStore>: TransactionValues {
+private struct StoreValues<Store: PreferenceStore>: TransactionValues {
   let store: Store
 
   var keys: [String] { store.keys }
@@ -134,16 +120,6 @@ struct StoreValues<Store: PreferenceStore>: TransactionValues {
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try store.json(forKey: key).map { JSONText($0) }
   }
-}
-
-/// Values that closures return, as a transaction reads them.
-private struct GivenValues: TransactionValues {
-  let givenKeys: () -> [String]
-  let json: (String) throws(PreferenceError) -> String?
-
-  var keys: [String] { givenKeys() }
-
-  func text(forKey key: String) throws(PreferenceError) -> JSONText? { try json(key).map { JSONText($0) } }
 }
 
 extension TransactionValues {
@@ -200,7 +176,7 @@ public final class PreferenceHub: Sendable {
   /// Returns the keys that change from now on.
   public func changes() -> PreferenceChanges { PreferenceChanges(of: listeners) }
 
-  /// Returns the tellings of one key from now on.
+  /// Returns the changes of one key from now on.
   public func changes(of key: String) -> PreferenceChanges { PreferenceChanges(of: listeners, to: key) }
 
   /// Returns the signal of the key, which is sent each time the key is told.

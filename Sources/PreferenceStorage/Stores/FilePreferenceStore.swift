@@ -3,6 +3,7 @@
 #else
   public import Foundation
 #endif
+internal import Support
 
 /// A store in a file, which loses nothing to a crash of the program, to another process, or to a full disk.
 ///
@@ -21,23 +22,23 @@
 /// listener to `changes()`. A file that is deleted is an empty store; a file that is replaced is read again.
 ///
 /// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
-/// `.busy`. Opening and `reload()` wait a second at most, and then read without the lock. Reading a value waits for nothing.
+/// `.busy`; the writes that follow don't wait for a lock that hasn't been free since. Reading a value waits for nothing.
 ///
 /// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
 ///
-/// *Fork.* A forked child has a store of its own on the same file, for the thread that has forked; it isn't notified of what
-/// other processes change. A transaction that its parent was in stays the parent's; in the child it throws.
-public final class FilePreferenceStore: PreferenceStore {
+/// *Fork.* In a forked child a store of the parent's throws `.forked`. Open the file again in the child, where it isn't watched.
+public final class FilePreferenceStore: ErrorReporter {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
   public static let defaultLockWaitLimit = Turn.defaultLimit
 
-  private let file: ProcessFile
+  private let file: PreferencesFile
   private let terms: WriteTerms
   private let followsOthers: Bool
 
   /// Opens the file, or prepares to make it at the first write.
   ///
-  /// A symbolic link is resolved now, once. Folders that are missing are made, for their owner only.
+  /// A symbolic link is resolved once, now or when there is a folder. Folders that are missing are made with the file, for
+  /// their owner only.
   ///
   /// - Parameters:
   ///   - url: A file's URL. Its path is taken byte for byte: two spellings of `é` are two files wherever they are two to
@@ -69,31 +70,31 @@ public final class FilePreferenceStore: PreferenceStore {
     path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     system: any FileSystem, compactingAbove minimum: Int? = nil
   ) throws(PreferenceError) {
-    let location = try FileLocation(resolving: path, in: system)
-    let file = ProcessFile(
-      at: location, in: system, compactingAbove: minimum ?? ProcessFile.compactionMinimum)
-    try file.open()
+    var location = FileLocation(path)
+    _ = try location.prepare(making: false, in: system)
+    let file = PreferencesFile(
+      at: location, in: system, compactingAbove: minimum ?? PreferencesFile.compactionMinimum)
+    try file.reload()
     self.init(file, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit))
   }
 
   /// A store on the process's file at the path.
   package convenience init(path: FilePath, followsOthers: Bool = true) throws(PreferenceError) {
-    try self.init(
-      sharing: path, WriteTerms(durability: .written, lockWaitLimit: FilePreferenceStore.defaultLockWaitLimit),
-      followsOthers: followsOthers)
+    try self.init(sharing: path, WriteTerms(), followsOthers: followsOthers)
   }
 
-  convenience init(
-    sharing path: FilePath, _ terms: WriteTerms, followsOthers: Bool = true, makingFolder: Bool = true,
+  private convenience init(
+    sharing path: FilePath, _ terms: WriteTerms, followsOthers: Bool = true,
     system: any FileSystem = PosixFileSystem()
   ) throws(PreferenceError) {
-    let location = try FileLocation(resolving: path, makingFolder: makingFolder, in: system)
-    let file = OpenFileTable.file(at: location, in: system)
-    try file.open()
+    var location = FileLocation(path)
+    _ = try location.prepare(making: false, in: system)
+    let file = OpenFiles.current.file(at: location, in: system)
+    try file.reload()
     self.init(file, terms, followsOthers: followsOthers)
   }
 
-  init(_ file: ProcessFile, _ terms: WriteTerms, followsOthers: Bool = true) {
+  init(_ file: PreferencesFile, _ terms: WriteTerms, followsOthers: Bool = true) {
     self.file = file
     self.terms = terms
     self.followsOthers = followsOthers
@@ -102,7 +103,7 @@ public final class FilePreferenceStore: PreferenceStore {
   /// What was damaged in the file when it was read, and where it is kept as it was found.
   ///
   /// Nil if nothing was.
-  public var recovery: PreferenceRecovery? { file.recovery }
+  public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
   /// Returns the value of the key, or nil if there is none.
   ///
@@ -137,10 +138,7 @@ public final class FilePreferenceStore: PreferenceStore {
   public func removeAll() throws(PreferenceError) { try file.removeAll(terms) }
 
   /// The keys, sorted by first writing.
-  public var keys: [String] {
-    _ = file.openAgain()
-    return file.contents.keys
-  }
+  public var keys: [String] { file.keys }
 
   /// Returns the JSON text of the value, as the file has it, or nil if there is none.
   public func json(forKey key: String) throws(PreferenceError) -> String? { try file.text(forKey: key)?.string }
@@ -155,13 +153,13 @@ public final class FilePreferenceStore: PreferenceStore {
   /// Returns every value as a JSON object, with a line for each key, sorted by first writing.
   ///
   /// `import(from:)` reads it back.
-  public func json() -> String { JSONText.object(file.contents.table.allEntries) }
+  public func json() -> String { JSONText.object(file.memory.withLock(\.table).allEntries) }
 
   /// Returns the keys that change from now on, in this process or another.
   ///
-  /// While there is a listener to any file of the process, one thread waits for the system's notices. It follows the file
-  /// when it is replaced, and when a folder on the way to it is moved away or made again. If the system has no notices to
-  /// give (on a network's file system, or when too many files are watched), an `.unwatchable` error is reported to `errors`.
+  /// While there is a listener to any file of the process, one thread waits for the system's notices, and looks once a second
+  /// for what the system has no notice of: a folder above that is moved away, a network's file system. If a file can't be
+  /// watched at first, for instance for want of descriptors, an `.unwatchable` error is reported to `errors`.
   public func changes() -> PreferenceChanges { file.listen() }
 
   /// Returns the changes of one key from now on, and of no other.
@@ -172,21 +170,16 @@ public final class FilePreferenceStore: PreferenceStore {
   /// From now on what other processes write is read as they write it.
   public func signal(forKey key: String) -> PreferenceSignal? {
     if followsOthers { file.follow() }
-    return file.contents.changes.signal(forKey: key)
+    return file.changes.signal(forKey: key)
   }
 
   /// Errors that couldn't be thrown to a caller.
-  public var errors: AsyncStream<PreferenceError> { file.contents.errors.stream() }
+  public var errors: AsyncStream<PreferenceError> { file.errors.stream() }
 
-  /// Reads what others have written since, and all of the file if it may have been written in place.
-  ///
-  /// Watches the file again if that failed and there is a listener.
+  /// Reads what others have written since, also in place.
   ///
   /// - Throws: `.unreadable`, `.notAPreferencesFile` or `.laterVersion`: memory is as it was.
-  public func reload() throws(PreferenceError) {
-    try file.open()
-    file.keepWatching()
-  }
+  public func reload() throws(PreferenceError) { try file.reload() }
 
   /// Returns when everything written so far, by any process, would survive a power cut.
   ///
@@ -196,8 +189,7 @@ public final class FilePreferenceStore: PreferenceStore {
   /// Puts a new file with one line for each key in the place of this one, and returns how long it was and is.
   package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact(terms) }
 
-  /// Reports an error to the readers of ``errors``.
-  public func report(_ error: PreferenceError) { file.contents.errors.report(error) }
+  package func reportError(_ error: PreferenceError) { file.errors.report(error) }
 }
 
 // MARK: The program's own store
@@ -213,18 +205,21 @@ extension FilePreferenceStore {
   /// It never traps. If the file can't be opened, every read and every write throws the reason, so that nothing is
   /// pretended to be kept. Each write and `reload()` tries to open it again, and so do reads, ten times a second at most.
   ///
-  /// A property that is read under a test runner, with no store registered, has ``MemoryPreferenceStore/sharedInTests`` instead, so that tests
+  /// A property that is read under a test runner, with no store registered, has a store in memory instead, so that tests
   /// don't write to a person's own file.
-  public static let standard = opening(FilePath(standardPath()), in: PosixFileSystem())
+  public static var standard: FilePreferenceStore {
+    process.object { opening(FilePath(standardPath()), in: PosixFileSystem()) }
+  }
+
+  private static let process = PerProcess<FilePreferenceStore>()
 
   static func opening(_ path: FilePath, in system: any FileSystem) -> FilePreferenceStore {
-    let terms = WriteTerms(durability: .written, lockWaitLimit: defaultLockWaitLimit)
     do {
-      return try FilePreferenceStore(sharing: path, terms, makingFolder: false, system: system)
+      return try FilePreferenceStore(sharing: path, WriteTerms(), system: system)
     } catch {
-      let file = ProcessFile(at: FileLocation(unresolved: path), in: system)
-      file.contents.fail(with: error)
-      return FilePreferenceStore(file, terms)
+      let file = PreferencesFile(at: FileLocation(path), in: system)
+      file.memory.withLock { $0.failure = error }
+      return FilePreferenceStore(file, WriteTerms())
     }
   }
 

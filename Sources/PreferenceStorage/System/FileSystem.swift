@@ -22,10 +22,8 @@ package protocol FileSystem: Sendable {
   func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError)
 
   /// Takes the lock if nothing stands against it; the lock goes when the file is closed or the process ends.
-  func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool
+  func tryLock(_ file: Int32) throws(SystemError) -> Bool
   func unlock(_ file: Int32)
-  /// Who has the file's lock, if the system tells.
-  func lockHolder(of file: FileIdentity) -> String?
 
   /// Returns when the bytes and the length of the file would survive a power cut.
   func synchronize(_ file: Int32) throws(SystemError)
@@ -41,10 +39,11 @@ package protocol FileSystem: Sendable {
   /// The path without a symbolic link, `.` or `..` in it.
   func resolve(_ path: FilePath) throws(SystemError) -> FilePath
 
-  /// Calls the handler after the file at the path was written, made, replaced or removed, or a folder on the way to it,
-  /// and for more than that if need be, on a thread that serves all watches: the handler waits for nothing. It is called
-  /// again after the time that it returns.
-  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError) -> any FileWatch
+  /// Calls the handler after the file at the path was written, made, replaced or removed, and for more than that if need be,
+  /// on a thread of the file's own; and again after a second if the handler returns that it could not look.
+  ///
+  /// A watch that can't be made, or whose folder goes, is tried again every second.
+  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch
 
   /// The user whose rights the process has.
   var user: UInt32 { get }
@@ -55,7 +54,7 @@ package protocol FileSystem: Sendable {
   func isUnknown(_ owner: UInt32) -> Bool
   /// The length beyond which the process may not write, if there is one.
   var sizeLimit: Int? { get }
-  /// What the clock says that files' times are taken from, in nanoseconds.
+  /// The time, in nanoseconds.
   var time: Int64 { get }
   /// Counts up in a process that was forked off.
   var forkCount: Int { get }
@@ -63,8 +62,8 @@ package protocol FileSystem: Sendable {
 
 /// A watch that goes on until it is cancelled.
 package protocol FileWatch: Sendable {
-  /// Calls the handler after that time, whatever happens to the file.
-  func call(after time: Duration)
+  /// Why the file can't be watched now; nil if it is.
+  var problem: SystemError? { get }
   /// Ends the watch. The handler may still be running, and isn't called again.
   func cancel()
 }

@@ -1,278 +1,181 @@
 #if os(Linux) || os(Android)
   import Support
 
-  /// Reports what happens to files, by inotify on the folders on the way to them: a file's own watch would end with the
-  /// file, and a folder's says nothing of a folder above it that is moved away.
+  /// Watches files, by inotify on their folders: a file's own watch would end with the file.
   ///
-  /// There is one descriptor and one thread for all files of the process, from the first watch to the last. The thread
-  /// sleeps in `poll`. It wakes at an event, at the time at which a handler is to be called again, and when the other end of
-  /// a socket pair is written to (there is a new time) or closed (the last watch has ended).
+  /// There is one descriptor and one thread for all files of the process, from the first watch to the last. Once a second the
+  /// thread looks at what can't be watched: a folder that isn't there or was replaced, a system without descriptors or
+  /// watches to spare, a folder above that was moved away. Each handler runs on a thread of its own, and delays no other.
   final class Inotify: Sendable {
     private struct Watch: Sendable {
       let path: FilePath
-      let onEvent: @Sendable () -> Duration?
-      /// The watched folders on the way to the file, the root first.
-      var steps: [Step] = []
-      /// Whether the file's own folder is there and watched.
-      var isComplete = false
-      var nextCall: ContinuousClock.Instant?
-    }
-
-    /// A watched folder, and the name in it that is on the way to a file.
-    private struct Step: Sendable, Equatable {
-      let folder: Int32
-      let name: FilePath
-    }
-
-    /// What the thread was started with; nil while there is none.
-    private struct Channel: Sendable, Equatable {
-      let events: Int32
-      /// The ends of a socket pair: what is written to the second wakes the thread, and closing it ends the thread.
-      let wakening: Int32
-      let running: Int32
+      let onEvent: @Sendable () -> Bool
+      /// The number of the watched folder; nil if it can't be watched now.
+      var folder: Int32?
+      var problem: SystemError?
+      /// The file as it was when its handler was last called; nil before that.
+      var seen: FileSnapshot?
+      var isRunning = false
+      var isDue = false
     }
 
     private struct State: Sendable {
-      var channel: Channel?
+      /// The descriptor of the notices; -1 while there is none.
+      var notices: Int32 = -1
+      var hasThread = false
       var watches: [Int: Watch] = [:]
       var nextNumber = 0
-      /// Which watches the name in a watched folder is on the way of.
-      var watchers: [Int32: [FilePath: Set<Int>]] = [:]
-      /// Those that want to be called again.
-      var waiting: Set<Int> = []
     }
 
     private static let process = PerProcess<Inotify>()
     private let state = Lock(State())
 
-    private static let folderEvents = UInt32(
+    private static let events = UInt32(
       IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
-    private static let ancestorEvents = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF)
-    // The module map of the C library has no names for these.
-    private static let addToMask: UInt32 = 0x2000_0000
+    // The module map of the C library has no name for this one.
     private static let onlyFolders: UInt32 = 0x0100_0000
 
-    static func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError)
-      -> InotifyWatch
-    {
+    static func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch {
       let inotify = process.object { Inotify() }
-      let number = try inotify.state.withLock { state throws(SystemError) in
-        if state.channel == nil { state.channel = try inotify.start() }
+      return inotify.state.withLock { state in
+        var watch = Watch(path: path, onEvent: onEvent)
         state.nextNumber += 1
-        state.watches[state.nextNumber] = Watch(path: path, onEvent: onEvent)
-        do throws(SystemError) {
-          try Inotify.follow(state.nextNumber, &state)
-        } catch {
-          Inotify.end(state.nextNumber, &state)
-          throw error
+        // A thread of a forked child could stop the program: `Mutex` takes the thread that forked for the parent's.
+        if Fork.count > 0 {
+          watch.problem = .notPermitted("fork")
+        } else {
+          state.watches[state.nextNumber] = watch
+          if !state.hasThread { state.hasThread = startThread { inotify.run() } }
+          Inotify.follow(state.nextNumber, &state)
+          watch.problem = state.watches[state.nextNumber]?.problem
         }
-        return state.nextNumber
+        return InotifyWatch(inotify: inotify, number: state.nextNumber, problem: watch.problem)
       }
-      return InotifyWatch(number: number)
     }
 
-    static func cancel(_ number: Int) {
-      // What the handler holds is let go of outside the lock.
-      let removed = process.existing?.state.withLock { state in end(number, &state) }
+    fileprivate func cancel(_ number: Int) {
+      // What the handler holds is let go of outside the lock. The thread ends within a second of the last watch.
+      let removed = state.withLock { state in
+        let removed = state.watches.removeValue(forKey: number)
+        if let folder = removed?.folder { Inotify.unwatch(folder, in: state) }
+        return removed
+      }
       withExtendedLifetime(removed) {}
     }
 
-    static func call(_ number: Int, after time: Duration) {
-      process.existing?.state.withLock { state in
-        callAgain(number, after: time, &state)
-        // A socket that is full wakes the thread too.
-        if let channel = state.channel { _ = send(channel.running, "w", 1, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
-      }
+    private static func unwatch(_ folder: Int32, in state: State) {
+      if !state.watches.values.contains(where: { $0.folder == folder }) { inotify_rm_watch(state.notices, folder) }
     }
 
-    @discardableResult
-    private static func end(_ number: Int, _ state: inout State) -> Watch? {
-      unfollow(state.watches[number]?.steps ?? [], number, &state)
-      state.waiting.remove(number)
-      let watch = state.watches.removeValue(forKey: number)
-      if state.watches.isEmpty, let channel = state.channel {
-        // Its thread closes the others.
-        state.channel = nil
-        state.watchers = [:]
-        Inotify.close(channel.running)
-      }
-      return watch
-    }
-
-    /// Watches the folders on the way to the file, as far as there are any.
-    ///
-    /// From the root on, so that a folder which is moved while this goes on is an event of the one above it.
-    ///
-    /// - Throws: If the file's own folder is there and can't be watched. One above it that may not be read isn't watched.
-    private static func follow(_ number: Int, _ state: inout State) throws(SystemError) {
-      guard var watch = state.watches[number], let channel = state.channel else { return }
-      let old = watch.steps
-      watch.steps = []
-      watch.isComplete = false
-      defer {
-        state.watches[number] = watch
-        unfollow(old.filter { !watch.steps.contains($0) }, number, &state)
-      }
-      let folders = watch.path.ancestors
-      for (folder, next) in zip(folders, folders.dropFirst() + [watch.path]) {
-        let isLast = next == watch.path
-        let descriptor = folder.withCString {
-          inotify_add_watch(
-            channel.events, $0, (isLast ? folderEvents : ancestorEvents) | addToMask | onlyFolders)
-        }
-        if descriptor >= 0 {
-          watch.steps.append(Step(folder: descriptor, name: next.name))
-          state.watchers[descriptor, default: [:]][next.name, default: []].insert(number)
-          watch.isComplete = isLast
-          continue
-        }
-        let error = SystemError("inotify_add_watch", errno)
-        if error.isMissing { return }
-        if isLast || error.isLimit { throw error }
-      }
-    }
-
-    private static func unfollow(_ steps: [Step], _ number: Int, _ state: inout State) {
-      for step in steps {
-        // In place, as all files of the process may have a folder in common.
-        state.watchers[step.folder]?[step.name]?.remove(number)
-        guard state.watchers[step.folder]?[step.name]?.isEmpty == true else { continue }
-        state.watchers[step.folder]?[step.name] = nil
-        guard state.watchers[step.folder]?.isEmpty == true else { continue }
-        state.watchers[step.folder] = nil
-        if let channel = state.channel { _ = inotify_rm_watch(channel.events, step.folder) }
-      }
-    }
-
-    private func start() throws(SystemError) -> Channel {
-      let events = try aboveStandardStreams(
-        retrying("inotify_init1") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
-      Fork.register(events)
-      var ends: [Int32] = [-1, -1]
-      let channel: Channel
+    /// Watches the folder that is at the path now.
+    private static func follow(_ number: Int, _ state: inout State) {
+      guard let path = state.watches[number]?.path, let old = state.watches[number]?.folder as Int32?? else { return }
+      defer { if let old, old != state.watches[number]?.folder { unwatch(old, in: state) } }
       do throws(SystemError) {
-        _ = try retrying("socketpair") { socketpair(AF_UNIX, Inotify.streamSocket, 0, &ends) }
-        // One that can't be moved is closed already.
-        for index in ends.indices {
-          let end = ends[index]
-          ends[index] = -1
-          ends[index] = try aboveStandardStreams(end)
+        if state.notices < 0 {
+          state.notices = try aboveStandardStreams(
+            retrying("inotify_init1") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
         }
-        channel = Channel(events: events, wakening: ends[0], running: ends[1])
+        let notices = state.notices
+        state.watches[number]?.folder = try retrying("inotify_add_watch") {
+          path.folder.withCString { inotify_add_watch(notices, $0, events | onlyFolders) }
+        }
+        state.watches[number]?.problem = nil
       } catch {
-        for descriptor in [events] + ends where descriptor >= 0 { Inotify.close(descriptor) }
-        throw error
+        state.watches[number]?.folder = nil
+        // A folder that isn't there needs no watch yet.
+        state.watches[number]?.problem = error.isMissing ? nil : error
       }
-      for end in ends { Fork.register(end) }
-      // The program's signals are none of this thread's business.
-      var all = sigset_t()
-      var old = sigset_t()
-      sigfillset(&all)
-      pthread_sigmask(SIG_SETMASK, &all, &old)
-      defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
-      #if canImport(Musl)
-        var thread: pthread_t?
-      #else
-        var thread = pthread_t()
-      #endif
-      let argument = Unmanaged.passRetained(Runner(of: self, channel))
-      let failure = pthread_create(
-        &thread, nil,
-        { argument in
-          // Neither is optional in Bionic.
-          Unmanaged<Runner>.fromOpaque((argument as UnsafeMutableRawPointer?)!).takeRetainedValue().run()
-          #if os(Android)
-            return UnsafeMutableRawPointer(bitPattern: 1)!
-          #else
-            return nil
-          #endif
-        }, argument.toOpaque())
-      guard failure == 0 else {
-        argument.release()
-        for descriptor in [channel.events, channel.wakening, channel.running] { Inotify.close(descriptor) }
-        throw SystemError("pthread_create", failure)
-      }
-      return channel
     }
 
-    // The module map has neither `eventfd` nor `pipe2`, and a plain pipe would for an instant be open to a new program.
-    #if canImport(Glibc)
-      private static let streamSocket = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    #else
-      private static let streamSocket = SOCK_STREAM | SOCK_CLOEXEC
-    #endif
-
-    private static func close(_ descriptor: Int32) { PosixFileSystem().close(descriptor) }
-
-    private final class Runner: Sendable {
-      let inotify: Inotify
-      let channel: Channel
-
-      init(of inotify: Inotify, _ channel: Channel) {
-        self.inotify = inotify
-        self.channel = channel
-      }
-
-      func run() { inotify.run(channel) }
+    private static func look(at path: FilePath) -> FileSnapshot? {
+      do throws(SystemError) { return try PosixFileSystem().status(atPath: path).snapshot } catch { return nil }
     }
 
-    private func run(_ channel: Channel) {
-      pthread_detach(pthread_self())
+    // MARK: The thread
+
+    private func run() {
       nameThread()
       withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
-        var isBusy = false
-        while let wait = waitingTime(channel) {
-          if isBusy { rest(channel) }
-          var descriptors = [channel.events, channel.wakening].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-          _ = poll(&descriptors, 2, wait)
-          if descriptors[1].revents & Int16(POLLIN) != 0 {
-            _ = read(channel.wakening, buffer.baseAddress, buffer.count)
-          }
-          let count = read(channel.events, buffer.baseAddress, buffer.count)
-          isBusy = count > 0
+        var nextTick = ContinuousClock.now + .seconds(1)
+        while let notices = noticesToWaitFor() {
+          var descriptor = pollfd(fd: notices, events: Int16(POLLIN), revents: 0)
+          _ = poll(&descriptor, 1, Int32(max(0, (nextTick - .now) / .milliseconds(1)).rounded(.up)))
+          let isTick = nextTick <= .now
+          if isTick { nextTick = .now + .seconds(1) }
+          let count = notices < 0 ? 0 : read(notices, buffer.baseAddress, buffer.count)
           let events = count > 0 ? Inotify.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) : []
-          for (number, handler) in dueHandlers(events, channel) {
-            let wait = handler()
-            if let wait { state.withLock { Inotify.callAgain(number, after: wait, &$0) } }
-          }
+          for number in dueWatches(events, isTick: isTick) { deliver(number) }
+          // The next events come together: a program that writes without a pause would otherwise wake this thread with each
+          // write (benchmark "Set an Int, written").
+          if count > 0 { sleep(microseconds: 10_000) }
         }
       }
-      for descriptor in [channel.events, channel.wakening] { Inotify.close(descriptor) }
     }
 
-    /// Lets the next events come together.
-    ///
-    /// A program that writes without a pause would otherwise wake this thread with each write (benchmark "Add to an Int, written").
-    private func rest(_ channel: Channel) {
-      var ending = pollfd(fd: channel.wakening, events: Int16(POLLIN), revents: 0)
-      _ = poll(&ending, 1, 10)
-    }
-
-    /// How many milliseconds to sleep, -1 for ever; nil once the last watch has ended.
-    private func waitingTime(_ channel: Channel) -> Int32? {
+    /// The descriptor of the notices; nil once the last watch has ended.
+    private func noticesToWaitFor() -> Int32? {
       state.withLock { state in
-        guard state.channel == channel else { return nil }
-        guard let next = state.waiting.compactMap({ state.watches[$0]?.nextCall }).min() else { return -1 }
-        return Int32(min(60_000, max(0, ((next - .now) / .milliseconds(1)).rounded(.up))))
+        if !state.watches.isEmpty { return state.notices }
+        if state.notices >= 0 { PosixFileSystem().close(state.notices) }
+        (state.notices, state.hasThread) = (-1, false)
+        return nil
       }
     }
 
-    private static func callAgain(_ number: Int, after time: Duration, _ state: inout State) {
-      guard state.watches[number] != nil else { return }
-      state.watches[number]?.nextCall = .now + time
-      state.waiting.insert(number)
-    }
-
-    /// For those who look at the program's threads.
-    private func nameThread() {
-      do throws(SystemError) {
-        let file = try openDescriptor("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        _ = write(file, "preferences", 11)
-        Inotify.close(file)
-      } catch {
-        // It has the program's name then.
+    /// The watches that the events concern, or, once a second, those whose file isn't as it was seen last.
+    private func dueWatches(_ events: [Event], isTick: Bool) -> [Int] {
+      state.withLock { state in
+        let isOverflow = events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
+        var due: [Int] = []
+        for (number, watch) in state.watches {
+          let own = events.filter { $0.folder == watch.folder }
+          let isGone = own.contains { $0.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 }
+          // Another folder may have the path now, or the same, for which the system gives the same number.
+          if isTick || isGone { Inotify.follow(number, &state) }
+          if isGone || isOverflow || own.contains(where: { $0.name == watch.path.name }) {
+            due.append(number)
+          } else if isTick, Inotify.look(at: watch.path) != watch.seen {
+            due.append(number)
+          }
+        }
+        return due
       }
     }
+
+    /// Calls the handler on another thread, or again when it is through if it is running.
+    private func deliver(_ number: Int) {
+      let isNew = state.withLock { state in
+        guard let watch = state.watches[number] else { return false }
+        state.watches[number]?.isDue = true
+        state.watches[number]?.isRunning = true
+        return !watch.isRunning
+      }
+      // Without another thread it has to be this one.
+      if isNew, !startThread({ self.callHandler(of: number) }) { callHandler(of: number) }
+    }
+
+    private func callHandler(of number: Int) {
+      while true {
+        let watch = state.withLock { state -> Watch? in
+          guard let watch = state.watches[number], watch.isDue else {
+            state.watches[number]?.isRunning = false
+            return nil
+          }
+          state.watches[number]?.isDue = false
+          state.watches[number]?.seen = Inotify.look(at: watch.path)
+          return watch
+        }
+        guard let watch else { return }
+        let start = ContinuousClock.now
+        if !watch.onEvent() { state.withLock { $0.watches[number]?.seen = nil } }
+        // A file that is written without a pause is to cost little, also if it is a large one.
+        let pause = (ContinuousClock.now - start) * 20 / .microseconds(1)
+        sleep(microseconds: UInt32(min(pause, 100_000)))
+      }
+    }
+
+    // MARK: Events
 
     private struct Event {
       var folder: Int32
@@ -294,51 +197,65 @@
       }
       return events
     }
-
-    /// The handlers that the events concern, and those whose time has come.
-    private func dueHandlers(_ events: [Event], _ channel: Channel) -> [(Int, @Sendable () -> Duration?)] {
-      state.withLock { state in
-        guard state.channel == channel else { return [] }
-        let now = ContinuousClock.now
-        var due = state.waiting.filter { state.watches[$0]?.nextCall ?? now <= now }
-        var lost: Set<Int> = []
-        for event in events {
-          if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { lost.formUnion(state.watches.keys) }
-          guard let names = state.watchers[event.folder] else { continue }
-          let isGone = event.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0
-          let concerned = isGone ? names.values.reduce(into: []) { $0.formUnion($1) } : names[event.name] ?? []
-          for number in concerned {
-            due.insert(number)
-            let isOnTheWay =
-              state.watches[number].map { !$0.isComplete || $0.steps.last?.folder != event.folder } ?? false
-            if isGone || isOnTheWay { lost.insert(number) }
-          }
-        }
-        for number in due.union(lost) { state.waiting.remove(number) }
-        for number in lost { refollow(number, &state) }
-        return due.union(lost).compactMap { number in state.watches[number].map { (number, $0.onEvent) } }
-      }
-    }
-
-    /// Watches the way to a file, which may lead through other folders now.
-    private func refollow(_ number: Int, _ state: inout State) {
-      // What can't be watched is watched again as soon as something happens to what can.
-      do throws(SystemError) { try Inotify.follow(number, &state) } catch {}
-    }
   }
 
-  struct InotifyWatch: FileWatch {
+  private struct InotifyWatch: FileWatch {
+    let inotify: Inotify
     let number: Int
-    func call(after time: Duration) { Inotify.call(number, after: time) }
-    func cancel() { Inotify.cancel(number) }
+    let problem: SystemError?
+    func cancel() { inotify.cancel(number) }
   }
 
   extension PosixFileSystem {
-    package func watch(
-      _ path: FilePath, onEvent: @escaping @Sendable () -> Duration?
-    ) throws(SystemError) -> any FileWatch {
-      try Inotify.watch(path, onEvent: onEvent)
+    package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch {
+      Inotify.watch(path, onEvent: onEvent)
     }
+  }
+
+  // MARK: Threads
+
+  /// Names the calling thread, for those who look at the program's threads.
+  private func nameThread() {
+    do throws(SystemError) {
+      let file = try openDescriptor("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+      _ = write(file, "preferences", 11)
+      PosixFileSystem().close(file)
+    } catch {
+      // It has the program's name then.
+    }
+  }
+
+  /// Runs the body on a new thread, which no signal of the program's reaches; false if there can't be another one.
+  private func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Work: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var all = sigset_t()
+    var old = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &old)
+    defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
+    #if canImport(Musl)
+      var thread: pthread_t?
+    #else
+      var thread = pthread_t()
+    #endif
+    let argument = Unmanaged.passRetained(Work(body))
+    let failure = pthread_create(
+      &thread, nil,
+      { argument in
+        pthread_detach(pthread_self())
+        // Neither is optional in Bionic.
+        Unmanaged<Work>.fromOpaque((argument as UnsafeMutableRawPointer?)!).takeRetainedValue().body()
+        #if os(Android)
+          return UnsafeMutableRawPointer(bitPattern: 1)!
+        #else
+          return nil
+        #endif
+      }, argument.toOpaque())
+    if failure != 0 { argument.release() }
+    return failure == 0
   }
 #elseif !canImport(Darwin)
   #error("PreferenceStorage can't watch files here. Write PosixFileSystem.watch(_:onEvent:), as in this file.")

@@ -3,18 +3,26 @@
   import Dispatch
   import Support
 
-  /// Reports what happens to a file, by kqueues on it and on the folders on the way to it, for when another file takes its
-  /// name or another folder that of one above it.
+  /// Watches a file, by kqueues on it and on its folder, for when another file takes its name.
   ///
-  /// A kqueue is on an open file, not on a name, and a folder's says nothing more once the folder was removed or renamed. So
-  /// after each event of a folder the names are looked up, and what has one of them now is watched instead.
+  /// A kqueue is on an open file, not on a name. So after each event, and once a second, the names are looked up, and what has one
+  /// of them now is watched instead.
   final class KqueueWatch: FileWatch {
     private let parts: [FilePath]
     private let system = PosixFileSystem()
-    private let onEvent: @Sendable () -> Duration?
+    private let onEvent: @Sendable () -> Bool
     private let queue = DispatchQueue(label: "preferences", qos: .utility)
-    /// For each part that is there, the source on it; nil once the watch was cancelled.
-    private let sources = Lock<[FilePath: Source]?>([:])
+    private let state = Lock(State())
+
+    private struct State: Sendable {
+      /// For each part that is there, the source on it.
+      var sources: [FilePath: Source] = [:]
+      var timer: Timer?
+      var isCancelled = false
+      /// The file as it was when the handler was last called; nil before that.
+      var seen: FileSnapshot?
+      var problem: SystemError?
+    }
 
     /// A Dispatch source may be used from any thread, which its type doesn't say.
     ///
@@ -24,74 +32,79 @@
       let identity: FileIdentity
     }
 
-    /// - Throws: If the file's folder is there and can't be watched.
-    init(_ path: FilePath, onEvent: @escaping @Sendable () -> Duration?) throws(SystemError) {
-      parts = path.ancestors + [path]
+    /// `@unchecked Sendable`: as above.
+    private struct Timer: @unchecked Sendable {
+      let source: any DispatchSourceTimer
+    }
+
+    init(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) {
+      parts = [path.folder, path]
       self.onEvent = onEvent
-      for part in parts {
-        do throws(SystemError) {
-          try follow(part)
-        } catch {
-          // A folder above it may be one that the program can't open, and the file is watched when it can be opened.
-          if part == path.folder { throw error }
-        }
-      }
+      follow()
+      let timer = Timer(source: DispatchSource.makeTimerSource(queue: queue))
+      timer.source.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+      timer.source.setEventHandler { [weak self] in self?.lookAgain() }
+      timer.source.activate()
+      state.withLock { $0.timer = timer }
     }
 
     deinit { cancel() }
 
-    func call(after time: Duration) {
-      queue.asyncAfter(deadline: .now() + time / .seconds(1)) { [weak self] in self?.report() }
-    }
+    var problem: SystemError? { state.withLock(\.problem) }
 
     func cancel() {
-      let ended = sources.withLock { sources in
-        defer { sources = nil }
-        return sources
+      let ended = state.withLock { state in
+        defer { (state.sources, state.timer, state.isCancelled) = ([:], nil, true) }
+        return state
       }
-      for source in (ended ?? [:]).values { source.source.cancel() }
+      for source in ended.sources.values { source.source.cancel() }
+      ended.timer?.source.cancel()
     }
 
-    /// Watches what has the name now, unless it is what is watched already.
-    ///
-    /// A name that is taken after this look is an event of the folder above it, which is watched before.
-    private func follow(_ part: FilePath) throws(SystemError) {
-      do throws(SystemError) {
-        let identity = try system.snapshot(atPath: part).identity
-        if sources.withLock({ $0?[part]?.identity == identity }) { return }
-        replace(part, with: try makeSource(part))
-      } catch {
-        replace(part, with: nil)
-        if !error.isMissing { throw error }
-      }
+    private func look() -> FileSnapshot? {
+      do throws(SystemError) { return try system.status(atPath: parts[1]).snapshot } catch { return nil }
     }
 
-    private func followAll() {
+    /// Watches what has the names now, the folder first: a name that is taken after this look is an event of the folder.
+    private func follow() {
       for part in parts {
-        // What can't be watched is looked up again after the next event of a folder above it.
-        do throws(SystemError) { try follow(part) } catch {}
+        do throws(SystemError) {
+          let identity = try system.snapshot(atPath: part).identity
+          if state.withLock({ $0.sources[part]?.identity == identity }) { continue }
+          replace(part, with: try makeSource(part))
+          state.withLock { $0.problem = nil }
+        } catch {
+          replace(part, with: nil)
+          if !error.isMissing { state.withLock { $0.problem = error } }
+        }
       }
     }
 
     private func replace(_ part: FilePath, with new: Source?) {
-      let old = sources.withLock { sources in
-        guard sources != nil else { return new }
-        let old = sources?[part]
-        sources?[part] = new
-        return old
+      let old = state.withLock { state in
+        if state.isCancelled { return new }
+        defer { state.sources[part] = new }
+        return state.sources[part]
       }
       old?.source.cancel()
     }
 
-    private func handle(_ part: FilePath) {
-      // Every write to a folder may be one that gives another file a name on the way.
-      followAll()
-      report()
+    private func lookAgain() {
+      follow()
+      if look() != state.withLock(\.seen) { report() }
     }
 
     private func report() {
-      guard sources.withLock({ $0 != nil }), let time = onEvent() else { return }
-      call(after: time)
+      let isCancelled = state.withLock { state in
+        state.seen = look()
+        return state.isCancelled
+      }
+      if !isCancelled, !onEvent() { state.withLock { $0.seen = nil } }
+    }
+
+    private func handle() {
+      follow()
+      report()
     }
 
     private func makeSource(_ part: FilePath) throws(SystemError) -> Source {
@@ -105,9 +118,9 @@
       }
       let source = DispatchSource.makeFileSystemObjectSource(
         fileDescriptor: descriptor, eventMask: [.write, .extend, .attrib, .delete, .rename], queue: queue)
-      source.setEventHandler { [weak self] in self?.handle(part) }
+      source.setEventHandler { [weak self] in self?.handle() }
       // Dispatch registers it some time after the activation, and what happens until then isn't an event.
-      source.setRegistrationHandler { [weak self] in self?.handle(part) }
+      source.setRegistrationHandler { [weak self] in self?.handle() }
       source.setCancelHandler { Darwin.close(descriptor) }
       source.activate()
       return Source(source: source, identity: identity)
@@ -115,10 +128,8 @@
   }
 
   extension PosixFileSystem {
-    package func watch(
-      _ path: FilePath, onEvent: @escaping @Sendable () -> Duration?
-    ) throws(SystemError) -> any FileWatch {
-      try KqueueWatch(path, onEvent: onEvent)
+    package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch {
+      KqueueWatch(path, onEvent: onEvent)
     }
   }
 #endif

@@ -13,15 +13,10 @@ package struct PosixFileSystem: FileSystem {
       case .appending: common | O_RDWR | O_APPEND
       case .creating: common | O_RDWR | O_APPEND | O_CREAT | O_EXCL
       }
-    let file = try openDescriptor(path, flags)
-    Fork.register(file)
-    return file
+    return try openDescriptor(path, flags)
   }
 
-  package func close(_ file: Int32) {
-    Fork.unregister(file)
-    _ = systemClose(file)
-  }
+  package func close(_ file: Int32) { _ = systemClose(file) }
 
   package func read(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
@@ -45,9 +40,10 @@ package struct PosixFileSystem: FileSystem {
     _ = try retrying("fchown") { fchown(file, owner.user, owner.group) }
   }
 
-  package func tryLock(_ file: Int32, exclusively: Bool) throws(SystemError) -> Bool {
+  package func tryLock(_ file: Int32) throws(SystemError) -> Bool {
     do {
-      _ = try retrying("flock") { flock(file, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) }
+      _ = try retrying("flock") { flock(file, LOCK_EX | LOCK_NB) }
+      Fork.note(file, isLocked: true)
       return true
     } catch {
       guard error.number == EWOULDBLOCK else { throw error }
@@ -55,7 +51,10 @@ package struct PosixFileSystem: FileSystem {
     }
   }
 
-  package func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
+  package func unlock(_ file: Int32) {
+    Fork.note(file, isLocked: false)
+    _ = flock(file, LOCK_UN)
+  }
 
   package func synchronize(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
@@ -327,43 +326,10 @@ extension PosixFileSystem {
   }
 #endif
 
-// MARK: Holders of locks
-
-/// Linux's table of locks, `/proc/locks`, a line for each: `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`.
-private enum LockTable {
-  /// The processes that hold a lock of the file, not those that wait for one, whose lines have an arrow.
-  static func holders(of file: FileIdentity, in table: String) -> [Int32] {
-    table.split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: " ")
-      guard fields.count >= 6, fields[1] == "FLOCK" else { return nil }
-      let place = fields[5].split(separator: ":")
-      guard place.count == 3, UInt64(place[2]) == file.inode, let major = UInt64(place[0], radix: 16),
-        let minor = UInt64(place[1], radix: 16), FileIdentity.device(major, minor) == file.device
-      else { return nil }
-      return Int32(fields[4])
-    }
-  }
-}
-
 extension FileIdentity {
   /// The number of a device as `stat` gives it on Linux.
   fileprivate static func device(_ major: UInt64, _ minor: UInt64) -> UInt64 {
     (major & 0xfff) << 8 | (major & ~0xfff) << 32 | (minor & 0xff) | (minor & ~0xff) << 12
-  }
-}
-
-extension PosixFileSystem {
-  package func lockHolder(of file: FileIdentity) -> String? {
-    guard let table = readSmallFile("/proc/locks"),
-      let process = LockTable.holders(of: file, in: table).first(where: { $0 > 0 })
-    else { return nil }
-    if process == getpid() { return "this process" }
-    let name = readSmallFile(FilePath("/proc/\(process)/comm"))?.split(separator: "\n").first ?? "?"
-    // The state follows the name, which is in parentheses and may have some of its own.
-    let state = readSmallFile(FilePath("/proc/\(process)/stat"))?.split(separator: ")").last?.split(separator: " ")
-      .first
-    return "process \(process) (\(name))"
-      + (state == "T" ? ", which is stopped: continue it with kill -CONT \(process), or end it" : "")
   }
 }
 

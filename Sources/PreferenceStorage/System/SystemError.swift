@@ -74,8 +74,6 @@ extension PreferenceError {
 extension SystemError {
   /// There is nothing at the path.
   package var isMissing: Bool { number == ENOENT }
-  /// There are as many watches as the user may have.
-  var isLimit: Bool { number == ENOSPC }
   /// There is something at the path already.
   var isTaken: Bool { number == EEXIST }
   /// Reading may still be allowed.

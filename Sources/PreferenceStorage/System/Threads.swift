@@ -21,7 +21,7 @@ package var currentThread: UInt {
 #endif
 
 /// Sleeps for some microseconds; for zero, lets another thread go first.
-private func rest(microseconds: UInt32) {
+func sleep(microseconds: UInt32) {
   #if os(Windows)
     if microseconds == 0 { _ = SwitchToThread() } else { Sleep(max(1, microseconds / 1_000)) }
   #else
@@ -31,9 +31,9 @@ private func rest(microseconds: UInt32) {
 
 /// A limited wait for a lock that can only be tried, not waited for.
 ///
-/// Neither `flock` nor `Mutex` has a wait with a limit. A thread that waits tries the lock, sleeps for a moment, and tries
-/// again, as SQLite's busy handler does: without a pause at first, since most turns are short, and 64 times a second in the
-/// end.
+/// Neither `flock` nor an atomic has a wait with a limit. A thread that waits tries the lock, sleeps for a moment, and tries
+/// again: without a pause at first, since most turns are short, and every millisecond in the end. The moments are of random
+/// length and never grow, so that of several who wait each is the next as often as any other.
 struct Patience {
   // Time in which the machine sleeps doesn't count.
   private let end: SuspendingClock.Instant
@@ -41,42 +41,36 @@ struct Patience {
 
   init(_ limit: Duration) { end = .now + limit }
 
-  /// Whether the wait has taken some milliseconds.
-  var isLong: Bool { tries >= 100 }
-
   /// Sleeps for a moment and returns true, or returns false when the limit is reached.
-  ///
-  /// - Parameter isNext: Whether the lock is kept free for this thread, which then sleeps for shorter moments.
-  mutating func wait(isNext: Bool = false) -> Bool {
+  mutating func wait() -> Bool {
     tries += 1
     guard SuspendingClock.now < end else { return false }
     switch tries {
-    case ..<20: rest(microseconds: 0)
-    case ..<100: rest(microseconds: 50)
-    case ..<600: rest(microseconds: 500)
-    default: rest(microseconds: isNext ? 1_000 : 16_000)
+    case ..<20: sleep(microseconds: 0)
+    case ..<60: sleep(microseconds: 50)
+    default: sleep(microseconds: .random(in: 500...1_500))
     }
     return true
   }
 }
 
-/// A lock that was held for long, after which other processes get a chance to take it.
+/// A lock that was held for long, after which others get a chance to take it.
 ///
-/// A process that tries the lock now and then finds it taken every time if another one takes it again at once.
+/// Who tries the lock now and then finds it taken every time if its holder takes it again at once.
 struct LongHold {
-  private let end: SuspendingClock.Instant
+  private let end = SuspendingClock.now
   private let length: Duration
+  private let thread = currentThread
 
   /// Returns nil if the lock was held for less than 100 microseconds.
   init?(since start: SuspendingClock.Instant) {
-    end = .now
     length = end - start
     if length < .microseconds(100) { return nil }
   }
 
-  /// Sleeps until the lock has been free for a tenth of the time for which it was held, and for 100 ms at most.
-  func letOthersIn() {
-    let pause = min(length / 10, .milliseconds(100)) - (.now - end)
-    if pause > .zero { rest(microseconds: UInt32(max(1, pause / .microseconds(1)))) }
+  /// How long its holder is to wait before it takes the lock again: until it has been free for a tenth of the time for which
+  /// it was held, for two milliseconds at least and 100 at most.
+  var pause: Duration {
+    thread == currentThread ? min(max(length / 10, .milliseconds(2)), .milliseconds(100)) - (.now - end) : .zero
   }
 }

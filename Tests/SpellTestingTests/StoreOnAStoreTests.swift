@@ -7,20 +7,46 @@ import TestSupport
 import Testing
 
 /// A store that writes the characters of its texts in another order, as a cipher would.
-private final class ReversingStore: WrappingPreferenceStore {
-  let base: any PreferenceStore
+private final class ReversingStore: CustomPreferenceStore {
+  let hub = PreferenceHub()
+  private let base: any PreferenceStore
   init(_ base: any PreferenceStore) { self.base = base }
 
-  func wrap(_ json: String, forKey key: String) throws(PreferenceError) -> String {
-    "\"\(Data(json.utf8.reversed()).base64EncodedString())\""
-  }
-
-  func unwrap(_ json: String, forKey key: String) throws(PreferenceError) -> String {
-    guard let data = Data(base64Encoded: String(json.dropFirst().dropLast())) else {
+  var keys: [String] { base.keys }
+  func json(forKey key: String) throws(PreferenceError) -> String? {
+    guard let text = try base.value(String.self, forKey: key) else { return nil }
+    guard let data = Data(base64Encoded: text) else {
       throw PreferenceError(.unreadable, "was not written by this store", key: key)
     }
     return String(decoding: data.reversed(), as: UTF8.self)
   }
+
+  func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
+    do {
+      try base.transaction { try stage(changes, in: &$0) }
+    } catch {
+      throw error as? PreferenceError ?? PreferenceError(.unwritable, "could not be written", underlying: error)
+    }
+  }
+
+  func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+    try base.transaction { baseChanges in
+      var transaction = PreferenceTransaction(on: self)
+      let result = try body(&transaction)
+      try stage(transaction.changes, in: &baseChanges)
+      return result
+    }
+  }
+
+  private func stage(_ changes: [PreferenceChange], in transaction: inout PreferenceTransaction) throws {
+    for change in changes {
+      try transaction.set(change.json.map { Data($0.utf8.reversed()).base64EncodedString() }, forKey: change.key)
+    }
+  }
+
+  func changes() -> PreferenceChanges { base.changes() }
+  func changes(of key: String) -> PreferenceChanges { base.changes(of: key) }
+  func signal(forKey key: String) -> PreferenceSignal? { base.signal(forKey: key) }
 }
 
 /// A store in the program's `UserDefaults`, in a domain of its own.
@@ -49,7 +75,7 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
   }
 }
 
-@Suite("WrappingPreferenceStore") struct WrappingStoreTests {
+@Suite("A store on another store") struct StoreOnAStoreTests {
   static let checks = PreferenceStoreSuite.checks
 
   @Test("a prefixed part of a store in memory keeps the contract of stores", arguments: checks)
@@ -75,7 +101,7 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
   @Test("a store on a store on a store keeps the contract", arguments: checks)
   func tower(check: PreferenceStoreSuite.Check) async {
     await check.run {
-      PrefixedPreferenceStore("a.", in: ReversingStore(PrefixedPreferenceStore("b.", in: MemoryPreferenceStore())))
+      ReversingStore(PrefixedPreferenceStore("a.", in: PrefixedPreferenceStore("b.", in: MemoryPreferenceStore())))
     }
   }
 

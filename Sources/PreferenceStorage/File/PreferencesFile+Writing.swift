@@ -1,0 +1,291 @@
+import Support
+
+/// How a store writes.
+struct WriteTerms: Sendable {
+  var durability = Durability.written
+  var lockWaitLimit = Turn.defaultLimit
+  /// Called before the file's lock is taken; what it returns is called when the write is over.
+  var aroundLock: (@Sendable () -> @Sendable () -> Void)?
+}
+
+extension PreferencesFile {
+  func set(_ text: JSONText?, forKey key: String, _ terms: WriteTerms) throws(PreferenceError) {
+    try perform(terms) { () throws(PreferenceError) in
+      var change = change(to: text, forKey: key)
+      if change == nil {
+        // An equal value needs no line, unless another program has written the file in place.
+        try look(isLocked: true)
+        change = self.change(to: text, forKey: key)
+      }
+      if let change { try write(CollectionOfOne(change)) }
+    }
+  }
+
+  func removeAll(_ terms: WriteTerms) throws(PreferenceError) {
+    try perform(terms) { () throws(PreferenceError) in
+      let changes = memory.withLock(\.table).keys.map { PreferenceChange(key: $0, text: nil) }
+      if !changes.isEmpty { try write(changes) }
+    }
+  }
+
+  func transaction<Result>(
+    _ terms: WriteTerms, _ body: (inout PreferenceTransaction) throws -> Result
+  ) throws -> Result {
+    var result: Swift.Result<Result, any Error>?
+    try perform(terms) { () throws(PreferenceError) in
+      let start = SuspendingClock.now
+      defer { longHold = LongHold(since: start) }
+      var transaction = PreferenceTransaction(on: self, path: name)
+      do {
+        let answer = try body(&transaction)
+        let changes = transaction.changes
+        if !changes.isEmpty { try write(changes) }
+        result = .success(answer)
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result!.get()
+  }
+
+  func compact(_ terms: WriteTerms) throws(PreferenceError) -> (before: Int, after: Int) {
+    try perform(terms) { () throws(PreferenceError) in
+      let before = known?.length ?? 0
+      try makeReady()
+      try rewrite()
+      return (before, known?.length ?? 0)
+    }
+  }
+
+  func synchronize() throws(PreferenceError) {
+    let pending = try inTurn(within: PreferencesFile.readingLimit) { () throws(PreferenceError) in
+      try lookAround(waiting: .zero)
+      return PendingSync(of: self)
+    }
+    if let pending { try finish(pending) }
+  }
+
+  /// Does what has to be done in the caller's turn and under the file's lock.
+  private func perform<Result>(
+    _ terms: WriteTerms, _ body: () throws(PreferenceError) -> Result
+  ) throws(PreferenceError) -> Result {
+    let afterLock = terms.aroundLock?()
+    defer { afterLock?() }
+    var pending: PendingSync?
+    let result = try inTurn(within: terms.lockWaitLimit) { () throws(PreferenceError) in
+      try begin(within: terms.lockWaitLimit)
+      defer { unlock() }
+      let result = try body()
+      if terms.durability == .synced { pending = PendingSync(of: self) }
+      return result
+    }
+    if let pending { try finish(pending) }
+    return result
+  }
+
+  /// Runs the body in the calling thread's turn, and notifies the listeners when the turn was given back.
+  func inTurn<Result>(
+    within limit: Duration, _ body: () throws(PreferenceError) -> Result
+  ) throws(PreferenceError) -> Result {
+    try checkProcess()
+    try turn.take(within: limit)
+    if let pause = longHold?.pause, pause > .zero {
+      longHold = nil
+      turn.giveBack()
+      sleep(microseconds: UInt32(max(1, pause / .microseconds(1))))
+      try turn.take(within: limit)
+    }
+    defer {
+      var keys: Set<String> = []
+      swap(&keys, &changedKeys)
+      turn.giveBack()
+      if !keys.isEmpty { changes.tell(keys) }
+    }
+    return try body()
+  }
+
+  /// Takes the file's lock and brings memory up to date; makes the file if there is none.
+  ///
+  /// - Throws: `.busy` if another process keeps the lock for longer than the limit.
+  private func begin(within limit: Duration) throws(PreferenceError) {
+    if readOnly != nil { descriptor = nil }
+    for _ in 0..<1000 {
+      guard let descriptor = try openFile(making: true) else { continue }
+      if readOnly == nil { try lock(descriptor, within: limit) }
+      do throws(PreferenceError) {
+        if let now = try snapshot(), now.identity == identity {
+          let endsAsKnown = try endsAsKnown()
+          if now.size != known?.length || !endsAsKnown { try catchUp(to: now.size) }
+          return
+        }
+      } catch {
+        unlock()
+        throw error
+      }
+      // Another file is at the path now, or none.
+      unlock()
+      leave()
+    }
+    throw neverSettled
+  }
+
+  /// Whether the file, which has the length that memory knows, still ends with a newline: a line must not be added to another.
+  private func endsAsKnown() throws(PreferenceError) -> Bool {
+    guard let descriptor, let known, known.length > 0, !known.lacksNewline else { return true }
+    let last = try asking { try descriptor.read(from: known.length - 1, to: known.length) }
+    return last == [UInt8(ascii: "\n")]
+  }
+
+  private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
+    // One that was waited for in vain isn't waited for by each write that follows.
+    var patience = Patience(isBlocked ? min(limit, .milliseconds(50)) : limit)
+    repeat {
+      if try asking(PreferenceError.writing, { try system.tryLock(descriptor.number) }) {
+        isBlocked = false
+        return
+      }
+    } while patience.wait()
+    isBlocked = true
+    throw PreferenceError(
+      .busy,
+      "has been locked by another process for more than \(limit), and the change was not made. Set the value again when the"
+        + " lock is gone, or set a longer lockWaitLimit", path: name)
+  }
+
+  /// Gives the lock back, unless it is the parent's of a forked child.
+  func unlock() {
+    if let descriptor, !isForked { system.unlock(descriptor.number) }
+  }
+
+  /// Writes the changes as one line at the end of the file, which is locked, and then makes them in memory.
+  ///
+  /// When it throws, file and memory are as they were.
+  func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
+    try checkProcess()
+    try makeReady()
+    // Taken out of the property, since a change in place would be checked for exclusive access (benchmark "Set an Int,
+    // written").
+    var bytes = buffer
+    buffer = []
+    defer { if bytes.capacity <= 1 << 16 { buffer = bytes } }
+    bytes.removeAll(keepingCapacity: true)
+    if known?.lacksNewline == true { bytes.append(UInt8(ascii: "\n")) }
+    Line.append(changes, to: &bytes)
+    try append(bytes)
+    apply(changes)
+    for change in changes { written.insert(change.key) }
+    if let length = known?.length, length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
+  }
+
+  /// Makes changes in memory that the file has.
+  func apply(_ changes: some Collection<PreferenceChange>) {
+    let changed = memory.withLock { memory in
+      memory.failure = nil
+      return changes.filter { memory.table.apply($0) }
+    }
+    note(changed)
+  }
+
+  /// Notes which keys the listeners are to be notified of.
+  func note(_ changes: [PreferenceChange]) {
+    if self.changes.isHeard { for change in changes { changedKeys.insert(change.key) } }
+  }
+
+  /// Appends all the bytes or none.
+  func append(_ bytes: [UInt8]) throws(PreferenceError) {
+    guard let descriptor, let length = known?.length else { throw .writing(.replaced("write"), path: name) }
+    do throws(SystemError) {
+      try checkLimit(length + bytes.count)
+      try descriptor.append(bytes)
+    } catch {
+      takeBack(bytes, from: descriptor, to: length)
+      throw .writing(error, path: name)
+    }
+    bytes.withUnsafeBufferPointer { known?.append($0) }
+  }
+
+  /// Makes the file ready for a line: it may be written, begins with a header and ends with a whole line.
+  private func makeReady() throws(PreferenceError) {
+    if let readOnly { throw .writing(readOnly, path: name) }
+    if needsRewriting, !rewritingFailed { repair() }
+    if damage.tornBytes > 0 { try cutTornBytes() }
+    if syncFailure != nil { try rewrite() }
+    if known?.length == 0 { try writeHeader() }
+  }
+
+  /// Throws if a file of that length is beyond the process's limit, instead of letting the system end the process
+  /// with a signal.
+  ///
+  /// The limit is asked for again before a write is refused.
+  func checkLimit(_ length: Int) throws(SystemError) {
+    guard let limit = sizeLimit, length > limit else { return }
+    sizeLimit = system.sizeLimit
+    if let limit = sizeLimit, length > limit { throw SystemError.tooLarge("write") }
+  }
+
+  /// Cuts off what a write that failed has left.
+  ///
+  /// If that fails too, or a program that knows no lock has appended something, the next look finds it as bytes that broke
+  /// off.
+  private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
+    do throws(SystemError) {
+      let size = try system.status(of: descriptor.number).snapshot.size
+      if size <= length { return }
+      guard bytes.starts(with: try descriptor.read(from: length, to: size)) else { return known = nil }
+      try system.truncate(descriptor.number, to: length)
+    } catch {
+      known = nil
+    }
+  }
+}
+
+// MARK: Synchronizing
+
+/// What is to be synchronized once the file's lock was given back, which a synchronization doesn't need.
+private struct PendingSync: Sendable {
+  let descriptor: Descriptor
+  /// The folder whose names are to be synchronized, too.
+  let folder: FilePath?
+  let earlierFailure: SystemError?
+
+  /// Nil if there is no file.
+  init?(of file: PreferencesFile) {
+    guard let descriptor = file.descriptor else { return nil }
+    self.descriptor = descriptor
+    folder = file.folderNeedsSync ? file.location.folder : nil
+    earlierFailure = file.syncFailure
+  }
+}
+
+extension PreferencesFile {
+  /// Returns when what was written would survive a power cut.
+  ///
+  /// What a failed synchronization leaves may be anything, so everything is written again then, to a new file.
+  private func finish(_ pending: PendingSync) throws(PreferenceError) {
+    do throws(SystemError) {
+      if let failure = pending.earlierFailure { throw failure }
+      try system.synchronize(pending.descriptor.number)
+      guard let folder = pending.folder else { return }
+      try system.synchronizeFolder(folder)
+    } catch {
+      let cause = error
+      do throws(PreferenceError) {
+        try perform(WriteTerms()) { () throws(PreferenceError) in
+          if descriptor === pending.descriptor { syncFailure = cause }
+          if syncFailure != nil { try rewrite() }
+          if folderNeedsSync { try synchronizeFolder() }
+        }
+        return
+      } catch {
+        throw PreferenceError(
+          error.code == .noSpace ? .noSpace : .unwritable,
+          "could not be synchronized, so the last changes may not survive a power cut, and no new file could be"
+            + " written; look after the disk, then synchronize() again",
+          path: name, underlying: error.underlying ?? cause)
+      }
+    }
+    try inTurn(within: PreferencesFile.readingLimit) {
+      if descriptor === pending.descriptor { folderNeedsSync = false }
+    }
+  }
+}

@@ -1,0 +1,243 @@
+import Support
+import Synchronization
+
+/// One preferences file, open once in this process and shared by every store on its path: its values, and what memory
+/// knows of the file.
+///
+/// Everything that a write passes is here: take the turn, lock the file, look at it, append, unlock. Reading it is in
+/// `PreferencesFile+Reading.swift`, replacing it in `PreferencesFile+Rewriting.swift`. <doc:TheFile> has the states that the
+/// file can be found in, and what is done in each.
+///
+/// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the lock `turn`, whose
+/// atomic `owner` is exchanged acquiring, and given back releasing.
+final class PreferencesFile: @unchecked Sendable {
+  let path: FilePath
+  let system: any FileSystem
+  let turn: Turn
+  /// A file up to this size is never compacted by itself.
+  let compactionMinimum: Int
+  private let forkCount: Int
+
+  // MARK: What any thread may read
+
+  struct Memory: Sendable {
+    var table = ValueTable()
+    /// Why there is nothing to read, if the file could not be read.
+    var failure: PreferenceError?
+    /// What was damaged in the file.
+    var recovery: PreferenceRecovery?
+  }
+  let memory = Lock(Memory())
+  private let broadcaster = ChangeBroadcaster()
+  private let reports = ErrorBroadcaster()
+  private let watch = Lock<(any FileWatch)?>(nil)
+  /// Whether what others change is read as they change it, also without a listener.
+  private let isFollowed = Atomic(false)
+  /// How many values were read directly.
+  private let readCount = Atomic<Int>(0)
+  /// When a file that couldn't be opened was last tried again, in nanoseconds.
+  private let lastTry = Atomic<Int64>(0)
+
+  // MARK: What the thread that has the turn may use
+
+  var location: FileLocation
+  /// The open file; nil before there is one, and after it was deleted or replaced.
+  var descriptor: Descriptor?
+  var identity = FileIdentity(device: 0, inode: 0)
+  /// Why the file can only be read.
+  var readOnly: SystemError?
+  /// What memory knows of the file; nil if all of it has to be read.
+  var known: KnownPart?
+  /// What is damaged in the file, and still there.
+  var damage = PreferenceRecovery()
+  /// A new file has to take the place of this one, since it has lines that can't be read or no first line.
+  var needsRewriting = false
+  /// That failed, so that the next try is the next compaction's.
+  var rewritingFailed = false
+  /// Why a synchronization failed, after which what is on the disk may not be what was written, and the system, which
+  /// reports that once, may call the next synchronization a success.
+  ///
+  /// Only a new file helps.
+  var syncFailure: SystemError?
+  /// The file's name may not survive a power cut yet.
+  var folderNeedsSync = true
+  var sizeLimit: Int?
+  /// The length above which compaction is looked into.
+  var compactionThreshold = 0
+  /// Others may write the file, a right that is taken from them once it is known to be a preferences file.
+  var unsafeMode: UInt32?
+  /// The keys that were written here, whose values no other program replaces without a word.
+  var written: Set<String> = []
+  /// The file before this one was replaced by a compaction, which has carried everything over.
+  var wasCarriedOver = false
+  /// The keys that changed since the listeners were last notified, if there is one.
+  var changedKeys: Set<String> = []
+  /// The file's lock was waited for in vain, and hasn't been free since.
+  var isBlocked = false
+  var longHold: LongHold?
+  var buffer: [UInt8] = []
+
+  /// A file up to this size is never compacted by itself, unless a test says otherwise.
+  static var compactionMinimum: Int { 256 * 1024 }
+  /// For how long a reader waits for the other threads, or for the lock of a file that seems to be damaged.
+  static let readingLimit = Duration.seconds(1)
+
+  init(at location: FileLocation, in system: any FileSystem, compactingAbove minimum: Int = compactionMinimum) {
+    path = location.path
+    turn = Turn(of: location.path.description)
+    self.location = location
+    self.system = system
+    compactionMinimum = minimum
+    forkCount = system.forkCount
+  }
+
+  deinit {
+    if isForked { return }
+    watch.withLock { $0?.cancel() }
+    OpenFiles.current.forget(path)
+  }
+
+  /// The path, for messages.
+  var name: String { path.description }
+  /// Whether the process was forked off from the one that opened the file.
+  var isForked: Bool { forkCount != system.forkCount }
+  /// The listeners, of which a forked child has none.
+  var changes: ChangeBroadcaster { isForked ? ChangeBroadcaster() : broadcaster }
+  var errors: ErrorBroadcaster { isForked ? ErrorBroadcaster() : reports }
+
+  /// Throws in a forked child: another thread of the parent may have been in the midst of anything.
+  func checkProcess() throws(PreferenceError) {
+    guard isForked else { return }
+    throw PreferenceError(
+      .forked,
+      "the store was opened before this process was forked off, and is its parent's; nothing was read or written. Open it"
+        + " again in the child: try FilePreferenceStore(url: file)", path: name)
+  }
+}
+
+// MARK: Reading values
+
+extension PreferencesFile: TransactionValues {
+  /// The text of the key's value; nil if there is none.
+  ///
+  /// A file that couldn't be opened is tried again.
+  func text(forKey key: String) throws(PreferenceError) -> JSONText? {
+    try checkProcess()
+    do throws(PreferenceError) {
+      return try textInMemory(forKey: key)
+    } catch {
+      guard openAgain() else { throw error }
+      return try textInMemory(forKey: key)
+    }
+  }
+
+  private func textInMemory(forKey key: String) throws(PreferenceError) -> JSONText? {
+    try memory.withLock { memory throws(PreferenceError) in
+      if let failure = memory.failure { throw failure }
+      return memory.table.text(forKey: key)
+    }
+  }
+
+  var keys: [String] {
+    if isForked { return [] }
+    _ = openAgain()
+    return memory.withLock(\.table).keys
+  }
+
+  /// The change with the key as it is spelled here; nil if it would change nothing.
+  func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
+    memory.withLock { $0.table.change(to: text, forKey: key) }
+  }
+
+  /// Opens a file that couldn't be opened, unless that was tried in the last tenth of a second, and returns whether it was
+  /// tried.
+  private func openAgain() -> Bool {
+    if memory.withLock({ $0.failure == nil }) { return false }
+    let (last, now) = (lastTry.load(ordering: .relaxed), system.time)
+    guard abs(now - last) >= 100_000_000,
+      lastTry.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+    else { return false }
+    do throws(PreferenceError) { try reload() } catch { memory.withLock { $0.failure = error } }
+    return true
+  }
+}
+
+// MARK: Watching
+
+extension PreferencesFile {
+  /// The keys that change from now on, or one of them.
+  ///
+  /// The file is watched while there is a listener.
+  func listen(to key: String? = nil) -> PreferenceChanges {
+    let changes = PreferenceChanges(of: changes, to: key) { [self] in stopWatchingIfUnheard() }
+    keepWatching()
+    return changes
+  }
+
+  /// Counts a value that is read directly; from the second on the file is followed.
+  ///
+  /// A tool that reads a value and ends needs no thread.
+  func noteRead() {
+    if isFollowed.load(ordering: .relaxed) { return }
+    if readCount.add(1, ordering: .relaxed).oldValue > 0 { follow() }
+  }
+
+  /// Reads what others change as they change it, from now on, as long as the process has the file open.
+  func follow() {
+    if isForked || isFollowed.exchange(true, ordering: .relaxed) { return }
+    keepWatching()
+  }
+
+  /// Whether what others change is to be read as they change it.
+  private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || broadcaster.hasListeners }
+
+  /// Watches the file if it isn't watched, and there is a listener or a reader who follows it.
+  private func keepWatching() {
+    if isForked { return }
+    let isNew = watch.withLock { watch in
+      // A listener who went since found no watch to end.
+      guard watch == nil, isWatchNeeded else { return false }
+      let new = system.watch(path) { [weak self] in
+        self?.catchUp(within: PreferencesFile.readingLimit) ?? true
+      }
+      watch = new
+      if let problem = new.problem {
+        reports.report(
+          PreferenceError(
+            .unwatchable,
+            "can't be watched now, so what other processes change is seen only after a write or a reload; it is tried again"
+              + " every second", path: name, underlying: problem))
+      }
+      return true
+    }
+    // What came before the watch would be missed. If another thread works on the file now, it is looked at in a second.
+    if isNew { _ = catchUp(within: .zero) }
+  }
+
+  private func stopWatchingIfUnheard() {
+    if isForked { return }
+    let ended = watch.withLock { watch -> (any FileWatch)? in
+      if isWatchNeeded { return nil }
+      defer { watch = nil }
+      return watch
+    }
+    ended?.cancel()
+  }
+
+  /// Reads what a notice announces, and returns whether it could.
+  private func catchUp(within limit: Duration) -> Bool {
+    do throws(PreferenceError) {
+      try inTurn(within: limit) { () throws(PreferenceError) in try lookAround(waiting: .zero) }
+    } catch {
+      if error.code == .busy || error.code == .nestedTransaction { return false }
+      let isNews = memory.withLock { memory in
+        // The file couldn't be opened yet, which is reported once for each reason.
+        guard let failure = memory.failure else { return true }
+        memory.failure = error
+        return failure.code != error.code
+      }
+      if isNews { reports.report(error) }
+    }
+    return true
+  }
+}

@@ -1,0 +1,197 @@
+import PreferenceStorage
+internal import Support
+
+/// What can be done with a file.
+enum Command: Equatable {
+  case list, watch, check
+  case get(key: String, isText: Bool)
+  case set(key: String, value: String, ValueForm)
+  case delete(key: String)
+  case edit(key: String?)
+  case export(path: FilePath?)
+  case `import`(path: FilePath)
+}
+
+/// How a value is written in an argument.
+enum ValueForm: Equatable {
+  /// Text if the key has a text, or else JSON.
+  case kept
+  case json
+  case text
+}
+
+extension Command {
+  /// Runs the command, and returns how it went.
+  func run(on path: FilePath) async throws -> ExitCode {
+    if !mayBeNew, !exists(path) {
+      Console.complain("\(path): no such file")
+      return .notFound
+    }
+    if self == .check { return try check(path) }
+    let store = try FilePreferenceStore(path: path, followsOthers: false)
+    if let recovery = store.recovery { Console.complain("\(path) was damaged: \(recovery)") }
+    switch self {
+    case .list: for key in store.keys { try Console.write(Console.shown(key)) }
+    case .get(let key, let isText):
+      guard let value = try store.json(forKey: key) else { return missing(key) }
+      try Console.write(isText ? PreferenceText.string(of: value) ?? value : value)
+    case .set(let key, let value, let form): try set(key, to: value, form, in: store)
+    case .delete(let key):
+      guard try store.json(forKey: key) != nil else { return missing(key) }
+      try store.removeValue(forKey: key)
+    case .edit(let key): return try Editing(store: store, key: key).run()
+    case .export(let target): try export(store, of: path, to: target)
+    case .import(let source): try importValues(from: source, into: store)
+    case .watch: return try await watch(store)
+    case .check: break
+    }
+    return .success
+  }
+
+  /// Whether the command works where there is no file yet.
+  private var mayBeNew: Bool {
+    switch self {
+    case .set, .import, .watch: true
+    default: false
+    }
+  }
+
+  private func exists(_ path: FilePath) -> Bool {
+    do throws(SystemError) {
+      _ = try PosixFileSystem().status(atPath: path)
+      return true
+    } catch {
+      // What can't be looked at is opened, and the reason shown.
+      return !error.isMissing
+    }
+  }
+
+  private func missing(_ key: String) -> ExitCode {
+    Console.complain("there is no key \(key.debugDescription)")
+    return .notFound
+  }
+
+  /// Sets a value, which `-` reads from the standard input.
+  ///
+  /// If the key has a text, it stays one, whatever it looks like; a JSON string has its quotes already, and `null` removes.
+  private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
+    let value = value == "-" ? try Console.readText() : value
+    let json = PreferenceText.compacted(value)
+    let isJSONString = json.map { PreferenceText.string(of: $0) != nil } ?? false
+    let isText = try form == .text || form == .kept && store.json(forKey: key)?.hasPrefix("\"") == true
+    if form == .text || isText && !isJSONString && value != "null" { return try store.set(value, forKey: key) }
+    guard let json else {
+      throw UsageError(message: "\(value.debugDescription) is not one JSON value; for a text add --string")
+    }
+    try store.transaction { try $0.set(json: json, forKey: key) }
+  }
+
+  private func export(_ store: FilePreferenceStore, of path: FilePath, to target: FilePath?) throws {
+    let json = store.json()
+    guard let target, target != "-" else { return try Console.write(String(json.dropLast())) }
+    try Export(target, insteadOf: path).write(json)
+  }
+
+  private func importValues(from source: FilePath, into store: FilePreferenceStore) throws {
+    let result =
+      source == "-" || source == "/dev/stdin"
+      ? try store.importValues(try Console.readAll(), from: "standard input") : try store.importValues(from: source)
+    if Console.isTerminal { try Console.write("\(result.count) keys") }
+  }
+
+  /// Writes each change.
+  ///
+  /// Ends with an error if there are no notices: silence would mean that nothing changes.
+  private func watch(_ store: FilePreferenceStore) async throws -> ExitCode {
+    let errors = store.errors
+    let changes = store.changes()
+    return try await withThrowingTaskGroup(of: ExitCode.self) { group in
+      group.addTask {
+        for await error in errors {
+          Console.complain(error.description)
+          if error.code == .unwatchable { return .inputOutput }
+        }
+        return .success
+      }
+      group.addTask {
+        for await keys in changes {
+          for key in keys.sorted() {
+            try Console.write("\(Console.shown(key))\t\(try store.json(forKey: key) ?? "null")")
+          }
+        }
+        return .success
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? .success
+    }
+  }
+
+  private func check(_ path: FilePath) throws -> ExitCode {
+    let check = try FileCheck(path: path)
+    for problem in check.problems { try Console.write(problem) }
+    if !check.problems.isEmpty { return .damaged }
+    try Console.write("sound: \(check.lineCount) lines, \(check.keyCount) keys, \(check.byteCount) bytes")
+    return .success
+  }
+}
+
+// MARK: Export
+
+/// A file that everything is exported to, readable by its owner only.
+struct Export {
+  private let target: FilePath
+  private let isReplaced: Bool
+  private let system = PosixFileSystem()
+
+  /// - Throws: `UsageError` if the target is the store's own file.
+  init(_ target: FilePath, insteadOf store: FilePath) throws {
+    var status: FileStatus?
+    var path = target
+    do throws(SystemError) {
+      // Through symbolic links, as every other program writes.
+      path = try system.resolve(target)
+      status = try system.status(atPath: path)
+    } catch {
+      guard error.isMissing else { throw Export.failure(error, target) }
+    }
+    let identity: FileIdentity
+    do throws(SystemError) {
+      identity = try system.status(atPath: try system.resolve(store)).snapshot.identity
+    } catch {
+      throw Export.failure(error, store)
+    }
+    if status?.snapshot.identity == identity {
+      throw UsageError(message: "\(target) is the file that is exported; choose another target")
+    }
+    self.target = path
+    isReplaced = status == nil || status?.kind == .file
+  }
+
+  /// Writes a new file and gives it the target's name, so that a reader of an older one sees all of one or of the other.
+  ///
+  /// What isn't a file, such as a device, is written to as it is.
+  func write(_ text: String) throws {
+    let path = isReplaced ? target + ".new-\(UInt32.random(in: 0 ... .max))" : target
+    do throws(SystemError) {
+      let file = try system.open(path, for: isReplaced ? .creating : .appending)
+      defer { system.close(file) }
+      do throws(SystemError) {
+        try system.appendAll(Array(text.utf8), to: file)
+        guard isReplaced else { return }
+        try system.synchronize(file)
+        try system.rename(path, to: target)
+      } catch {
+        if isReplaced { try system.remove(path) }
+        throw error
+      }
+    } catch {
+      throw Export.failure(error, target)
+    }
+  }
+
+  private static func failure(_ error: SystemError, _ path: FilePath) -> any Error {
+    PreferenceError(
+      .unwritable, "nothing was exported; check that there is room, and the right to write", path: path.description,
+      underlying: error)
+  }
+}
