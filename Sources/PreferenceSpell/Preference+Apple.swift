@@ -69,7 +69,7 @@
 
   /// Hands values on as they are demanded.
   ///
-  /// `@unchecked Sendable`: the lock `state` guards all that changes but `cache` and `last`. One thread at a time uses these and
+  /// `@unchecked Sendable`: the lock `state` guards all that changes but `values`. One thread at a time uses these and
   /// `deliver`, as Combine demands: the thread that sets `hasBegun` under the lock; then the task, which that thread starts
   /// under the lock when it is done; and, while the task is suspended, the scheduler's block, which resumes the task.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
@@ -81,9 +81,7 @@
       var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private var cache: PreferenceCache<Value>
-    /// The last value as text, by which values of any type are compared.
-    private var last: String?
+    private var values: PreferenceValues<Value>.Iterator
     private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// Hands a value to the subscriber; the result is how many more it wants.
     private let deliver: (Value) -> Subscribers.Demand
@@ -93,7 +91,7 @@
       of cache: PreferenceCache<Value>, schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
       deliver: @escaping (Value) -> Subscribers.Demand
     ) {
-      self.cache = cache
+      values = PreferenceValues(cache: cache).makeAsyncIterator()
       self.schedule = schedule
       self.deliver = deliver
     }
@@ -119,44 +117,31 @@
     }
 
     private func begin() {
-      // Listens before it reads, so that no change falls in between.
-      let changes = cache.changes
-      publish()
+      publish(values.begin())
       state.withLock { state in
-        if !state.isCancelled { state.task = Task { await self.publish(changes) } }
+        if !state.isCancelled { state.task = Task { await self.publishChanges() } }
       }
     }
 
-    private func publish(_ changes: PreferenceChanges) async {
-      var iterator = changes.makeAsyncIterator()
-      while let keys = await iterator.next() {
-        guard keys.contains(cache.key) else { continue }
-        if cache.latest !== cache {
-          cache = cache.latest
-          iterator = cache.changes.makeAsyncIterator()
-        }
-        guard await isDemanded() else { return }
+    private func publishChanges() async {
+      while await isDemanded(), let value = await values.next() {
         await withCheckedContinuation { continuation in
           schedule {
-            self.publish()
+            self.publish(value)
             continuation.resume()
           }
         }
       }
     }
 
-    /// Publishes the value that the preference has now, unless it is the one that the subscriber has.
-    private func publish() {
-      let found = cache.state
-      if found.text == last { return }
+    private func publish(_ value: Value) {
       let isWanted = state.withLock { state in
         if state.isCancelled { return false }
         state.demand -= 1
         return true
       }
       guard isWanted else { return }
-      last = found.text
-      let more = deliver(found.value ?? cache.defaultValue.value)
+      let more = deliver(value)
       state.withLock { $0.demand += more }
     }
 

@@ -69,11 +69,6 @@ extension Preference {
     /// ```
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
 
-    /// The value now, then each value it changes to, with an error if a value can't be read.
-    ///
-    /// As ``values``, which gives the default then. The sequence ends with the error.
-    public var loads: PreferenceLoads<Value> { PreferenceLoads(cache: cache) }
-
     /// Each change of the value from now on: what it was, and what it is.
     ///
     /// ```swift
@@ -189,9 +184,6 @@ extension Preference {
 
   /// The value now, then each value it changes to, in this process or another; see ``Projection/values``.
   public var values: PreferenceValues<Value> { projection.values }
-
-  /// As ``values``, with an error if a value can't be read; see ``Projection/loads``.
-  public var loads: PreferenceLoads<Value> { projection.loads }
 
   /// Each change of the value from now on: what it was, and what it is; see ``Projection/changes``.
   public var changes: PreferenceValueChanges<Value> { projection.changes }

@@ -59,8 +59,8 @@ public import SpellRegistry
   ///   - defaultValue: What the property reads as until it is set. It is never stored.
   ///   - key: The key in the store. If it is left out, the property's name; that works only in a class or an actor.
   ///   - store: The store; the registered one if it is left out.
-  ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the value of the
-  ///     first of these is moved there, at the first use.
+  ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the property reads the
+  ///     value of the first of these that has one. The first assignment moves it to the present key.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
@@ -74,6 +74,17 @@ public import SpellRegistry
       PreferenceDeclaration(
         place: place, key: key, defaultValue: .constant(defaultValue), store: store, formerKeys: formerKeys))
   }
+
+  /// Unavailable: nil removes the value, and would read as the default.
+  @available(
+    *, unavailable,
+    message: "An Optional preference is nil until it is set, so it has no default: '@Preference var name: String?'."
+  )
+  public init(
+    wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
+    formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) where Value: ExpressibleByNilLiteral { fatalError() }
 
   /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
   ///

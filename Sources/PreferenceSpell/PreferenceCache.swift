@@ -4,42 +4,41 @@ internal import Synchronization
 
 /// One preference in its store, with its decoded value.
 ///
-/// A read copies the value from a `PreferenceCopy`, which is good for one version of the key's signal. If that is outdated, one
-/// thread decodes the value while the others wait, and all keep it: a value is decoded once for each change. If two threads
-/// met at a copy, each gets one of its own (``PreferenceCopies``), so that they don't meet again.
+/// A read copies the value from a `PreferenceCopy`, which is good for one version of the key's signal. If that is outdated, the
+/// reader takes the value that was decoded last, or decodes it, under no lock: a decoder may read other preferences.
 ///
-/// `@unchecked Sendable`: the lock `decoding` guards `decoded`, and each copy's atomic `state` guards that copy. `failures` and
-/// `successor` are locks, `decodingThread` and `absentVersion` atomics, and nothing else changes.
+/// `@unchecked Sendable`: `decoded`, `failures` and `successor` are locks, `readableVersion` is atomic, each copy's atomic `state`
+/// guards that copy, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String
   let defaultValue: DefaultValue<Value>
+  private let formerKeys: [FormerPreferenceKey]
 
   private let signal: PreferenceSignal?
   /// The same, to be read without retaining it; `signal` keeps it.
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
-  /// The version of the signal for which `decoded` is good; 0 for none.
-  private let decoding = Lock<UInt64>(0)
-  /// The value that was decoded last; nil if the store has none.
-  ///
-  /// Beside its lock, and `PreferenceFailures` outside this type, since a type that depends on `Value` is looked up each time
-  /// it is used, which costs more than the decoding (benchmark "Add to an Int, written").
-  @exclusivity(unchecked) private var decoded: Value?
-  /// The thread that decodes; a value whose decoding reads the same preference must not wait for itself.
-  private let decodingThread = Atomic<UInt>(0)
-  /// The version for which the store was found to have no value, if the default has to be evaluated at each read.
-  private let absentVersion = Atomic<UInt64>(0)
-
+  private struct Decoded: Sendable {
+    var version: UInt64 = 0
+    var value: Value?
+  }
+  /// The value that was decoded last, and the version of the signal for which it is good; 0 for none.
+  private let decoded = Lock(Decoded())
+  /// The version of which the store's value is known to be readable, so that it may be assigned.
+  private let readableVersion = Atomic<UInt64>(0)
   private let failures = Lock(PreferenceFailures())
   /// What has taken the place of a cache whose store could not be made.
   private let successor = Lock<PreferenceCache?>(nil)
 
-  init(store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>) {
+  init(
+    store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>, formerKeys: [FormerPreferenceKey] = []
+  ) {
     self.store = store
     self.key = key
     self.defaultValue = defaultValue
+    self.formerKeys = formerKeys
     signal = store.signal(forKey: key)
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
@@ -47,16 +46,30 @@ internal import Synchronization
   /// Whether the store could be made; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
+  // MARK: Reading
+
   /// The value in the store, or the default.
   ///
   /// The running observation tracks it.
   var value: Value {
-    if let decoded = decodedValue { return decoded }
-    guard let signal else { return read().value }
+    if let copy = decodedValue { return copy }
+    guard let signal else { return stored().value ?? defaultValue.value }
     let version = signal.version
-    if absentVersion.load(ordering: .acquiring) == version { return defaultValue.value }
-    if decodingThread.load(ordering: .relaxed) == currentThread { return read().value }
-    return decodedOnce(signal)
+    let known = decoded.withLock { $0.version == version ? $0.value : nil }
+    if let known {
+      copies.keep(known, of: version)
+      return known
+    }
+    let (found, error) = stored()
+    if let error, error.code == .typeMismatch, signal.mayReport(version) { report(error) }
+    // A store that can't be read is asked again by the next read, and so is a default that may be another one then.
+    let isKept = error.map { $0.code == .typeMismatch } ?? true
+    guard let value = found ?? (defaultValue.isConstant ? defaultValue.value : nil), isKept else {
+      return defaultValue.value
+    }
+    decoded.withLock { if $0.version < version { $0 = Decoded(version: version, value: value) } }
+    copies.keep(value, of: version)
+    return value
   }
 
   /// The decoded value, if a copy of it is of the signal's version.
@@ -71,60 +84,44 @@ internal import Synchronization
     return copies.value(of: version)
   }
 
-  /// Decodes the value, or waits for the thread that does.
-  private func decodedOnce(_ signal: PreferenceSignal) -> Value {
-    decoding.withLock { decodedVersion in
-      let version = signal.version
-      if decodedVersion != version {
-        decodingThread.store(currentThread, ordering: .relaxed)
-        let (stored, error) = stored()
-        decodingThread.store(0, ordering: .relaxed)
-        if let error {
-          // A store that can't be read is asked again by the next read.
-          guard error.code == .typeMismatch else { return defaultValue.value }
-          if signal.mayReport(version) { store.report(error) }
-        }
-        decoded = stored
-        decodedVersion = version
-      }
-      if let value = decoded ?? (defaultValue.isConstant ? defaultValue.value : nil) {
-        copies.keep(value, of: version)
-        return value
-      }
-      absentVersion.store(version, ordering: .releasing)
-      return defaultValue.value
-    }
-  }
-
-  /// What the store has, and why it could not be read.
+  /// What the store has, under the key or a former one, and why it could not be read.
   private func stored() -> (value: Value?, error: PreferenceError?) {
+    let version = signal?.version ?? 0
     do throws(PreferenceError) {
-      let value = try store.value(Value.self, forKey: key)
+      var value = try store.value(Value.self, forKey: key)
+      if value == nil { value = try formerValue(of: formerKeys) }
       failures.withLock { $0.read = nil }
+      readableVersion.store(version, ordering: .relaxed)
       return (value, nil)
     } catch {
+      // It may be kept under the same key in encoded form.
+      do throws(PreferenceError) {
+        if let value = try formerValue(of: formerKeys.filter { $0.key == key }) { return (value, nil) }
+      } catch {}
       failures.withLock { $0.read = error.code == .typeMismatch ? nil : error }
       return (nil, error)
     }
   }
 
-  private func read() -> (value: Value, error: PreferenceError?) {
-    let (value, error) = stored()
-    return (value ?? defaultValue.value, error)
+  private func formerValue(of formerKeys: [FormerPreferenceKey]) throws(PreferenceError) -> Value? {
+    for former in formerKeys {
+      if let value = try store.value(Value.self, forFormerKey: former) { return value }
+    }
+    return nil
   }
 
   /// The value, or the default, with an error if the value can't be read.
   func load() throws(PreferenceError) -> Value {
     unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
-    let (value, error) = read()
+    let (value, error) = stored()
     if let error { throw error }
-    return value
+    return value ?? defaultValue.value
   }
 
   /// Why the value reads as the default though the store has one, or why the last assignment was not kept, unless the key
   /// has changed since.
   var error: PreferenceError? {
-    if let error = read().error { return error }
+    if let error = stored().error { return error }
     let now = signal?.version
     return failures.withLock { failures in
       if let version = failures.write?.version, version != now { failures.write = nil }
@@ -138,36 +135,22 @@ internal import Synchronization
   /// Whether the store has a value, readable or not.
   var isSet: Bool {
     unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
-    do throws(PreferenceError) { return try store.json(forKey: key) != nil } catch { return false }
+    do throws(PreferenceError) {
+      for key in [key] + formerKeys.map(\.key) where try store.json(forKey: key) != nil { return true }
+    } catch {}
+    return false
   }
 
-  /// What the store has: a value, nothing, or what can't be read.
-  struct State: Sendable {
-    /// Nil if the store has none, or none that can be read.
-    let value: Value?
-    let error: PreferenceError?
-    /// What states are compared by: equal values have equal texts.
-    let text: String
-  }
-
-  /// What the store has now.
-  var state: State {
-    let (value, error) = stored()
-    if let error { return State(value: nil, error: error, text: "\(error.code) \(storedText ?? "")") }
-    let present = value ?? defaultValue.value
-    let text = PreferenceText.text(of: present) ?? storedText ?? ""
-    return State(value: present, error: nil, text: text)
-  }
-
-  private var storedText: String? {
-    do throws(PreferenceError) { return try store.json(forKey: key) } catch { return nil }
-  }
+  // MARK: Writing
 
   /// Writes a value, or keeps why it could not be written and reports it.
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
-      try refuseAfterFailedRead()
+      try refuseUnreadable()
+      let before = signal?.version
       try write(value)
+      // If this was the only change, the value is readable still.
+      if let before, signal?.version == before + 1 { readableVersion.store(before + 1, ordering: .relaxed) }
     }
   }
 
@@ -175,7 +158,7 @@ internal import Synchronization
   func assign(_ change: (inout Value) -> Void) {
     reportingFailure { () throws(PreferenceError) in
       do {
-        try refuseAfterFailedRead()
+        try refuseUnreadable()
         try update(change)
       } catch let error as PreferenceError {
         throw error
@@ -185,86 +168,90 @@ internal import Synchronization
     }
   }
 
-  func reset() {
-    reportingFailure { () throws(PreferenceError) in
-      try store.removeValue(forKey: key)
-      failures.withLock { $0 = PreferenceFailures() }
-    }
-  }
+  func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  func write(_ value: Value) throws(PreferenceError) {
-    try store.set(value, forKey: key)
+  func write(_ value: Value) throws(PreferenceError) { try replace(by: value) }
+
+  /// Writes a value, or removes it; what former keys have would take its place then, so it goes too.
+  private func replace(by value: Value?) throws(PreferenceError) {
+    if formerKeys.isEmpty {
+      if let value { try store.set(value, forKey: key) } else { try store.removeValue(forKey: key) }
+    } else {
+      do {
+        try store.transaction { changes in
+          for former in formerKeys { changes.removeValue(forKey: former.key) }
+          try changes.set(value, forKey: key)
+        }
+      } catch {
+        throw error as? PreferenceError
+          ?? PreferenceError(.unwritable, "the change was not made", key: key, underlying: error)
+      }
+    }
     failures.withLock { $0 = PreferenceFailures() }
   }
 
   /// Reads, changes and writes the value as one, with no other writer in between.
   func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try store.transaction { changes in
-      var value: Value
+      var value: Value?
       do throws(PreferenceError) {
-        value = try changes.value(Value.self, forKey: key) ?? defaultValue.value
+        value = try changes.value(Value.self, forKey: key)
+        for former in formerKeys where value == nil {
+          value = try changes.value(Value.self, forFormerKey: former)
+        }
       } catch {
-        guard recovering, error.code == .typeMismatch else { throw error }
-        value = defaultValue.value
+        // It may be kept under the same key in encoded form.
+        for former in formerKeys where former.key == key {
+          value = try changes.value(Value.self, forFormerKey: former)
+        }
+        guard value != nil || recovering && error.code == .typeMismatch else { throw error }
       }
-      let result = try body(&value)
-      try changes.set(value, forKey: key)
+      var new = value ?? defaultValue.value
+      let result = try body(&new)
+      for former in formerKeys { changes.removeValue(forKey: former.key) }
+      try changes.set(new, forKey: key)
       return result
     }
   }
 
-  /// Throws if the last read gave the default because the store couldn't be read: what is assigned, as by a `+=`, may build on
-  /// it.
-  private func refuseAfterFailedRead() throws(PreferenceError) {
-    guard let error = failures.withLock(\.read) else { return }
+  /// Throws if the store has a value that can't be read, or if the last read gave the default because the store couldn't be
+  /// read: what is assigned, as by a `+=`, may build on the default.
+  private func refuseUnreadable() throws(PreferenceError) {
+    let failure = failures.withLock(\.read)
+    if failure == nil, let signal, readableVersion.load(ordering: .relaxed) == signal.version { return }
     // If the store can be read now, the next assignment is made.
-    _ = stored()
+    let error = stored().error
+    guard let cause = failure ?? (error?.code == .typeMismatch ? error : nil) else { return }
     throw PreferenceError(
-      error.code,
-      "the value could not be read when it was last asked for, and what was assigned may build on the default, so it was not"
-        + " kept. Read the value and assign again, or use $property.set(_:)", key: key, path: error.path,
-      underlying: error)
+      cause.code,
+      "the value could not be read, and what was assigned may build on the default, so it was not kept, and the value in the"
+        + " store is as it was. Read the value and assign again, or replace it by $property.set(_:) or $property.reset()",
+      key: key, path: cause.path, underlying: cause)
   }
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     let before = signal?.version
     do throws(PreferenceError) { try change() } catch {
       failures.withLock { $0.write = (error, before) }
-      store.report(error)
+      report(error)
     }
   }
 
-  /// Moves the value of the first of these keys that has one to the present key, if that has none, or has the value in encoded
-  /// form.
-  func take(from formerKeys: [FormerPreferenceKey]) {
-    if formerKeys.isEmpty { return }
-    var formerKeys = formerKeys
-    if isSet {
-      if stored().error == nil { return }
-      formerKeys.removeAll { $0.key != key || !$0.isEncoded }
-      if formerKeys.isEmpty { return }
-    }
-    let before = signal?.version
-    do {
-      try store.transaction { changes in
-        for formerKey in formerKeys {
-          guard let value = try changes.value(Value.self, forFormerKey: formerKey) else { continue }
-          try changes.set(value, forKey: key)
-          if formerKey.key != key { changes.removeValue(forKey: formerKey.key) }
-          return
-        }
-      }
-    } catch {
-      failures.withLock { $0.write = (error as? PreferenceError).map { ($0, before) } }
-    }
+  private func report(_ error: PreferenceError) {
+    store.report(error)
+    #if DEBUG
+      writeToStandardError("Preference \(error)\n")
+    #endif
   }
+
+  // MARK: A store that could not be made
 
   /// Takes the place of a cache whose store could not be made.
   func succeed(_ unavailable: PreferenceCache) {
     let failure = unavailable.failures.withLock(\.read)
     failures.withLock { $0.read = failure }
     unavailable.successor.withLock { $0 = self }
-    (unavailable.store as? UnavailablePreferenceStore)?.tellAvailable(key)
+    (unavailable.store as? UnavailablePreferenceStore)?.hub.tell([key])
   }
 
   /// The last of those that have taken the place of this one, or this one.

@@ -1,56 +1,59 @@
-public import PreferenceStorage
+internal import PreferenceStorage
 
 /// The values of a preference: the present one, then each that it changes to.
 ///
-/// Each iterator has every change since its first `next()`, without two equal values in a row. Nothing is polled, and nothing is
-/// left behind when the iterator goes.
+/// Each iterator has every change since its first `next()`, without two equal values in a row. A value that can't be read is the
+/// default. Nothing is polled, and nothing is left behind when the iterator goes.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 
   /// Iterates from the value that the preference has at the first `next()`.
-  public func makeAsyncIterator() -> Iterator { Iterator(base: ValueIterator(cache: cache)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(cache: cache) }
 
   /// Waits for changes and reads the value.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var base: ValueIterator<Value>
+    private var cache: PreferenceCache<Value>
+    private var changes: PreferenceChanges.Iterator?
+    private(set) var last: Value?
+
+    init(cache: PreferenceCache<Value>) { self.cache = cache }
 
     /// Returns the present value at the first call, then the value after the next change; nil when the task was cancelled.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }
 
     /// Returns the present value at the first call, then the value after the next change; nil when the task was cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
-      await base.next(isolation: actor).map { $0.value ?? base.cache.defaultValue.value }
+      if changes == nil { return begin() }
+      while let keys = await changes?.next(isolation: actor) {
+        guard keys.contains(cache.key) else { continue }
+        // Listens before it looks for a successor again, so that none is missed.
+        while cache.latest !== cache {
+          cache = cache.latest
+          changes = cache.changes.makeAsyncIterator()
+        }
+        let value = cache.value
+        if let last, areEqual(last, value) { continue }
+        last = value
+        return value
+      }
+      return nil
+    }
+
+    /// Listens, and then reads, so that no change falls in between.
+    mutating func begin() -> Value {
+      changes = cache.changes.makeAsyncIterator()
+      let value = cache.value
+      last = value
+      return value
     }
   }
 }
 
-/// The values of a preference, with an error if one can't be read.
-///
-/// As ``PreferenceValues``, which gives the default then.
-public struct PreferenceLoads<Value: Codable & Sendable>: AsyncSequence, Sendable {
-  let cache: PreferenceCache<Value>
-
-  /// Iterates from the value that the preference has at the first `next()`.
-  public func makeAsyncIterator() -> Iterator { Iterator(base: ValueIterator(cache: cache)) }
-
-  /// Waits for changes and reads the value.
-  public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var base: ValueIterator<Value>
-
-    /// Returns the present value at the first call, then the value after the next change; nil when the task was cancelled.
-    ///
-    /// - Throws: `.typeMismatch` if the value can't be read as the preference's type, and what the store throws.
-    public mutating func next() async throws(PreferenceError) -> Value? { try await next(isolation: #isolation) }
-
-    /// Returns the present value at the first call, then the value after the next change; nil when the task was cancelled.
-    ///
-    /// - Throws: `.typeMismatch` if the value can't be read as the preference's type, and what the store throws.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(PreferenceError) -> Value? {
-      guard let state = await base.next(isolation: actor) else { return nil }
-      if let error = state.error { throw error }
-      return state.value ?? base.cache.defaultValue.value
-    }
-  }
+/// Whether the values are equal: by their type's `==`, or else by their texts.
+private func areEqual<Value: Codable>(_ one: Value, _ other: Value) -> Bool {
+  func compare<Same: Equatable>(_ one: Same) -> Bool { one == other as? Same }
+  if let one = one as? any Equatable { return compare(one) }
+  return PreferenceText.text(of: one) == PreferenceText.text(of: other)
 }
 
 /// The changes of a preference, each with the value before and after it.
@@ -66,57 +69,14 @@ public struct PreferenceValueChanges<Value: Codable & Sendable>: AsyncSequence, 
   /// Waits for changes and reads the value.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var base: PreferenceValues<Value>.Iterator
-    private var old: Value?
-
-    fileprivate init(base: PreferenceValues<Value>.Iterator) { self.base = base }
 
     /// Returns the next change; nil when the task was cancelled.
     public mutating func next() async -> Element? { await next(isolation: #isolation) }
 
     /// Returns the next change; nil when the task was cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      if old == nil { old = await base.next(isolation: actor) }
-      guard let old, let new = await base.next(isolation: actor) else { return nil }
-      self.old = new
-      return (old, new)
+      let old = base.last ?? base.begin()
+      return await base.next(isolation: actor).map { (old, $0) }
     }
-  }
-}
-
-/// Waits for the changes of a preference, and leaves out those that change nothing.
-private struct ValueIterator<Value: Codable & Sendable> {
-  typealias State = PreferenceCache<Value>.State
-
-  private(set) var cache: PreferenceCache<Value>
-  private var changes: PreferenceChanges.Iterator?
-  /// The last value as text, by which values of any type are compared.
-  private var last: String?
-
-  init(cache: PreferenceCache<Value>) { self.cache = cache }
-
-  mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
-    guard changes != nil else {
-      // Listens before it reads, so that no change falls in between.
-      changes = cache.changes.makeAsyncIterator()
-      return read()
-    }
-    while let keys = await changes?.next(isolation: actor) {
-      guard keys.contains(cache.key) else { continue }
-      // Listens before it looks for a successor again, so that none is missed.
-      while cache.latest !== cache {
-        cache = cache.latest
-        changes = cache.changes.makeAsyncIterator()
-      }
-      let last = last
-      let state = read()
-      if self.last != last { return state }
-    }
-    return nil
-  }
-
-  private mutating func read() -> State {
-    let state = cache.state
-    last = state.text
-    return state
   }
 }

@@ -156,12 +156,28 @@ private struct ImportedValues {
   }
 }
 
-/// A value of a property list, or why it can't be kept.
+/// A value of a property list as JSON, or why it can't be kept.
 private struct ImportedValue: Decodable {
   let text: Result<JSONText, any Error>
 
-  init(from decoder: any Decoder) throws {
-    text = Result { try JSONText(encoding: try PropertyListValue(from: decoder)) }
+  init(from decoder: any Decoder) throws { text = Result { try ImportedValue.text(from: decoder) } }
+
+  private static func text(from decoder: any Decoder) throws -> JSONText {
+    let container = try decoder.singleValueContainer()
+    // Only trying shows which of them it is; a wrong guess isn't a failure.
+    if let value = try? container.decode(Bool.self) { return try JSONText(encoding: value) }
+    if let value = try? container.decode(Int64.self) { return try JSONText(encoding: value) }
+    if let value = try? container.decode(UInt64.self) { return try JSONText(encoding: value) }
+    if let value = try? container.decode(Double.self) { return try JSONText(encoding: value) }
+    if let value = try? container.decode(String.self) { return try JSONText(encoding: value) }
+    if let value = try? container.decode(Date.self) { return try JSONText(encoding: value) }
+    if let value = try? container.decode(Data.self) { return try JSONText(encoding: value) }
+    if let values = try? container.decode([ImportedValue].self) {
+      return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")
+    }
+    let members = try container.decode([String: ImportedValue].self).sorted { $0.key < $1.key }
+    let texts = try members.map { try JSONText(string: $0.key).string + ":" + $0.value.text.get().string }
+    return JSONText("{" + texts.joined(separator: ",") + "}")
   }
 
   func change(forKey key: String, path: String) -> Result<PreferenceChange, PreferenceError> {

@@ -128,19 +128,35 @@ extension PreferenceTransaction {
   package func value<Value: Codable>(
     _ type: Value.Type, forFormerKey former: FormerPreferenceKey
   ) throws(PreferenceError) -> Value? {
+    try text(forKey: former.key)?.value(type, ofFormerKey: former)
+  }
+}
+
+extension PreferenceStore {
+  /// Returns the value that the former key has, or nil if it has none.
+  ///
+  /// - Throws: `.typeMismatch` if the value can't be read as that type.
+  package func value<Value: Codable>(
+    _ type: Value.Type, forFormerKey former: FormerPreferenceKey
+  ) throws(PreferenceError) -> Value? {
+    try json(forKey: former.key).map { JSONText($0) }?.value(type, ofFormerKey: former)
+  }
+}
+
+extension JSONText {
+  fileprivate func value<Value: Decodable>(
+    _ type: Value.Type, ofFormerKey former: FormerPreferenceKey
+  ) throws(PreferenceError) -> Value {
     guard former.isEncoded else { return try value(type, forKey: former.key) }
-    guard let text = try text(forKey: former.key) else { return nil }
     do {
-      return try text.decodeEncoded(type)
+      return try decodeEncoded(type)
     } catch {
       throw PreferenceError(
         .typeMismatch, "the value isn't a \(type) that was encoded as JSON or as a property list; it was kept",
         key: former.key, underlying: error)
     }
   }
-}
 
-extension JSONText {
   /// The value that is encoded within a string, or within data.
   fileprivate func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let string = try decode(String.self)

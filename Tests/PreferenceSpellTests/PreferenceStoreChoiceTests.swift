@@ -3,6 +3,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -85,7 +86,7 @@ enum Constants {
     #expect(try FilePreferenceStore(url: file).value(String.self, forKey: "nickname") == "kept")
   }
 
-  @Test("that can't decode a value keeps it; the default is read and the mismatch reported until it is assigned")
+  @Test("that has a value of another type keeps it, also from an assignment, and reports it until it is replaced")
   func mismatch() throws {
     let store = MemoryPreferenceStore()
     use(store)
@@ -98,7 +99,67 @@ enum Constants {
     #expect(settings.$nickname.isSet)
     #expect(try store.value(Int.self, forKey: "nickname") == 7)
     settings.nickname = "Alex"
+    settings.nickname += "a"
+    #expect(try store.value(Int.self, forKey: "nickname") == 7)
+    #expect(settings.$nickname.error?.code == .typeMismatch)
+    try settings.$nickname.set("Alex")
     #expect(settings.$nickname.error == nil)
+    settings.nickname += "a"
+    #expect(settings.nickname == "Alexa")
+    try store.set(7, forKey: "nickname")
+    settings.$nickname.reset()
+    #expect(settings.nickname == "guest")
+    #expect(settings.$nickname.error == nil)
+  }
+
+  @Test("reports an assignment that it refused, since the type has changed, and keeps what a later version has stored")
+  func newerVersion() async throws {
+    struct Theme: Codable, Sendable, Equatable {
+      var name = "light"
+      var accent = "blue"
+    }
+    let store = MemoryPreferenceStore()
+    var errors = store.errors.makeAsyncIterator()
+    try store.transaction { try $0.set(json: #"{"name":"dark","size":1}"#, forKey: "theme") }
+    let theme = Preference("theme", default: Theme(), store: store)
+    theme.value.accent = "red"
+    #expect(try store.json(forKey: "theme") == #"{"name":"dark","size":1}"#)
+    #expect(await errors.next()?.code == .typeMismatch)
+    #expect(theme.value == Theme())
+  }
+
+  @Test("refuses a value that is encoded as null, which would read as the default")
+  func encodedAsNull() throws {
+    struct Answer: Codable, Sendable, Equatable {
+      var isKnown: Bool
+      init(isKnown: Bool) { self.isKnown = isKnown }
+      init(from decoder: any Decoder) throws { isKnown = try !decoder.singleValueContainer().decodeNil() }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if isKnown { try container.encode(true) } else { try container.encodeNil() }
+      }
+    }
+    let answer = Preference("answer", default: Answer(isKnown: true), store: MemoryPreferenceStore())
+    answer.value = Answer(isKnown: false)
+    #expect(answer.error?.code == .invalidValue)
+    #expect(answer.value == Answer(isKnown: true))
+  }
+
+  @Test("decodes under no lock: two values that read each other's property while they are decoded")
+  func mutualDecoding() throws {
+    let store = MemoryPreferenceStore(), threads = DispatchGroup()
+    Mutual.stores.withLock { $0 = store }
+    for round in 0..<200 {
+      try store.transaction { changes in for key in ["a", "b"] { try changes.set(round, forKey: key) } }
+      for key in ["a", "b"] {
+        threads.enter()
+        Thread.detachNewThread {
+          _ = Preference(key, default: Mutual(key: key), store: store).value
+          threads.leave()
+        }
+      }
+      threads.wait()
+    }
   }
 }
 
@@ -118,5 +179,20 @@ enum Constants {
     let message = text(result.standardErrorContent)
     #expect(message.contains("A MemoryPreferenceStore is registered as its own type"))
     #expect(message.contains("(any PreferenceStore).self"))
+  }
+}
+
+/// A value whose decoding reads another preference.
+private struct Mutual: Codable, Sendable {
+  static let stores = Mutex<MemoryPreferenceStore?>(nil)
+  @TaskLocal static var isInside = false
+  var number = 0
+  init(key: String) {}
+  init(from decoder: any Decoder) throws {
+    number = try decoder.singleValueContainer().decode(Int.self)
+    guard !Mutual.isInside, let store = Mutual.stores.withLock(\.self) else { return }
+    Mutual.$isInside.withValue(true) {
+      for key in ["a", "b"] { _ = Preference(key, default: Mutual(key: key), store: store).value }
+    }
   }
 }

@@ -139,7 +139,7 @@ func use(_ store: some PreferenceStore) {
     #expect(message.contains("@Preference of type String declared here has no default"))
   }
 
-  @Test("a value that was kept in encoded form moves to the present key")
+  @Test("a value that was kept in encoded form is read, and the first assignment moves it to the present key")
   func encodedFormerKeys() throws {
     final class Moved {
       @Preference("theme", formerly: .encoded("theme.string")) var string = Theme()
@@ -160,20 +160,33 @@ func use(_ store: some PreferenceStore) {
     #expect(moved.same == theme)
     #expect(moved.rubbish == Theme())
     #expect(moved.$rubbish.error?.code == .typeMismatch)
-    #expect(store.keys == ["rubbish", "same", "theme", "two", "three"])
+    #expect(store.keys == ["theme.string", "theme.data", "theme.list", "rubbish", "same"])
+    moved.data.name = "light"
+    moved.same.name = "light"
+    try moved.$list.update { $0.name = "light" }
+    #expect([moved.data.name, moved.same.name, moved.list.name] == ["light", "light", "light"])
+    #expect(Set(store.keys) == ["theme.string", "rubbish", "same", "two", "three"])
   }
 
-  @Test("a value moves from the first former key that has one, and only where the present key has none")
+  @Test("a former key's value is read while the present key has none, and moves with the first assignment")
   func formerKeys() throws {
     final class Renamed {
       @Preference("name", formerly: "nickname", "nick") var name = "guest"
     }
     try store.set("old", forKey: "nick")
     #expect(Renamed().name == "old")
-    #expect(store.keys == ["name"])
     try store.set("older", forKey: "nickname")
-    #expect(Renamed().name == "old")
-    #expect(store.keys == ["name", "nickname"])
+    let renamed = Renamed()
+    #expect(renamed.name == "older")
+    #expect(renamed.$name.isSet)
+    // An older version of the program has its value until then.
+    #expect(store.keys == ["nick", "nickname"])
+    renamed.name += "!"
+    #expect(Renamed().name == "older!")
+    #expect(store.keys == ["name"])
+    renamed.$name.reset()
+    #expect(Renamed().name == "guest")
+    #expect(store.keys == [])
   }
 
   @Test("many threads that read and write one property see only values that were written")

@@ -28,6 +28,13 @@ import Testing
     binary([[0xd1, 1, 2], [0x51, 0x61]] + (3..<203).map { [0xa2, UInt8($0), UInt8($0)] } + [[0x09]])
   }
 
+  static let closing = String(repeating: "</array>", count: 100_000)
+
+  /// A deep property list before which something else has as many closing tags.
+  static func hidden(_ disguise: String) -> String {
+    "<plist>\(disguise)<dict><key>a</key>" + String(repeating: "<array>", count: 100_000) + closing + "</dict></plist>"
+  }
+
   static let files: [(name: String, bytes: [UInt8])] = [
     ("a list in itself", binary([[0xd1, 1, 2], [0x51, 0x61], [0xa1, 2]])),
     ("a dictionary in itself", binary([[0xd1, 1, 0], [0x51, 0x61]])),
@@ -40,6 +47,9 @@ import Testing
           + String(repeating: "<array>", count: 100_000)
           + String(repeating: "</array>", count: 100_000) + "</dict></plist>").utf8)
     ),
+    ("a nested list that a comment hides", Array((hidden("<!-- \(closing) -->")).utf8)),
+    ("a nested list that a text hides", Array((hidden("<string><![CDATA[\(closing)]]></string>")).utf8)),
+    ("a document type of its own", Array("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist><dict></dict></plist>".utf8)),
     ("nested parentheses", Array(("{a = " + String(repeating: "(", count: 100_000)).utf8)),
     ("nested braces", Array(String(repeating: "{a=", count: 100_000).utf8)),
     ("nested JSON", Array(("{\"a\":" + String(repeating: "[", count: 100_000)).utf8)),

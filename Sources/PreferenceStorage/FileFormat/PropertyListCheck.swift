@@ -1,71 +1,12 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
-/// Anything that a property list can hold.
-enum PropertyListValue: Codable, Equatable {
-  case boolean(Bool)
-  case integer(Int64)
-  case unsigned(UInt64)
-  case number(Double)
-  case string(String)
-  case date(Date)
-  case data(Data)
-  case array([PropertyListValue])
-  case dictionary([String: PropertyListValue])
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    // Only trying shows which of them it is; a wrong guess isn't a failure.
-    if let value = try? container.decode(Bool.self) {
-      self = .boolean(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(UInt64.self) {
-      self = .unsigned(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode(Date.self) {
-      self = .date(value)
-    } else if let value = try? container.decode(Data.self) {
-      self = .data(value)
-    } else if let value = try? container.decode([PropertyListValue].self) {
-      self = .array(value)
-    } else {
-      self = .dictionary(try container.decode([String: PropertyListValue].self))
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .boolean(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .unsigned(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .date(let value): try container.encode(value)
-    case .data(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .dictionary(let value): try container.encode(value)
-    }
-  }
-}
-
-// MARK: Harmful property lists
-
 /// Finds property lists that would do harm when they are decoded.
 ///
-/// A binary one can refer to itself, or to one value so often that a few bytes become gigabytes. One of any form can be nested so
-/// deep that a decoder runs out of stack.
+/// A binary one can refer to itself, or to one value so often that a few bytes become gigabytes. One of either form can be
+/// nested so deep that a decoder runs out of stack. The old text form isn't read.
 enum PropertyListCheck {
   /// The file isn't decoded.
   struct Harmful: Error, CustomStringConvertible {
-    let description = "empty, nested more than \(maximumDepth) levels deep, larger than it seems, or not well-formed"
+    let description =
+      "neither XML in UTF-8 nor binary, nested more than \(maximumDepth) levels deep, larger than it seems, or not well-formed"
   }
 
   /// As deep as the JSON that a store keeps.
@@ -76,55 +17,35 @@ enum PropertyListCheck {
       var check = BinaryCheck(bytes)
       return check.isHarmless
     }
-    // Without zeros, what a parser sees of UTF-16 and UTF-32 is here in ASCII.
-    let text = bytes.filter { $0 != 0 }
-    guard let first = text.first(where: { $0 > 0x20 && $0 < 0x80 }) else { return false }
-    return first == UInt8(ascii: "<") ? depthOfElements(text) <= maximumDepth : depthOfBrackets(text) <= maximumDepth
+    return bytes.first { $0 > 0x20 } == UInt8(ascii: "<") && isShallow(bytes[...])
   }
 
-  /// How deep elements of XML are nested that can have others in them.
-  private static func depthOfElements(_ text: [UInt8]) -> Int {
-    var (depth, deepest, index) = (0, 0, 0)
-    while let tag = text[index...].firstIndex(of: UInt8(ascii: "<")) {
-      index = tag + 1
-      let rest = text[index...]
-      if rest.starts(with: "/array".utf8) || rest.starts(with: "/dict".utf8) {
-        depth -= 1
-      } else if rest.starts(with: "array".utf8) || rest.starts(with: "dict".utf8) {
-        // Unless it is empty: `<array/>`.
-        if rest.prefix(64).prefix(while: { $0 != UInt8(ascii: ">") }).last == UInt8(ascii: "/") { continue }
-        depth += 1
-        deepest = max(deepest, depth)
-      }
-    }
-    return deepest
-  }
-
-  /// How deep the brackets of the old text form are nested, outside quotes.
-  private static func depthOfBrackets(_ text: [UInt8]) -> Int {
-    var (depth, deepest) = (0, 0)
-    var isQuoted = false
-    var isEscaped = false
-    for byte in text {
-      if isQuoted {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isQuoted = false
+  /// Whether the elements of an XML text are nested no deeper than is allowed.
+  ///
+  /// What counts is what begins an element: not what a comment, a CDATA section, a declaration or an instruction has in it.
+  private static func isShallow(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let passages = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!DOCTYPE", ">")]
+    var (depth, rest) = (0, bytes)
+    while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+      rest = rest[start...]
+      if let passage = passages.first(where: { rest.starts(with: $0.0.utf8) }) {
+        let content = rest.dropFirst(passage.0.utf8.count)
+        guard let end = content.firstRange(of: Array(passage.1.utf8)) else { return false }
+        // A document type of its own could define what other texts stand for.
+        if passage.0 == "<!DOCTYPE", content[..<end.lowerBound].contains(UInt8(ascii: "[")) { return false }
+        rest = rest[end.upperBound...]
+      } else {
+        guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
+        if rest.starts(with: "</".utf8) {
+          depth -= 1
+        } else if rest[end - 1] != UInt8(ascii: "/") {
+          depth += 1
         }
-        continue
+        guard (0...maximumDepth).contains(depth) else { return false }
+        rest = rest[(end + 1)...]
       }
-      switch byte {
-      case UInt8(ascii: "\""): isQuoted = true
-      case UInt8(ascii: "("), UInt8(ascii: "{"): depth += 1
-      case UInt8(ascii: ")"), UInt8(ascii: "}"): depth -= 1
-      default: break
-      }
-      deepest = max(deepest, depth)
     }
-    return deepest
+    return depth == 0
   }
 }
 
