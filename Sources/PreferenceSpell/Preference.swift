@@ -56,7 +56,8 @@ public import SpellRegistry
   /// Creates a property with a default.
   ///
   /// - Parameters:
-  ///   - defaultValue: What the property reads as until it is set. It is never stored.
+  ///   - defaultValue: What the property reads as until it is set. It is never stored. If it is an Optional and isn't nil, a nil
+  ///     that is assigned is stored as `{"#nil":null}`, and `reset()` removes the value.
   ///   - key: The key in the store. If it is left out, the property's name; that works only in a class or an actor.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the property reads the
@@ -74,17 +75,6 @@ public import SpellRegistry
       PreferenceDeclaration(
         place: place, key: key, defaultValue: .constant(defaultValue), store: store, formerKeys: formerKeys))
   }
-
-  /// Unavailable: nil removes the value, and would read as the default.
-  @available(
-    *, unavailable,
-    message: "An Optional preference is nil until it is set, so it has no default: '@Preference var name: String?'."
-  )
-  public init(
-    wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
-    formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
-    column: UInt = #column
-  ) where Value: ExpressibleByNilLiteral { fatalError() }
 
   /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
   ///

@@ -14,6 +14,9 @@ internal import Synchronization
   let key: String
   let defaultValue: DefaultValue<Value>
   private let formerKeys: [FormerPreferenceKey]
+  /// Whether the value may be nil while the default isn't: nil is stored then, since without a value there is the default.
+  private let storesNil: Bool
+  private static var nilText: String { ##"{"#nil":null}"## }
 
   private let signal: PreferenceSignal?
   /// The same, to be read without retaining it; `signal` keeps it.
@@ -39,9 +42,12 @@ internal import Synchronization
     self.key = key
     self.defaultValue = defaultValue
     self.formerKeys = formerKeys
+    storesNil = Value.self is any ExpressibleByNilLiteral.Type && !PreferenceCache.isNil(defaultValue.value)
     signal = store.signal(forKey: key)
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
+
+  private static func isNil(_ value: Value) -> Bool { PreferenceText.text(of: value) == "null" }
 
   /// Whether the store could be made; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
@@ -88,7 +94,8 @@ internal import Synchronization
   private func stored() -> (value: Value?, error: PreferenceError?) {
     let version = signal?.version ?? 0
     do throws(PreferenceError) {
-      var value = try store.value(Value.self, forKey: key)
+      let isNil = storesNil ? try store.json(forKey: key) == PreferenceCache.nilText : false
+      var value = isNil ? PreferenceText.null(as: Value.self) : try store.value(Value.self, forKey: key)
       if value == nil { value = try formerValue(of: formerKeys) }
       failures.withLock { $0.read = nil }
       readableVersion.store(version, ordering: .relaxed)
@@ -174,13 +181,13 @@ internal import Synchronization
 
   /// Writes a value, or removes it; what former keys have would take its place then, so it goes too.
   private func replace(by value: Value?) throws(PreferenceError) {
-    if formerKeys.isEmpty {
+    if formerKeys.isEmpty, !storesNil {
       if let value { try store.set(value, forKey: key) } else { try store.removeValue(forKey: key) }
     } else {
       do {
         try store.transaction { changes in
           for former in formerKeys { changes.removeValue(forKey: former.key) }
-          try changes.set(value, forKey: key)
+          if let value { try stage(value, in: &changes) } else { changes.removeValue(forKey: key) }
         }
       } catch {
         throw error as? PreferenceError
@@ -195,7 +202,8 @@ internal import Synchronization
     try store.transaction { changes in
       var value: Value?
       do throws(PreferenceError) {
-        value = try changes.value(Value.self, forKey: key)
+        let isNil = storesNil ? try changes.json(forKey: key) == PreferenceCache.nilText : false
+        value = isNil ? PreferenceText.null(as: Value.self) : try changes.value(Value.self, forKey: key)
         for former in formerKeys where value == nil {
           value = try changes.value(Value.self, forFormerKey: former)
         }
@@ -209,8 +217,16 @@ internal import Synchronization
       var new = value ?? defaultValue.value
       let result = try body(&new)
       for former in formerKeys { changes.removeValue(forKey: former.key) }
-      try changes.set(new, forKey: key)
+      try stage(new, in: &changes)
       return result
+    }
+  }
+
+  private func stage(_ value: Value, in changes: inout PreferenceTransaction) throws(PreferenceError) {
+    if storesNil, PreferenceCache.isNil(value) {
+      try changes.set(json: PreferenceCache.nilText, forKey: key)
+    } else {
+      try changes.set(value, forKey: key)
     }
   }
 

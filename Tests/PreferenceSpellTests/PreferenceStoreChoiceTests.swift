@@ -123,7 +123,7 @@ enum Constants {
     try store.transaction { try $0.set(json: #"{"name":"dark","size":1}"#, forKey: "theme") }
     let theme = Preference("theme", default: Theme(), store: store)
     theme.value.accent = "red"
-    #expect(try store.json(forKey: "theme") == #"{"name":"dark","size":1}"#)
+    #expect(store.json(forKey: "theme") == #"{"name":"dark","size":1}"#)
     #expect(await errors.next()?.code == .typeMismatch)
     #expect(theme.value == Theme())
   }

@@ -189,6 +189,23 @@ func use(_ store: some PreferenceStore) {
     #expect(store.keys == [])
   }
 
+  @Test("an Optional whose default isn't nil can be set to nil, and reset to the default")
+  func nilBesideADefault() throws {
+    final class Settings { @Preference("limit") var limit: Int? = 5 }
+    let settings = Settings()
+    settings.limit = 7
+    settings.limit = nil
+    #expect(settings.limit == nil)
+    #expect(Settings().limit == nil)
+    try settings.$limit.update { $0 = ($0 ?? 0) + 1 }
+    #expect(settings.limit == 1)
+    try settings.$limit.update { $0 = nil }
+    #expect(try settings.$limit.load() == nil)
+    settings.$limit.reset()
+    #expect(settings.limit == 5)
+    #expect(!settings.$limit.isSet)
+  }
+
   @Test("many threads that read and write one property see only values that were written")
   func race() async {
     let constant = Preference("race", default: "start", store: store)

@@ -105,6 +105,11 @@ package enum PreferenceText {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
+  /// The value that `null` is; nil if it is none of the type.
+  package static func null<Value: Decodable>(as type: Value.Type) -> Value? {
+    do { return try JSONText.null.decode(type) } catch { return nil }
+  }
+
   /// The text without the space between its parts; nil if it isn't JSON.
   package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
 
