@@ -114,8 +114,7 @@ extension PreferencesFile {
       if readOnly == nil { try lock(descriptor, within: limit) }
       do throws(PreferenceError) {
         if let now = try snapshot(), now.identity == identity {
-          let endsAsKnown = try endsAsKnown()
-          if now.size != known?.length || !endsAsKnown { try catchUp(to: now.size) }
+          if now.size != known?.length { try catchUp(to: now.size) }
           return
         }
       } catch {
@@ -129,22 +128,16 @@ extension PreferencesFile {
     throw neverSettled
   }
 
-  /// Whether the file, which has the length that memory knows, still ends with a newline: a line must not be added to another.
-  private func endsAsKnown() throws(PreferenceError) -> Bool {
-    guard let descriptor, let known, known.length > 0, !known.lacksNewline else { return true }
-    let last = try asking { try descriptor.read(from: known.length - 1, to: known.length) }
-    return last == [UInt8(ascii: "\n")]
-  }
-
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
+    func tryLock() throws(PreferenceError) -> Bool {
+      do throws(SystemError) { return try system.tryLock(descriptor.number) } catch { throw .writing(error, path: name) }
+    }
+    if try tryLock() { return isBlocked = false }
     // One that was waited for in vain isn't waited for by each write that follows.
     var patience = Patience(isBlocked ? min(limit, .milliseconds(50)) : limit)
-    repeat {
-      if try asking(PreferenceError.writing, { try system.tryLock(descriptor.number) }) {
-        isBlocked = false
-        return
-      }
-    } while patience.wait()
+    while patience.wait() {
+      if try tryLock() { return isBlocked = false }
+    }
     isBlocked = true
     throw PreferenceError(
       .busy,

@@ -64,6 +64,22 @@ enum Line {
     return checksum
   }
 
+  /// Returns the offset of a record with its checksum at the end of a damaged line.
+  ///
+  /// A program that writes in place can leave a file of the same length without its last newline, behind which the next record
+  /// is appended. Only the last places at which it may begin are tried, so that a hostile line costs no more than its length.
+  static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
+    var tries = 0
+    for brace in stride(from: line.count - 2, through: 10, by: -1)
+    where line[brace] == UInt8(ascii: "{") && line[brace - 1] == UInt8(ascii: " ") {
+      let record = UnsafeBufferPointer(rebasing: line[(brace - 9)...])
+      guard let stated = statedChecksum(of: record), tries < 8 else { continue }
+      tries += 1
+      if checksum(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: record[9...]))) == stated { return brace - 9 }
+    }
+    return nil
+  }
+
   /// Reads a JSON object, on any number of lines; false if it isn't one, and `changes` is empty then.
   static func readObject(
     _ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]

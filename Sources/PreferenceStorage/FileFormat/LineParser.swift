@@ -73,9 +73,14 @@ struct LineParser {
     while start < bytes.count {
       let stop = LineParser.lineEnd(in: bytes, from: start)
       let text = UnsafeBufferPointer(rebasing: bytes[start..<stop])
-      let kind = Line.read(text, into: &line)
+      var kind = Line.read(text, into: &line)
       lineCount += 1
-      if kind == .damaged, stop == bytes.count, lineCount > 1 {
+      if kind == .damaged, let record = Line.gluedRecord(in: text) {
+        let beginning = Line.read(UnsafeBufferPointer(rebasing: text[..<record]), into: &line)
+        note(beginning, length: record)
+        kind = Line.read(UnsafeBufferPointer(rebasing: text[record...]), into: &line)
+        isAllChecked = false
+      } else if kind == .damaged, stop == bytes.count, lineCount > 1 {
         damage.tornBytes = text.count
         isAllChecked = false
         break

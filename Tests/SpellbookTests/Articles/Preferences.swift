@@ -53,6 +53,27 @@ import Testing
     #expect(store.keys == ["volume", "token.ada"])
   }
 
+  @Test("change their types")
+  func evolution() throws {
+    struct Look: Codable, Equatable {
+      var name = "light"
+      var accent: String?
+    }
+
+    let json = Data(#"{"name":"dark"}"#.utf8)
+    #expect(try JSONDecoder().decode(Look.self, from: json) == Look(name: "dark"))
+    #expect(try JSONDecoder().decode(Palette.self, from: json) == Palette(name: "dark", accent: "blue"))
+    try store.set("dark", forKey: "theme")
+
+    try store.migrate(to: 2) { version, changes in
+      let name = try changes.value(String.self, forKey: "theme")
+      try changes.set(Look(name: name ?? "light"), forKey: "look")
+    }
+
+    #expect(try store.value(Look.self, forKey: "look") == Look(name: "dark"))
+    #expect(store.keys.contains("theme"))
+  }
+
   @Test("hand on their parts")
   func parts() throws {
     let settings = Settings()
@@ -211,5 +232,21 @@ final class DictionaryStore: CustomPreferenceStore {
         }
       }
     }
+  }
+}
+
+struct Palette: Codable, Equatable {
+  var name = "light"
+  var accent = "blue"
+  enum CodingKeys: CodingKey { case name, accent }
+}
+
+extension Palette {
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    name = try values.decode(String.self, forKey: .name)
+    accent =
+      try values.decodeIfPresent(String.self, forKey: .accent)
+      ?? "blue"
   }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 internal import NIOCore
 public import PreferenceStorage
+internal import Synchronization
 
 /// A store whose values are in etcd, for settings that all machines of a fleet share.
 ///
@@ -120,7 +121,7 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
     while true {
       let begin = NIODeadline.now()
       let attempt = TransactionAttempt(on: connection.values.replica)
-      var transaction = attempt.transaction()
+      var transaction = PreferenceTransaction(on: attempt)
       let result = try body(&transaction)
       let changes = transaction.changes
       if changes.isEmpty { return result }
@@ -162,22 +163,26 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
   public var errors: AsyncStream<PreferenceError> { connection.values.errors }
 }
 
-/// One run of a transaction's body, which notes what the body reads.
-private final class TransactionAttempt {
+/// A copy of the values for one run of a transaction's body, which notes what the body reads.
+private final class TransactionAttempt: CustomPreferenceStore {
+  let hub = PreferenceHub()
   let values: Replica
-  private(set) var reads = EtcdConnection.Reads()
+  private let noted = Mutex(EtcdConnection.Reads())
 
   init(on values: Replica) { self.values = values }
 
-  func transaction() -> PreferenceTransaction {
-    PreferenceTransaction(
-      keys: { [self] in
-        reads.areAll = true
-        return values.keys
-      },
-      json: { [self] key in
-        reads.keys.insert(key)
-        return values.entries[key]?.json
-      })
+  var reads: EtcdConnection.Reads { noted.withLock { $0 } }
+
+  var keys: [String] {
+    noted.withLock { $0.areAll = true }
+    return values.keys
   }
+
+  func json(forKey key: String) -> String? {
+    noted.withLock { _ = $0.keys.insert(key) }
+    return values.entries[key]?.json
+  }
+
+  /// The changes of the transaction are made in etcd instead.
+  func write(_ changes: [PreferenceChange]) {}
 }

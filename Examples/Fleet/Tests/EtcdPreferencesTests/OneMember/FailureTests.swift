@@ -127,7 +127,7 @@ extension EtcdTests {
       let reason = await errors.next()
       #expect(reason?.code == .unreadable)
       #expect(reason?.description.contains(proxy.endpoint.absoluteString) == true)
-      store.report(PreferenceError(.unreadable, "another one"))
+      store.hub.report(PreferenceError(.unreadable, "another one"))
       #expect(await errors.next()?.description == "another one")
     }
 
