@@ -29,7 +29,8 @@ struct FileLocation: Sendable {
       isChecked = false
       return isResolved
     } catch let error as SystemError {
-      throw making ? .writing(error, path: path.description) : .reading(error, path: path.description)
+      let isWriting = making && error != SystemError.cycle
+      throw isWriting ? .writing(error, path: path.description) : .reading(error, path: path.description)
     } catch let error as PreferenceError {
       throw error
     } catch {
@@ -54,6 +55,7 @@ struct FileLocation: Sendable {
       }
       found = folder.appending(try system.target(ofLink: found))
     }
+    // A folder's link leads to itself, or to nothing that could be made.
     throw SystemError.cycle
   }
 
@@ -81,32 +83,22 @@ struct FileLocation: Sendable {
 
 extension FileLocation {
   /// Makes a folder and those above it, and sees to it that the names of the new ones would survive a power cut.
-  private static func makeFolder(_ path: FilePath, hasParent: Bool = false, in system: any FileSystem) throws {
-    do throws(SystemError) {
-      try system.makeFolder(path, owner: try owner(in: path.folder, of: system))
-      try system.synchronizeFolder(path.folder)
-    } catch {
-      if error.isTaken { return try checkLink(path, in: system) }
-      if error.isMissing, path.folder != path, !hasParent {
-        try makeFolder(path.folder, in: system)
-        return try makeFolder(path, hasParent: true, in: system)
-      }
-      // A folder that is there need not be one that we may make another in.
-      do {
-        _ = try system.status(atPath: path)
-      } catch let statusError {
-        throw statusError.isMissing ? error : statusError
+  private static func makeFolder(_ path: FilePath, in system: any FileSystem) throws(SystemError) {
+    for folder in path.ancestors + [path] {
+      do throws(SystemError) {
+        // A folder that is there need not be one that we may make another in.
+        _ = try system.status(atPath: folder)
+      } catch {
+        guard error.isMissing else { throw error }
+        do throws(SystemError) {
+          try system.makeFolder(folder, owner: try owner(in: folder.folder, of: system))
+        } catch {
+          if error.isTaken { continue }
+          throw error
+        }
+        try system.synchronizeFolder(folder.folder)
       }
     }
-  }
-
-  /// Throws if what is at the path is a link that leads nowhere, in which no folder can be made.
-  private static func checkLink(_ path: FilePath, in system: any FileSystem) throws {
-    guard try isLink(path, in: system), try resolve(path, in: system) == nil else { return }
-    throw PreferenceError(
-      .unreadable,
-      "is a symbolic link that leads nowhere, so nothing can be kept in it. Make the folder that it leads to, or mount what"
-        + " that is on, or remove the link", path: path.description)
   }
 
   /// To whom what the superuser makes in the folder is to belong; nil if that is the process's user.

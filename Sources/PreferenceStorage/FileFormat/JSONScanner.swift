@@ -142,6 +142,6 @@ struct JSONScanner {
       position += 4
       return true
     }
-    return JSONString.plainByte(forEscape: escape) != nil
+    return "\"\\/bfnrt".utf8.contains(escape)
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Strings as JSON spells them: everything as it is but `"`, `\` and the control characters.
 enum JSONString {
   static func append(_ string: String, to bytes: inout [UInt8]) {
@@ -18,29 +24,10 @@ enum JSONString {
   /// The string between the quotes, or nil if an escape or the UTF-8 is wrong.
   static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
     guard hasEscapes else { return string(of: bytes) }
-    var decoded: [UInt8] = []
-    decoded.reserveCapacity(bytes.count)
-    var index = 0
-    while index < bytes.count {
-      let byte = bytes[index]
-      index += 1
-      guard byte == UInt8(ascii: "\\") else {
-        decoded.append(byte)
-        continue
-      }
-      guard index < bytes.count else { return nil }
-      let escape = bytes[index]
-      index += 1
-      if escape == UInt8(ascii: "u") {
-        guard let scalar = unicodeEscape(bytes, &index) else { return nil }
-        decoded.append(contentsOf: UTF8.encode(scalar)!)
-      } else if let plain = plainByte(forEscape: escape) {
-        decoded.append(plain)
-      } else {
-        return nil
-      }
-    }
-    return String(validating: decoded, as: UTF8.self)
+    let quote = UInt8(ascii: "\"")
+    do {
+      return try JSONDecoder().decode(String.self, from: Data([quote] + bytes + [quote]))
+    } catch { return nil }
   }
 
   /// The bytes as a string, or nil if they aren't UTF-8.
@@ -48,30 +35,6 @@ enum JSONString {
     // The library's own check costs more than all the rest (benchmark "Open a store of 100,000 keys").
     bytes.allSatisfy { $0 < 0x80 }
       ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
-  }
-
-  /// The scalar after `\u`, of two escapes if it takes a surrogate pair.
-  private static func unicodeEscape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Unicode
-    .Scalar?
-  {
-    guard let first = fourDigits(bytes, &index) else { return nil }
-    guard first & 0xfc00 == 0xd800 else { return Unicode.Scalar(first) }
-    guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
-    else { return nil }
-    index += 2
-    guard let second = fourDigits(bytes, &index), second & 0xfc00 == 0xdc00 else { return nil }
-    return Unicode.Scalar(0x10000 + (first & 0x3ff) << 10 + second & 0x3ff)
-  }
-
-  private static func fourDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> UInt32? {
-    guard index + 4 <= bytes.count else { return nil }
-    var value: UInt32 = 0
-    for offset in 0..<4 {
-      guard let digit = Hexadecimal.value(of: bytes[index + offset]) else { return nil }
-      value = value << 4 | digit
-    }
-    index += 4
-    return value
   }
 
   private static func mustBeEscaped(_ byte: UInt8) -> Bool {
@@ -97,18 +60,6 @@ enum JSONString {
     case UInt8(ascii: "\t"): UInt8(ascii: "t")
     case 8: UInt8(ascii: "b")
     case 12: UInt8(ascii: "f")
-    default: nil
-    }
-  }
-
-  static func plainByte(forEscape escape: UInt8) -> UInt8? {
-    switch escape {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): escape
-    case UInt8(ascii: "n"): UInt8(ascii: "\n")
-    case UInt8(ascii: "r"): UInt8(ascii: "\r")
-    case UInt8(ascii: "t"): UInt8(ascii: "\t")
-    case UInt8(ascii: "b"): 8
-    case UInt8(ascii: "f"): 12
     default: nil
     }
   }

@@ -51,20 +51,16 @@ enum PropertyListCheck {
 
 /// The objects of a binary property list: eight bytes of header, the objects, a table of their offsets, a trailer of 32 bytes.
 private struct BinaryCheck {
-  /// What is known of an object.
-  private enum Object {
-    case unvisited, entered
-    /// How deep it is, and how large with all that it refers to.
-    case known(height: Int, size: Int)
-  }
-
   private let bytes: [UInt8]
-  private var objects: [Object] = []
+  /// The containers that were visited: each is in one other, or the list isn't one that is written by any program.
+  private var visited: Set<Int> = []
   private var table = 0
   private var offsetWidth = 0
   private var referenceWidth = 0
-  private var top = 0
-  private var references = 0
+  private var count = 0
+  /// How much of the list may still be visited: values that are equal are kept once, so a sound list may well be larger than
+  /// its file, but not by that much.
+  private var rest = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -77,13 +73,10 @@ private struct BinaryCheck {
       guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth),
         let count = integer(at: trailer + 8, width: 8), let top = integer(at: trailer + 16, width: 8),
         let table = integer(at: trailer + 24, width: 8), count <= bytes.count, table <= trailer,
-        count * offsetWidth <= trailer - table, top < count
+        count * offsetWidth <= trailer - table
       else { return false }
-      (self.table, self.top) = (table, top)
-      objects = Array(repeating: .unvisited, count: count)
-      guard let size = visit(top, depth: 0)?.size else { return false }
-      // Values that are equal are kept once, so a sound list may well be larger than its file, but not by that much.
-      return size <= 64 * bytes.count + 1 << 20
+      (self.table, self.count, rest) = (table, count, 64 * bytes.count + 1 << 20)
+      return visit(top, depth: 0)
     }
   }
 
@@ -95,57 +88,33 @@ private struct BinaryCheck {
     return Int(exactly: value)
   }
 
-  private mutating func visit(_ index: Int, depth: Int) -> (height: Int, size: Int)? {
-    guard depth <= PropertyListCheck.maximumDepth, index < objects.count else { return nil }
-    switch objects[index] {
-    case .entered: return nil
-    case .known(let height, let size): return depth + height <= PropertyListCheck.maximumDepth ? (height, size) : nil
-    case .unvisited: break
-    }
-    objects[index] = .entered
-    guard let offset = integer(at: table + index * offsetWidth, width: offsetWidth), offset < table,
-      let known = measure(offset, depth: depth)
-    else { return nil }
-    objects[index] = .known(height: known.height, size: known.size)
-    return known
-  }
-
-  private mutating func measure(_ offset: Int, depth: Int) -> (height: Int, size: Int)? {
+  private mutating func visit(_ index: Int, depth: Int) -> Bool {
+    guard depth <= PropertyListCheck.maximumDepth, index < count,
+      let offset = integer(at: table + index * offsetWidth, width: offsetWidth), offset < table
+    else { return false }
     let kind = bytes[offset] >> 4
-    var count = Int(bytes[offset] & 15)
+    var length = Int(bytes[offset] & 15)
     var start = offset + 1
-    switch kind {
-    case 0x0: return (0, 1)
-    case 0x1, 0x2, 0x3, 0x8: return (0, 1 << min(count, 4))
-    case 0x4, 0x5, 0x6, 0x7, 0xa, 0xb, 0xc, 0xd: break
-    default: return nil
+    guard [0x4, 0x5, 0x6, 0x7, 0xa, 0xb, 0xc, 0xd].contains(kind) else {
+      rest -= 1 << min(length, 4)
+      return [0x0, 0x1, 0x2, 0x3, 0x8].contains(kind) && rest >= 0
     }
-    if count == 15 {
+    if length == 15 {
       guard start < table, bytes[start] >> 4 == 1, bytes[start] & 15 <= 3,
         let long = integer(at: start + 1, width: 1 << Int(bytes[start] & 15))
-      else { return nil }
-      count = long
+      else { return false }
+      length = long
       start += 1 + 1 << Int(bytes[offset + 1] & 15)
     }
-    guard count <= bytes.count else { return nil }
-    if kind < 0xa { return (0, 1 + count * (kind == 0x6 ? 2 : 1)) }
-    return measureReferences(kind == 0xd ? 2 * count : count, at: start, depth: depth)
-  }
-
-  private mutating func measureReferences(_ count: Int, at start: Int, depth: Int) -> (height: Int, size: Int)? {
-    // Containers that lie on one another would cost the square of the file's length.
-    references += count
-    guard references <= bytes.count else { return nil }
-    var (height, size) = (0, 1)
-    for number in 0..<count {
+    guard length <= bytes.count else { return false }
+    rest -= 1 + 2 * length
+    if rest < 0 || kind < 0xa { return rest >= 0 }
+    guard visited.insert(index).inserted else { return false }
+    for number in 0..<(kind == 0xd ? 2 * length : length) {
       guard let index = integer(at: start + number * referenceWidth, width: referenceWidth),
-        let object = visit(index, depth: depth + 1)
-      else { return nil }
-      height = max(height, object.height + 1)
-      size += object.size
-      // Without a limit here the sizes would soon be beyond every number.
-      guard size <= 1 << 40 else { return nil }
+        visit(index, depth: depth + 1)
+      else { return false }
     }
-    return (height, size)
+    return true
   }
 }

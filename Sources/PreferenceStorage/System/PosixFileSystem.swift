@@ -275,14 +275,8 @@ extension PosixFileSystem {
     return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
-  /// In a user namespace every owner from outside has the number of a user that stands for all of them, the superuser
-  /// included.
-  package func isUnknown(_ owner: UInt32) -> Bool { owner == 65_534 && PosixFileSystem.isInUserNamespace }
-
-  private static let isInUserNamespace: Bool = {
-    guard let map = readSmallFile("/proc/self/uid_map") else { return false }
-    return map.split(separator: " ") != ["0", "0", "4294967295\n"]
-  }()
+  /// In a user namespace every owner from outside has this number, the superuser included.
+  package func isUnknown(_ owner: UInt32) -> Bool { owner == 65_534 }
 }
 
 #if os(Linux)
@@ -330,21 +324,5 @@ extension FileIdentity {
   /// The number of a device as `stat` gives it on Linux.
   fileprivate static func device(_ major: UInt64, _ minor: UInt64) -> UInt64 {
     (major & 0xfff) << 8 | (major & ~0xfff) << 32 | (minor & 0xff) | (minor & ~0xff) << 12
-  }
-}
-
-/// What is in a file of the system's that has no size; nil if there is none.
-private func readSmallFile(_ path: FilePath) -> String? {
-  do throws(SystemError) {
-    let system = PosixFileSystem()
-    let file = Descriptor(try system.open(path, for: .reading), of: system)
-    var bytes: [UInt8] = []
-    while true {
-      let more = try file.read(from: bytes.count, to: bytes.count + 1 << 16)
-      if more.isEmpty { return String(decoding: bytes, as: UTF8.self) }
-      bytes += more
-    }
-  } catch {
-    return nil
   }
 }

@@ -62,7 +62,7 @@ extension PreferenceError {
     let advice =
       switch error.number {
       case EACCES, EPERM: "may not be read; check the owner and the permissions of the file and its folder"
-      case ELOOP: "is a symbolic link that leads to itself; remove it"
+      case ELOOP: "is, or is below, a symbolic link that leads nowhere; make what it leads to, or remove it"
       case ENOTDIR: "has a file where a folder should be; choose another place"
       case ENAMETOOLONG: "is too long for a path; choose a shorter one"
       default: "could not be read"
