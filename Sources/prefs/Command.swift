@@ -33,11 +33,11 @@ extension Command {
     switch self {
     case .list: for key in store.keys { try Console.write(Console.shown(key)) }
     case .get(let key, let isText):
-      guard let value = try store.json(forKey: key) else { return missing(key) }
+      guard let value = try store.json(forKey: key) else { return Command.missing(key) }
       try Console.write(isText ? PreferenceText.string(of: value) ?? value : value)
     case .set(let key, let value, let form): try set(key, to: value, form, in: store)
     case .delete(let key):
-      guard try store.json(forKey: key) != nil else { return missing(key) }
+      guard try store.json(forKey: key) != nil else { return Command.missing(key) }
       try store.removeValue(forKey: key)
     case .edit(let key): return try Editing(store: store, key: key).run()
     case .export(let target): try export(store, of: path, to: target)
@@ -66,7 +66,7 @@ extension Command {
     }
   }
 
-  private func missing(_ key: String) -> ExitCode {
+  static func missing(_ key: String) -> ExitCode {
     Console.complain("there is no key \(key.debugDescription)")
     return .notFound
   }
@@ -93,10 +93,8 @@ extension Command {
   }
 
   private func importValues(from source: FilePath, into store: FilePreferenceStore) throws {
-    let result =
-      source == "-" || source == "/dev/stdin"
-      ? try store.importValues(try Console.readAll(), from: "standard input") : try store.importValues(from: source)
-    if Console.isTerminal { try Console.write("\(result.count) keys") }
+    let isInput = source == "-" || source == "/dev/stdin"
+    _ = try isInput ? store.importValues(Console.readAll(), from: "standard input") : store.importValues(from: source)
   }
 
   /// Writes each change.
@@ -142,9 +140,11 @@ struct Export {
   private let target: FilePath
   private let isReplaced: Bool
   private let system = PosixFileSystem()
+  private static let failure = "nothing was exported; check that there is room, and the right to write"
 
   /// - Throws: `UsageError` if the target is the store's own file.
   init(_ target: FilePath, insteadOf store: FilePath) throws {
+    let system = PosixFileSystem()
     var status: FileStatus?
     var path = target
     do throws(SystemError) {
@@ -152,13 +152,11 @@ struct Export {
       path = try system.resolve(target)
       status = try system.status(atPath: path)
     } catch {
-      guard error.isMissing else { throw Export.failure(error, target) }
+      let cause = error
+      if !cause.isMissing { try onFile(target, Export.failure) { () throws(SystemError) in throw cause } }
     }
-    let identity: FileIdentity
-    do throws(SystemError) {
-      identity = try system.status(atPath: try system.resolve(store)).snapshot.identity
-    } catch {
-      throw Export.failure(error, store)
+    let identity = try onFile(store, Export.failure) { () throws(SystemError) in
+      try system.status(atPath: try system.resolve(store)).snapshot.identity
     }
     if status?.snapshot.identity == identity {
       throw UsageError(message: "\(target) is the file that is exported; choose another target")
@@ -172,7 +170,7 @@ struct Export {
   /// What isn't a file, such as a device, is written to as it is.
   func write(_ text: String) throws {
     let path = isReplaced ? target + ".new-\(UInt32.random(in: 0 ... .max))" : target
-    do throws(SystemError) {
+    try onFile(target, Export.failure) { () throws(SystemError) in
       let file = try system.open(path, for: isReplaced ? .creating : .appending)
       defer { system.close(file) }
       do throws(SystemError) {
@@ -184,14 +182,6 @@ struct Export {
         if isReplaced { try system.remove(path) }
         throw error
       }
-    } catch {
-      throw Export.failure(error, target)
     }
-  }
-
-  private static func failure(_ error: SystemError, _ path: FilePath) -> any Error {
-    PreferenceError(
-      .unwritable, "nothing was exported; check that there is room, and the right to write", path: path.description,
-      underlying: error)
   }
 }

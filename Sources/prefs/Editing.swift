@@ -6,12 +6,7 @@ struct Editing {
   let store: FilePreferenceStore
   /// The key of the value to edit; nil for all.
   let key: String?
-  private let system = PosixFileSystem()
-
-  init(store: FilePreferenceStore, key: String?) {
-    self.store = store
-    self.key = key
-  }
+  var system = PosixFileSystem()
 
   /// Returns when the editor has ended and what it saved is in the store.
   ///
@@ -20,10 +15,7 @@ struct Editing {
   func run() throws -> ExitCode {
     var original = store.json()
     if let key {
-      guard let value = try store.json(forKey: key) else {
-        Console.complain("there is no key \(key.debugDescription)")
-        return .notFound
-      }
+      guard let value = try store.json(forKey: key) else { return Command.missing(key) }
       original = value + "\n"
     }
     let file = try makeFile(with: original)
@@ -42,7 +34,9 @@ struct Editing {
 
   /// Puts what was saved in the store and removes the file; returns why not.
   private func keepEdited(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
-    let edited = try read(file)
+    guard let edited = String(validating: try file.contents(), as: UTF8.self) else {
+      throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
+    }
     if edited != original {
       guard let old = members(of: original), let new = members(of: edited) else {
         Console.complain("what was saved is not JSON, and nothing was changed; it is kept in \(file)")
@@ -53,7 +47,7 @@ struct Editing {
         return .busy
       }
     }
-    try remove(file)
+    try onFile(file, "could not be removed") { () throws(SystemError) in try system.remove(file) }
     return nil
   }
 
@@ -83,12 +77,10 @@ struct Editing {
   private func makeFile(with text: String) throws -> FilePath {
     let folder = getenv("TMPDIR").map { FilePath(String(cString: $0)) } ?? "/tmp"
     let path = folder.appending(FilePath("prefs-\(UInt32.random(in: 0 ... .max)).json"))
-    do throws(SystemError) {
+    try onFile(path, "could not be made for the editor") { () throws(SystemError) in
       let file = try system.open(path, for: .creating)
       defer { system.close(file) }
       try system.appendAll(Array(text.utf8), to: file)
-    } catch {
-      throw PreferenceError(.unwritable, "could not be made for the editor", path: path.description, underlying: error)
     }
     return path
   }
@@ -99,18 +91,6 @@ struct Editing {
     return runShell("file='\(quoted)'; eval \"${VISUAL:-${EDITOR:-vi}}\" '\"$file\"'") == 0
   }
 
-  private func read(_ file: FilePath) throws -> String {
-    guard let text = String(validating: try file.contents(), as: UTF8.self) else {
-      throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
-    }
-    return text
-  }
-
-  private func remove(_ file: FilePath) throws {
-    do throws(SystemError) { try system.remove(file) } catch {
-      throw PreferenceError(.unwritable, "could not be removed", path: file.description, underlying: error)
-    }
-  }
 }
 
 // A property has the function's name.

@@ -37,13 +37,8 @@ enum Help {
     EXAMPLES
       prefs ~/.config/app/settings.preferences get volume
       prefs ~/.config/app/settings.preferences set volume 7
-      prefs ~/.config/app/settings.preferences set name Ada --string
       prefs ~/.config/app/settings.preferences set theme '{"name":"dark"}'
       prefs ~/.config/app/settings.preferences export - | jq .theme
-      EDITOR=nano prefs ~/.config/app/settings.preferences edit
-
-    SEE ALSO
-      defaults(1), gsettings(1)
     """
 
   private static var commands: String {

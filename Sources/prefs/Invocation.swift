@@ -20,9 +20,7 @@ enum Invocation: Equatable {
 }
 
 /// The arguments are invalid.
-struct UsageError: Error, Equatable {
-  let message: String
-}
+struct UsageError: Error, Equatable { let message: String }
 
 extension Command {
   /// The names of the commands, with their arguments and what they do, in the order of the help.

@@ -61,10 +61,8 @@ enum ExitCode: Int32 {
 
 // MARK: Output
 
-/// Output for people on a terminal, and for programs elsewhere.
+/// The standard streams.
 enum Console {
-  static let isTerminal = isatty(STDOUT_FILENO) == 1
-
   /// Writes a line at once, since the reader of a pipe wants it now.
   ///
   /// - Throws: If it can't be written: the output is closed, its reader is gone, its disk is full.
@@ -117,6 +115,13 @@ enum Console {
 }
 
 /// The output could not be written.
-struct OutputError: Error {
-  let cause: SystemError
+struct OutputError: Error { let cause: SystemError }
+
+/// Runs system calls, whose errors become ones that name the file.
+func onFile<Result>(
+  _ path: FilePath, _ failure: String, _ body: () throws(SystemError) -> Result
+) throws -> Result {
+  do throws(SystemError) { return try body() } catch {
+    throw PreferenceError(.unwritable, failure, path: path.description, underlying: error)
+  }
 }
