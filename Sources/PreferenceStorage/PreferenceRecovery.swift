@@ -41,7 +41,8 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
     }
     if tornBytes > 0 { losses.append("\(tornBytes) bytes at the end are of a write that broke off") }
     if !editedLines.isEmpty {
-      losses.append("line \(PreferenceRecovery.list(editedLines)) was edited by hand, and counts as it is")
+      losses.append(
+        "line \(PreferenceRecovery.list(editedLines)) was edited by hand, as its checksum shows, and counts as it is")
     }
     let place = copy.map { "; what was found is kept in \($0.path)" } ?? ""
     return losses.joined(separator: "; ") + place

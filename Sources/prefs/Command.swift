@@ -27,8 +27,8 @@ extension Command {
       Console.complain("\(path): no such file")
       return .notFound
     }
-    if self == .check { return try check(path) }
     let store = try FilePreferenceStore(path: path, followsOthers: false)
+    if self == .check { return try check(store) }
     if let recovery = store.recovery { Console.complain("\(path) was damaged: \(recovery)") }
     switch self {
     case .list: for key in store.keys { try Console.write(Console.shown(key)) }
@@ -124,12 +124,9 @@ extension Command {
     }
   }
 
-  private func check(_ path: FilePath) throws -> ExitCode {
-    let check = try FileCheck(path: path)
-    for problem in check.problems { try Console.write(problem) }
-    if !check.problems.isEmpty { return .damaged }
-    try Console.write("sound: \(check.lineCount) lines, \(check.keyCount) keys, \(check.byteCount) bytes")
-    return .success
+  private func check(_ store: FilePreferenceStore) throws -> ExitCode {
+    try Console.write(store.recovery?.description ?? "sound: \(store.keys.count) keys")
+    return store.recovery == nil ? .success : .damaged
   }
 }
 

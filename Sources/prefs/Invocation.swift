@@ -33,7 +33,7 @@ extension Command {
     ("export", "[TARGET]", "everything as a JSON object, for its owner only"),
     ("import", "SOURCE", "takes over a JSON object or a property list"),
     ("watch", "", "writes each change until it is interrupted"),
-    ("check", "", "lists what is damaged, by line; changes nothing"),
+    ("check", "", "says what is damaged, by line; changes nothing"),
   ]
 
   init(name: String, _ arguments: [FilePath]) throws(UsageError) {

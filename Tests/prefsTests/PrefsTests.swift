@@ -64,18 +64,18 @@ private final class Flag: Sendable {
     try Data(text.utf8).write(to: URL(filePath: file))
     let (status, output, _) = try run(file, "check")
     #expect(status == 65)
-    let lines = output.split(separator: "\n")
-    #expect(lines.count == 3)
-    #expect(lines[0].hasPrefix("line 3 has a checksum that doesn't match"))
-    #expect(lines[1].hasPrefix("line 4 is neither"))
-    #expect(lines[2].hasPrefix("line 6 broke off after 3 bytes"))
+    for part in [
+      "line 4 could not be read", "line 3 was edited by hand", "3 bytes at the end are of a write that broke off",
+    ] {
+      #expect(output.contains(part))
+    }
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     #expect(try run(file, "get", "volume").output == "8\n")
     #expect(try run(file, "list").errors.contains("line 4 could not be read"))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     #expect(try folder.names.count == 1)
     #expect(try run(file, "set", "a", "2").status == 0)
-    #expect(try run(file, "check").output.hasPrefix("sound: 4 lines, 2 keys"))
+    #expect(try run(file, "check").output == "sound: 2 keys\n")
     try Data("hello\n".utf8).write(to: URL(filePath: file))
     #expect(try run(file, "check").status == 65)
     #expect(try run(file, "list").status == 65)

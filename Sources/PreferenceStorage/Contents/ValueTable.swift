@@ -77,9 +77,12 @@ struct ValueTable: Sendable {
   ///
   /// - Complexity: O(n).
   func changes(since other: ValueTable) -> [PreferenceChange] {
-    let new = entries.filter { other.entries[$0.key]?.text != $0.value.text }
-    return new.map { PreferenceChange(key: $0.key, text: $0.value.text) }
-      + other.entries.keys.filter { entries[$0] == nil }.map { PreferenceChange(key: $0, text: nil) }
+    var changes: [PreferenceChange] = []
+    for (key, entry) in entries where other.entries[key]?.text != entry.text {
+      changes.append(PreferenceChange(key: key, text: entry.text))
+    }
+    for key in other.entries.keys where entries[key] == nil { changes.append(PreferenceChange(key: key, text: nil)) }
+    return changes
   }
 
   /// Throws unless the key may be one.

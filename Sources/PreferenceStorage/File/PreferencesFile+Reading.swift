@@ -106,7 +106,7 @@ extension PreferencesFile {
       defer { (memory.table, memory.failure) = (table, nil) }
       return memory.table
     }
-    let changes = table.changes(since: old)
+    let changes = changes.isHeard || !written.isEmpty ? table.changes(since: old) : []
     note(changes)
     let isSound = parser.damage.isEmpty
     known = isSound || isLocked ? parser.known : nil

@@ -13,13 +13,11 @@ internal import Support
 /// threads and processes may use it at once; within a process, stores on one path share their memory.
 ///
 /// *When the work happens.* Opening reads the whole file. Reading is from memory. A write is one lock, one look whether
-/// the file is still the same and one `write`, whatever the number of keys; what others have written is read first. Now
-/// and then, when the file is over 256 KiB and three times as large as it has to be, a write also compacts it.
+/// the file is still the same and one `write`, whatever the number of keys; what others have written is read first.
 ///
-/// *Others.* What other processes write, and what is edited by hand, is seen by the next read, within 100 milliseconds: from
-/// the second read of a value on, and from the first read of a property on, one thread of the process waits for the system's
-/// notices about all its files. A store with `followsOthers: false` sees it after a write, after `reload()`, and while there is a
-/// listener to `changes()`. A file that is deleted is an empty store; a file that is replaced is read again.
+/// *Others.* What other processes write, and what is edited by hand, is seen by the next read, within 100 milliseconds, from
+/// the second read of a value or the first read of a property on. A store with `followsOthers: false` sees it after a write,
+/// after `reload()`, and while there is a listener to `changes()`. A file that is deleted is an empty store.
 ///
 /// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
 /// `.busy`; the writes that follow don't wait for a lock that hasn't been free since. Reading a value waits for nothing.

@@ -15,8 +15,6 @@ final class Descriptor: Sendable {
   deinit { if forkCount == system.forkCount { system.close(number) } }
 
   /// Writes all the bytes at the end of the file.
-  ///
-  /// - Throws: If a part of them, or nothing, could be written.
   func append(_ bytes: [UInt8]) throws(SystemError) { try system.appendAll(bytes, to: number) }
 
   /// The bytes from one offset to another, or to where the file ends.

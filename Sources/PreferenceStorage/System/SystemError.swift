@@ -20,41 +20,24 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 extension PreferenceError {
   /// What a failed call means to a caller who wanted to write.
   static func writing(_ error: SystemError, path: String) -> PreferenceError {
-    switch error.number {
-    case ENOSPC, EDQUOT:
-      PreferenceError(
-        .noSpace, "no space is left for the change, which was not made; free some and set the value again",
-        path: path, underlying: error)
-    case EFBIG:
-      PreferenceError(
-        .noSpace, "the file may not grow further (ulimit -f), and the change was not made; raise the limit",
-        path: path, underlying: error)
-    case EACCES, EPERM, EROFS:
-      PreferenceError(
-        .unwritable,
-        "may not be written, and the change was not made; check the owner and the permissions"
-          + " of the file and its folder", path: path, underlying: error)
-    default:
-      PreferenceError(
-        .unwritable, "could not be written, and the change was not made; set the value again",
-        path: path, underlying: error)
-    }
+    let reason =
+      switch error.number {
+      case ENOSPC, EDQUOT: "no space is left for the change, which was not made; free some"
+      case EFBIG: "the file may not grow further (ulimit -f), and the change was not made; raise the limit"
+      case EACCES, EPERM, EROFS:
+        "may not be written, and the change was not made; check the owner and the permissions of the file and its folder"
+      default: "could not be written, and the change was not made; set the value again"
+      }
+    return PreferenceError(error.isFull ? .noSpace : .unwritable, reason, path: path, underlying: error)
   }
 
   /// What a failed call means when a file was to be replaced by a smaller or an undamaged one: no change was lost.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
-    let reason =
-      switch error.number {
-      case ENOSPC, EDQUOT: "no space is left for a second file; free some"
-      case EBUSY: "it is mounted by itself; mount its folder instead"
-      case EACCES, EPERM, EROFS:
-        "its folder may not be written, it is another user's, or it has a second name; allow that, or remove the name"
-      default: "set a value or compact it again"
-      }
-    return PreferenceError(
-      error.number == ENOSPC || error.number == EDQUOT ? .noSpace : .unwritable,
-      "could not be replaced by a file without what is outdated or damaged; all changes are kept in the file as it is: "
-        + reason, path: path, underlying: error)
+    PreferenceError(
+      error.isFull ? .noSpace : .unwritable,
+      "could not be replaced by a file without what is outdated or damaged; all changes are kept in the file as it is. That takes"
+        + " space for a second file, a folder that may be written, and a file that is yours, has no second name and isn't"
+        + " mounted by itself", path: path, underlying: error)
   }
 
   /// What a failed call means to a caller who wanted to read.
@@ -76,6 +59,8 @@ extension SystemError {
   package var isMissing: Bool { number == ENOENT }
   /// There is something at the path already.
   var isTaken: Bool { number == EEXIST }
+  /// The disk, the quota or the process's limit is used up.
+  var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
   /// Reading may still be allowed.
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 

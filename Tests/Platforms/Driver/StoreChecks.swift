@@ -62,26 +62,4 @@ private func code(of body: () throws -> Void) throws -> PreferenceError.Code? {
     }
     return found == .unwritable && plain == 0
   }
-  await check("two spellings of a file's name are one store where the system doesn't distinguish capitals") {
-    Capitals.fold(true)
-    defer { Capitals.fold(false) }
-    let folder = try TemporaryFolder()
-    let one = try FilePreferenceStore(url: folder.file("settings.preferences"))
-    try one.set(1, forKey: "a")
-    let before = try openFileCount()
-    let two = try FilePreferenceStore(url: folder.file("Settings.preferences"))
-    try two.set(2, forKey: "b")
-    let nested = try code { try one.transaction { _ in try two.set(3, forKey: "b") } }
-    return try nested == .nestedTransaction && one.keys == ["a", "b"] && openFileCount() == before
-  }
-  await check("two spellings that were opened before the file was made don't block each other") {
-    Capitals.fold(true)
-    defer { Capitals.fold(false) }
-    let folder = try TemporaryFolder()
-    let one = try FilePreferenceStore(url: folder.file("settings.preferences"))
-    let two = try FilePreferenceStore(url: folder.file("Settings.preferences"))
-    try one.set(1, forKey: "a")
-    try two.set(2, forKey: "b")
-    return try code { try one.transaction { _ in try two.set(3, forKey: "b") } } == .nestedTransaction
-  }
 }
