@@ -33,17 +33,13 @@
     /// settings.$launches.publisher.sink { label.text = "\($0)" }
     /// ```
     ///
-    /// The first value is published within the subscription, on the subscriber's thread. Later ones are published on the main
-    /// queue, so that the operators and the subscriber may use the main actor; subscribe there then. A slow subscriber gets
-    /// the latest value instead of all those between. No two values in a row are equal. The subscription ends when it is
-    /// cancelled.
+    /// The first value is published within the subscription, later ones on the main queue. A slow subscriber gets the latest
+    /// value instead of all those between. No two values in a row are equal.
     public var publisher: PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
 
     /// Returns a Combine publisher of the preference, whose later values are published by a scheduler.
-    ///
-    /// The first value is published within the subscription, as ``publisher`` does.
     public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { scheduler.schedule($0) }
     }
@@ -69,9 +65,9 @@
 
   /// Hands values on as they are demanded.
   ///
-  /// `@unchecked Sendable`: the lock `state` guards all that changes but `values`. One thread at a time uses these and
-  /// `deliver`, as Combine demands: the thread that sets `hasBegun` under the lock; then the task, which that thread starts
-  /// under the lock when it is done; and, while the task is suspended, the scheduler's block, which resumes the task.
+  /// `@unchecked Sendable`: the lock `state` guards all that changes but `values`. One thread at a time uses it and `deliver`:
+  /// the thread that sets `hasBegun` under the lock; then the task, which that thread starts under the lock when it is done;
+  /// and, while the task is suspended, the scheduler's block, which resumes it.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var demand = Subscribers.Demand.none

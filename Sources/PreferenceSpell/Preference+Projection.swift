@@ -40,8 +40,7 @@ extension Preference {
     /// try settings.$launches.update { $0 += 1 }
     /// ```
     ///
-    /// It is one transaction of the store: the body runs once, and nothing is written if it throws. For changes of
-    /// several keys at once, use the store's own `transaction`.
+    /// It is one transaction of the store: the body runs once, and nothing is written if it throws.
     ///
     /// - Parameters:
     ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default.
@@ -55,8 +54,7 @@ extension Preference {
 
     /// Why the value can't be read, or why the last assignment was not kept; nil while all is well.
     ///
-    /// Asks the store at each read. Why an assignment failed is forgotten when the value changes. A value that can't be
-    /// read as the property's type stays in the store as it is until it is assigned or reset.
+    /// Asks the store at each read. Why an assignment failed is forgotten when the value changes.
     public var error: PreferenceError? { cache.error }
 
     /// The value now, then each value it changes to, in this process or another.
@@ -68,16 +66,6 @@ extension Preference {
     /// for await launches in settings.$launches.values { print(launches) }
     /// ```
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
-
-    /// Each change of the value from now on: what it was, and what it is.
-    ///
-    /// ```swift
-    /// for await change in settings.$volume.changes { fade(from: change.old, to: change.new) }
-    /// ```
-    ///
-    /// The first value to compare with is read when the iteration begins. A slow reader gets one change instead of several that follow one
-    /// another. The sequence ends when its task is cancelled.
-    public var changes: PreferenceValueChanges<Value> { PreferenceValueChanges(cache: cache) }
 
     /// A part of the value, by its name.
     public subscript<Part>(
@@ -141,7 +129,7 @@ extension Preference {
   }
 }
 
-/// What `$property` offers, for a plain constant, which has no `$`.
+/// What `$property` offers, for a plain constant, which has no `$`; ``Projection`` says more of each.
 ///
 /// ```swift
 /// enum Settings { static let launches = Preference("launches", default: 0) }
@@ -153,38 +141,24 @@ extension Preference {
   /// Whether the store has a value, readable or not; without one the constant reads as its default.
   public var isSet: Bool { projection.isSet }
 
-  /// Removes the value from the store, so that the constant reads as its default again; see ``Projection/reset()``.
+  /// Removes the value from the store, so that the constant reads as its default again.
   public func reset() { projection.reset() }
 
   /// Returns the value, or the default, with an error if ``value`` would give the default instead.
-  ///
-  /// - Throws: `.typeMismatch` if the value can't be read as the constant's type, and what the store throws.
   public func load() throws(PreferenceError) -> Value { try projection.load() }
 
   /// Assigns, with an error if an assignment to ``value`` would only leave one in ``error``.
-  ///
-  /// - Throws: What the store throws; the value is then what it was before.
   public func set(_ value: Value) throws(PreferenceError) { try projection.set(value) }
 
-  /// Changes the value with no other writer in between, in this process or another; see
-  /// ``Projection/update(recovering:_:)``.
-  ///
-  /// - Parameters:
-  ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default.
-  ///   - body: Changes the value in place.
-  /// - Throws: What the body throws, `.typeMismatch` if the present value can't be read as the constant's type, and
-  ///   what the store throws.
+  /// Changes the value with no other writer in between, in this process or another.
   @discardableResult
   public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try projection.update(recovering: recovering, body)
   }
 
-  /// Why the value can't be read, or why the last assignment was not kept; see ``Projection/error``.
+  /// Why the value can't be read, or why the last assignment was not kept.
   public var error: PreferenceError? { projection.error }
 
-  /// The value now, then each value it changes to, in this process or another; see ``Projection/values``.
+  /// The value now, then each value it changes to, in this process or another.
   public var values: PreferenceValues<Value> { projection.values }
-
-  /// Each change of the value from now on: what it was, and what it is; see ``Projection/changes``.
-  public var changes: PreferenceValueChanges<Value> { projection.changes }
 }

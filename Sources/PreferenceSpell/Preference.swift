@@ -16,31 +16,24 @@ public import SpellRegistry
 /// ```
 ///
 /// The store is the one registered as `(any PreferenceStore).self`, for the class of the enclosing object or for all, in the
-/// registry that was current when the object was made. If none is, it is `FilePreferenceStore.standard`, or under a test runner
-/// `MemoryPreferenceStore.sharedInTests`. A plain constant, read through ``value``, asks the registry that is current at each
-/// use, since a static lives longer than any registry.
+/// registry that was current when the object was made. If none is, it is `FilePreferenceStore.standard`, or in a test a store in
+/// memory. A plain constant, read through ``value``, asks the registry that is current at each use.
 ///
 /// *When the work happens*: nothing happens at declaration. The first use finds the name and the store. A read decodes the
 /// value once for each change of it. An assignment is in the store when it returns, which for a file means one append.
 ///
-/// *Cost*: a re-read costs two atomic exchanges, a look whether an observation is running, and a copy, whatever the value's type,
-/// from any number of threads.
-///
-/// *Observation*: a read is tracked by the Observation framework, in an `@Observable` class (with `@ObservationIgnored`), another
-/// class, a struct or a constant. An assignment, a reset, another object, the store, or another process that changes the value is
-/// noticed, on the thread that makes or finds the change, after the new value can be read.
+/// *Observation*: a read is tracked by the Observation framework. An assignment, a reset, another object, the store, or another
+/// process that changes the value is noticed, on the thread that makes or finds the change, after the new value can be read.
 ///
 /// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: if several threads or
-/// processes count, use `try $property.update { $0 += 1 }`, or `try constant.update { $0 += 1 }`.
+/// processes count, use `try $property.update { $0 += 1 }`.
 ///
-/// *Errors*: reads and assignments can't throw. A value that can't be decoded reads as the default and stays in the store as it
-/// is. An assignment that can't be written leaves the old value. So does one after a read that gave the default because the
-/// store could not be read, since the new value may build on that. `$property.error` has the reason, and the store's `errors`
-/// report it once. `$property.load()`, `.set(_:)` and `.update(_:)` throw instead.
+/// *Errors*: a value that can't be decoded reads as the default, stays in the store as it is, and isn't replaced by an assignment,
+/// since that may build on the default. `$property.error` has the reason why an assignment wasn't kept, the store's `errors`
+/// report it, and so does the standard error in debug builds. `$property.load()`, `.set(_:)` and `.update(_:)` throw instead.
 ///
-/// *Traps*: a property of a struct, or a local variable, has no name that could be found: give it a key. A store that is
-/// registered as its own type, not as `(any PreferenceStore).self`, would be passed over for the standard file: that stops the
-/// program instead.
+/// *Traps*: a property of a struct, or a local variable, needs a key. A store that is registered as its own type, not as
+/// `(any PreferenceStore).self`, would be passed over for the standard file: that stops the program instead.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let declaration: PreferenceDeclaration<Value>
   let resolver: PreferenceResolver<Value>

@@ -164,14 +164,8 @@ internal import Synchronization
   /// Changes the value as one, or keeps why that failed and reports it.
   func assign(_ change: (inout Value) -> Void) {
     reportingFailure { () throws(PreferenceError) in
-      do {
-        try refuseUnreadable()
-        try update(change)
-      } catch let error as PreferenceError {
-        throw error
-      } catch {
-        throw PreferenceError(.unwritable, "the change was not made", key: key, underlying: error)
-      }
+      try refuseUnreadable()
+      do { try update(change) } catch { throw notMade(error) }
     }
   }
 
@@ -190,11 +184,14 @@ internal import Synchronization
           if let value { try stage(value, in: &changes) } else { changes.removeValue(forKey: key) }
         }
       } catch {
-        throw error as? PreferenceError
-          ?? PreferenceError(.unwritable, "the change was not made", key: key, underlying: error)
+        throw notMade(error)
       }
     }
     failures.withLock { $0 = PreferenceFailures() }
+  }
+
+  private func notMade(_ error: any Error) -> PreferenceError {
+    error as? PreferenceError ?? PreferenceError(.unwritable, "the change was not made", key: key, underlying: error)
   }
 
   /// Reads, changes and writes the value as one, with no other writer in between.

@@ -14,7 +14,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
   public struct Iterator: AsyncIteratorProtocol {
     private var cache: PreferenceCache<Value>
     private var changes: PreferenceChanges.Iterator?
-    private(set) var last: Value?
+    private var last: Value?
 
     init(cache: PreferenceCache<Value>) { self.cache = cache }
 
@@ -54,29 +54,4 @@ private func areEqual<Value: Codable>(_ one: Value, _ other: Value) -> Bool {
   func compare<Same: Equatable>(_ one: Same) -> Bool { one == other as? Same }
   if let one = one as? any Equatable { return compare(one) }
   return PreferenceText.text(of: one) == PreferenceText.text(of: other)
-}
-
-/// The changes of a preference, each with the value before and after it.
-public struct PreferenceValueChanges<Value: Codable & Sendable>: AsyncSequence, Sendable {
-  /// What the value was, and what it is.
-  public typealias Element = (old: Value, new: Value)
-
-  let cache: PreferenceCache<Value>
-
-  /// Iterates over the changes from the first `next()` on.
-  public func makeAsyncIterator() -> Iterator { Iterator(base: PreferenceValues(cache: cache).makeAsyncIterator()) }
-
-  /// Waits for changes and reads the value.
-  public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var base: PreferenceValues<Value>.Iterator
-
-    /// Returns the next change; nil when the task was cancelled.
-    public mutating func next() async -> Element? { await next(isolation: #isolation) }
-
-    /// Returns the next change; nil when the task was cancelled.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      let old = base.last ?? base.begin()
-      return await base.next(isolation: actor).map { (old, $0) }
-    }
-  }
 }
