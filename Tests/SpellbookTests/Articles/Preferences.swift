@@ -120,7 +120,7 @@ import Testing
 
     #expect(Settings().nickname == "Ada")
     #expect(Settings().volume == 9)
-    #expect(store.keys == ["nickname", "ui.theme", "launches", "volume"])
+    #expect(store.keys == ["loudness", "nickname", "ui.theme", "launches"])
     #expect(!Options().verbose)
   }
 
