@@ -106,8 +106,8 @@ extension PreferencesFile {
       defer { (memory.table, memory.failure) = (table, nil) }
       return memory.table
     }
-    let changes = changes.isHeard || !written.isEmpty ? table.changes(since: old) : []
-    note(changes)
+    let changes = broadcaster.isHeard || !written.isEmpty ? table.changes(since: old) : []
+    changedKeys.formUnion(changes.map(\.key))
     let isSound = parser.damage.isEmpty
     known = isSound || isLocked ? parser.known : nil
     damage = isLocked ? parser.damage : PreferenceRecovery()
@@ -139,7 +139,7 @@ extension PreferencesFile {
       defer { (memory.table, memory.failure) = (ValueTable(), nil) }
       return memory.table
     }
-    note(ValueTable().changes(since: old))
+    changedKeys.formUnion(old.keys)
     written = []
   }
 

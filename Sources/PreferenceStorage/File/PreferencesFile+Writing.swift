@@ -130,7 +130,9 @@ extension PreferencesFile {
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
     func tryLock() throws(PreferenceError) -> Bool {
-      do throws(SystemError) { return try system.tryLock(descriptor.number) } catch { throw .writing(error, path: name) }
+      do throws(SystemError) { return try system.tryLock(descriptor.number) } catch {
+        throw .writing(error, path: name)
+      }
     }
     if try tryLock() { return isBlocked = false }
     // One that was waited for in vain isn't waited for by each write that follows.
@@ -170,18 +172,12 @@ extension PreferencesFile {
     if let length = known?.length, length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
-  /// Makes changes in memory that the file has.
+  /// Makes changes in memory that the file has, and notes which keys the listeners are to be notified of.
   func apply(_ changes: some Collection<PreferenceChange>) {
-    let changed = memory.withLock { memory in
+    memory.withLock { memory in
       memory.failure = nil
-      return changes.filter { memory.table.apply($0) }
+      for change in changes where memory.table.apply(change) && broadcaster.isHeard { changedKeys.insert(change.key) }
     }
-    note(changed)
-  }
-
-  /// Notes which keys the listeners are to be notified of.
-  func note(_ changes: [PreferenceChange]) {
-    if self.changes.isHeard { for change in changes { changedKeys.insert(change.key) } }
   }
 
   /// Appends all the bytes or none.

@@ -28,7 +28,7 @@ final class PreferencesFile: @unchecked Sendable {
     var recovery: PreferenceRecovery?
   }
   let memory = Lock(Memory())
-  private let broadcaster = ChangeBroadcaster()
+  let broadcaster = ChangeBroadcaster()
   private let reports = ErrorBroadcaster()
   private let watch = Lock<(any FileWatch)?>(nil)
   /// Whether what others change is read as they change it, also without a listener.
