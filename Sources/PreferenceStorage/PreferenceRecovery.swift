@@ -16,7 +16,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var skippedBytes = 0
   /// How many bytes broke off at the end: a write that never came to its end, or a file cut short.
   public internal(set) var tornBytes = 0
-  /// True if the first line, which says what the file is, was damaged.
+  /// True if the first line, which says what the file is, was damaged or missing, as it is in a file begun by hand.
   public internal(set) var headerWasDamaged = false
   /// The numbers of the lines that count though their checksum is wrong: a person has edited them.
   public internal(set) var editedLines: [Int] = []
@@ -35,7 +35,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// What was lost, in a sentence.
   public var description: String {
     var losses: [String] = []
-    if headerWasDamaged { losses.append("the first line was damaged") }
+    if headerWasDamaged { losses.append("the first line was damaged or missing") }
     if !skippedLines.isEmpty {
       losses.append("line \(PreferenceRecovery.list(skippedLines)) could not be read (\(skippedBytes) bytes)")
     }

@@ -114,6 +114,28 @@ import Testing
     #expect(again.keys == keys + ["last"])
   }
 
+  @Test(
+    "a file of JSON objects alone counts as begun by hand, is left alone by reading, and is copied aside by the first write",
+    arguments: ["{\"volume\":3}\n", "{ \"volume\": 1, \"time\": 7 }\r\n\n{\"volume\":3}"])
+  func begunByHand(content: String) throws {
+    try file.overwrite(content)
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "volume") == 3)
+    try store.reload()
+    #expect(store.recovery?.headerWasDamaged == true)
+    #expect(store.recovery?.copy == nil)
+    #expect(try file.text == content)
+    #expect(try folder.names == ["store.preferences"])
+    try store.set(1, forKey: "other")
+    #expect(try #require(store.recovery?.copy).text == content)
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+    try store.set(2, forKey: "other")
+    #expect(try folder.names.count == 2)
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    #expect(again.recovery == nil)
+    #expect(try again.json() == store.json())
+  }
+
   @Test("a first line that is deleted while the file is open comes back with the next write")
   func headerDeletedWhileOpen() throws {
     let store = try FilePreferenceStore(url: file)

@@ -84,9 +84,8 @@ extension PreferencesFile {
 
   private func readAll(_ bytes: [UInt8], isLocked: Bool) throws(PreferenceError) -> Bool {
     var parser = LineParser()
-    let header = parser.parseFile(bytes)
-    switch header {
-    case .empty, .whole, .damaged, .begunByHand: break
+    switch parser.parseFile(bytes) {
+    case .empty, .whole, .damaged: break
     case .foreign:
       known = nil
       throw PreferenceError(
@@ -111,7 +110,7 @@ extension PreferencesFile {
     let isSound = parser.damage.isEmpty
     known = isSound || isLocked ? parser.known : nil
     damage = isLocked ? parser.damage : PreferenceRecovery()
-    needsRewriting = parser.damage.needsRewriting || header == .begunByHand
+    needsRewriting = parser.damage.needsRewriting
     reportLoss(of: changes)
     if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }
     return isSound || isLocked

@@ -22,8 +22,6 @@ struct LineParser {
   /// What a file begins with.
   enum Header: Equatable {
     case empty, whole, damaged, foreign
-    /// No first line, but lines that a person has written.
-    case begunByHand
     case laterVersion(String)
   }
 
@@ -53,15 +51,15 @@ struct LineParser {
     }
   }
 
-  /// Reads a file whose first line isn't what it should be, and is known by its other lines.
+  /// Reads a file whose first line isn't what it should be, and is known by its other lines: one has its checksum, or a
+  /// person has begun the file, and all are JSON objects.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
-    if checkedCount > 0 {
+    if checkedCount > 0 || damage.isEmpty && !table.isEmpty {
       damage.headerWasDamaged = true
       damage.skippedLines.removeAll { $0 == 1 }
       return .damaged
     }
-    if damage.isEmpty, !table.isEmpty { return .begunByHand }
     self = LineParser()
     return .foreign
   }

@@ -22,7 +22,8 @@ internal import Support
 /// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
 /// `.busy`; the writes that follow don't wait for a lock that hasn't been free since. Reading a value waits for nothing.
 ///
-/// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
+/// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`. A file without a first line, in which there
+/// are only JSON objects, counts as begun by hand; the first write copies it to `….damaged-<time>`, as it may be another program's.
 ///
 /// *Fork.* In a forked child a store of the parent's throws `.forked`. Open the file again in the child, where it isn't watched.
 public final class FilePreferenceStore: ErrorReporter {
