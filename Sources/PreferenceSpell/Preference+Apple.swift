@@ -12,10 +12,6 @@
   extension Preference.Projection {
     /// The preference as a SwiftUI binding: a control reads it and assigns it.
     ///
-    /// ```swift
-    /// Toggle("Verbose", isOn: settings.$verbose.binding)
-    /// ```
-    ///
     /// A view whose `body` reads the binding is updated when the value changes, in this process or another: the read is tracked by the
     /// Observation framework.
     public var binding: Binding<Value> {
@@ -28,10 +24,6 @@
 #if canImport(Combine)
   extension Preference.Projection {
     /// The preference as a Combine publisher: the value now, then each value it changes to, in this process or another.
-    ///
-    /// ```swift
-    /// settings.$launches.publisher.sink { label.text = "\($0)" }
-    /// ```
     ///
     /// The first value is published within the subscription, later ones on the main queue. A slow subscriber gets the latest
     /// value instead of all those between. No two values in a row are equal.

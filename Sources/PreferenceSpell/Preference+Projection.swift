@@ -32,13 +32,9 @@ extension Preference {
     /// Assigns, with an error if an assignment to the property would only leave one in ``error``.
     ///
     /// - Throws: What the store throws; the value is then what it was before.
-    public func set(_ value: Value) throws(PreferenceError) { try cache.write(value) }
+    public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: value) }
 
     /// Changes the value with no other writer in between, in this process or another, unlike a `+=`.
-    ///
-    /// ```swift
-    /// try settings.$launches.update { $0 += 1 }
-    /// ```
     ///
     /// It is one transaction of the store: the body runs once, and nothing is written if it throws.
     ///
@@ -61,10 +57,6 @@ extension Preference {
     ///
     /// No two in a row are equal. A slow reader gets the latest value instead of all those between. The sequence ends when its
     /// task is cancelled.
-    ///
-    /// ```swift
-    /// for await launches in settings.$launches.values { print(launches) }
-    /// ```
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
 
     /// A part of the value, by its name.
@@ -130,11 +122,6 @@ extension Preference {
 }
 
 /// What `$property` offers, for a plain constant, which has no `$`; ``Projection`` says more of each.
-///
-/// ```swift
-/// enum Settings { static let launches = Preference("launches", default: 0) }
-/// try Settings.launches.update { $0 += 1 }
-/// ```
 extension Preference {
   private var projection: Projection { Projection(cache: constantCache) }
 

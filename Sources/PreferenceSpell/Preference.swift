@@ -40,8 +40,12 @@ public import SpellRegistry
   /// The same, to be read without retaining it; `resolver` keeps it.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
-  private init(_ declaration: PreferenceDeclaration<Value>, isConstant: Bool = false) {
-    self.declaration = declaration
+  private init(
+    at place: SourcePlace, _ key: String?, _ defaultValue: DefaultValue<Value>, _ store: (any PreferenceStore)? = nil,
+    _ formerKeys: [FormerPreferenceKey] = [], isConstant: Bool = false
+  ) {
+    declaration = PreferenceDeclaration(
+      place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys)
     resolver = PreferenceResolver(registry: isConstant ? nil : .current)
     unretainedResolver = Unmanaged.passUnretained(resolver)
   }
@@ -61,22 +65,15 @@ public import SpellRegistry
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      PreferenceDeclaration(
-        place: place, key: key, defaultValue: .constant(defaultValue), store: store, formerKeys: formerKeys))
+      at: SourcePlace(fileID: fileID, line: line, column: column), key, .constant(defaultValue), store, formerKeys)
   }
 
   /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
-  ///
-  /// - Parameters:
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
   public init(
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(
-      PreferenceDeclaration(place: place, key: nil, defaultValue: .constant(nil), store: nil, formerKeys: []))
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, .constant(nil))
   }
 
   /// Creates a property whose key and default are chosen in the initializer of the enclosing object.
@@ -87,34 +84,23 @@ public import SpellRegistry
   /// ```
   ///
   /// - Precondition: Another one is assigned before the first use.
-  ///
-  /// - Parameters:
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(
-      PreferenceDeclaration(place: place, key: nil, defaultValue: .missing(place), store: nil, formerKeys: []))
+    self.init(at: place, nil, .missing(place))
   }
 
   /// Creates a property, or a plain constant, with a declared key, which gives it its type and its default.
-  ///
-  /// ```swift
-  /// @Preference(.volume) var volume
-  /// ```
   ///
   /// - Parameters:
   ///   - key: The declared key, whose default is evaluated at each read while the property isn't set.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
   public init(
     _ key: PreferenceKey<Value>, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      PreferenceDeclaration(
-        place: place, key: key.name, defaultValue: .declared(key), store: store, formerKeys: formerKeys))
+      at: SourcePlace(fileID: fileID, line: line, column: column), key.name, .declared(key), store, formerKeys)
   }
 
   /// Creates a property, or a plain constant, that is nil until it is set; assigning nil removes the value.
@@ -123,15 +109,12 @@ public import SpellRegistry
   ///   - key: The key in the store.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      PreferenceDeclaration(
-        place: place, key: key, defaultValue: .constant(nil), store: store, formerKeys: formerKeys))
+      at: SourcePlace(fileID: fileID, line: line, column: column), key, .constant(nil), store, formerKeys)
   }
 
   /// Unavailable: a property that isn't Optional needs a default.
@@ -140,25 +123,18 @@ public import SpellRegistry
 
   /// Creates a plain constant, read and set through ``value``.
   ///
-  /// ```swift
-  /// static let launches = Preference("launches", default: 0)
-  /// ```
-  ///
   /// - Parameters:
   ///   - key: The key in the store.
   ///   - defaultValue: What it reads as until it is set. It is never stored.
   ///   - store: The store; if it is left out, the one registered in the registry that is current at each use.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
   public init(
     _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
   ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(
-      PreferenceDeclaration(
-        place: place, key: key, defaultValue: .constant(defaultValue), store: store, formerKeys: formerKeys),
+      at: SourcePlace(fileID: fileID, line: line, column: column), key, .constant(defaultValue), store, formerKeys,
       isConstant: store == nil)
   }
 
@@ -224,7 +200,7 @@ extension Preference {
   /// The preference as a plain constant has it: a static may be used in many registries.
   var constantCache: PreferenceCache<Value> {
     if declaration.store != nil { return cache(in: nil) }
-    return resolver.currentCache { registry in declaration.cache(in: nil, asking: registry, for: identity) }
+    return resolver.cache(in: .current) { registry in declaration.cache(in: nil, asking: registry, for: identity) }
   }
 }
 

@@ -136,9 +136,6 @@ internal import Synchronization
     }
   }
 
-  /// The changes of the key; of other keys too if the store can't tell them apart.
-  var changes: PreferenceChanges { store.changes(of: key) }
-
   /// Whether the store has a value, readable or not.
   var isSet: Bool {
     unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
@@ -155,7 +152,7 @@ internal import Synchronization
     reportingFailure { () throws(PreferenceError) in
       try refuseUnreadable()
       let before = signal?.version
-      try write(value)
+      try replace(by: value)
       // If this was the only change, the value is readable still.
       if let before, signal?.version == before + 1 { readableVersion.store(before + 1, ordering: .relaxed) }
     }
@@ -171,10 +168,8 @@ internal import Synchronization
 
   func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  func write(_ value: Value) throws(PreferenceError) { try replace(by: value) }
-
   /// Writes a value, or removes it; what former keys have would take its place then, so it goes too.
-  private func replace(by value: Value?) throws(PreferenceError) {
+  func replace(by value: Value?) throws(PreferenceError) {
     if formerKeys.isEmpty, !storesNil {
       if let value { try store.set(value, forKey: key) } else { try store.removeValue(forKey: key) }
     } else {
@@ -256,8 +251,6 @@ internal import Synchronization
       writeToStandardError("Preference \(error)\n")
     #endif
   }
-
-  // MARK: A store that could not be made
 
   /// Takes the place of a cache whose store could not be made.
   func succeed(_ unavailable: PreferenceCache) {

@@ -34,36 +34,30 @@ public import Synchronization
   /// The preference in the store of the registry that was current when the wrapper was made.
   func cache(make: (InitializerRegistry) -> PreferenceCache<Value>) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
-    guard let registry else { return currentCache(make: make) }
-    let new = resolve(in: registry, make)
+    guard let registry else { return cache(in: .current, make: make) }
+    let new = cache(in: registry, make: make)
     guard new.isAvailable else { return new }
     let stored = cache.storeIfNil(new)
     cacheAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
     return stored
   }
 
-  /// The preference in the store of the registry that is current now.
-  func currentCache(make: (InitializerRegistry) -> PreferenceCache<Value>) -> PreferenceCache<Value> {
-    resolve(in: .current, make)
-  }
-
+  /// The preference in the store of that registry.
+  ///
   /// Made outside the lock, since a registered initializer runs; of two that are made at once either will do.
-  private func resolve(
-    in registry: InitializerRegistry, _ make: (InitializerRegistry) -> PreferenceCache<Value>
+  func cache(
+    in registry: InitializerRegistry, make: (InitializerRegistry) -> PreferenceCache<Value>
   ) -> PreferenceCache<Value> {
     let known = resolved.withLock(\.self)
     if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
     let new = make(registry)
     resolved.withLock {
       $0 = Resolved(
-        registry: registry, cache: new, retry: new.isAvailable ? nil : .now + PreferenceResolver.retryPause)
+        registry: registry, cache: new, retry: new.isAvailable ? nil : .now + .milliseconds(100))
     }
     if let known, known.registry === registry, !known.cache.isAvailable { new.succeed(known.cache) }
     return new
   }
-
-  /// For how long a store that could not be made isn't tried again.
-  private static var retryPause: Duration { .milliseconds(100) }
 }
 
 // MARK: Declaration
@@ -164,12 +158,7 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  var isConstant: Bool {
-    switch self {
-    case .constant: true
-    case .declared, .missing: false
-    }
-  }
+  var isConstant: Bool { if case .constant = self { true } else { false } }
 }
 
 // MARK: A store that can't be made

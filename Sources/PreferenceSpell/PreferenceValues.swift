@@ -29,7 +29,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
         // Listens before it looks for a successor again, so that none is missed.
         while cache.latest !== cache {
           cache = cache.latest
-          changes = cache.changes.makeAsyncIterator()
+          changes = cache.store.changes(of: cache.key).makeAsyncIterator()
         }
         let value = cache.value
         if let last, areEqual(last, value) { continue }
@@ -41,7 +41,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 
     /// Listens, and then reads, so that no change falls in between.
     mutating func begin() -> Value {
-      changes = cache.changes.makeAsyncIterator()
+      changes = cache.store.changes(of: cache.key).makeAsyncIterator()
       let value = cache.value
       last = value
       return value
