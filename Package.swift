@@ -37,19 +37,18 @@ let modules: [Module] = [
   ("PreferenceStorage", ["Support"], []),
   ("PreferenceSpell", ["SpellRegistry", "PreferenceStorage", "Support"], ["SpellTesting"]),
   ("LaunchInitializers", ["SpellRegistry", "Support"], ["SpellTesting", "Support"]),
-  ("GraphDrawing", ["SpellRegistry", "Support"], []),
-  ("ProgramCheck", ["SpellRegistry", "GraphDrawing", "Support"], ["SpellTesting", "Spellbook"]),
+  ("SpellDiagnostics", ["SpellRegistry", "Support"], ["SpellTesting", "Spellbook"]),
   (
-    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "ProgramCheck", "Support"],
+    "SpellTesting", ["SpellRegistry", "PreferenceStorage", "SpellDiagnostics", "Support"],
     ["InjectedSpell", "PreferenceSpell", "Support"]
   ),
   (
     "Spellbook",
     [
       "SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceStorage",
-      "PreferenceSpell", "LaunchInitializers", "StandardKeys", "GraphDrawing",
+      "PreferenceSpell", "StandardKeys",
     ],
-    ["SpellTesting"]
+    ["LaunchInitializers", "SpellTesting"]
   ),
 ]
 

@@ -163,18 +163,14 @@ extension InitializerRegistry {
         }
         value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
       } else {
-        func make() throws(InjectionError) -> Value {
-          thread.fields.trace?.noteInitializer()
-          return try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
-            try finishedValue(of: registration, on: thread, at: { point }) {
-              try ValueMemory.value(of: Value.self) {
-                try initializer($0, Resolver(point: point, registry: self), arguments)
-              }
+        thread.observeDependency(on: Service(Value.self))
+        value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
+          try finishedValue(of: registration, on: thread, at: { point }) {
+            try ValueMemory.value(of: Value.self) {
+              try initializer($0, Resolver(point: point, registry: self), arguments)
             }
           }
         }
-        thread.observeDependency(on: Service(Value.self))
-        value = if let trace = thread.fields.trace { try trace.note(registration, make) } else { try make() }
       }
       registration.hooks.callAll(value, at: point)
       hooks.callAll(value, at: point)

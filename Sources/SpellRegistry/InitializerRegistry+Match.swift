@@ -2,9 +2,9 @@
 
 /// What is asked for: a type or, of that type, a declared key.
 @usableFromInline package struct Service: Sendable {
-  @usableFromInline let type: any Any.Type
+  @usableFromInline package let type: any Any.Type
   /// The key; nil for the type itself.
-  @usableFromInline let key: InjectionKeys?
+  @usableFromInline package let key: InjectionKeys?
 
   @inlinable package init(_ type: any Any.Type, key: InjectionKeys? = nil) {
     self.type = type
@@ -15,10 +15,10 @@
   var identifier: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? ObjectIdentifier(type) }
 
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
-  var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
+  package var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
 
   /// The same with the type's module.
-  var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
+  package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
 
   /// What is between a type and the place of its key.
   package static let keyPreposition = " of the key declared at "
@@ -105,6 +105,14 @@ extension InitializerRegistry {
       }
     }
     return nil
+  }
+
+  /// The registration that wins for a service, by a look at every candidate.
+  func provider(
+    of service: Service, containerType: (any AnyObject.Type)?, named name: String?
+  ) -> Match? {
+    registeredMatch(for: service, in: containerType, named: name)
+      ?? service.key.map { defaultMatch(for: $0, at: InjectionPoint(service, in: nil)) }
   }
 
   /// The registration of a key for which nothing is registered: its own, which is kept in the outermost of the registries
@@ -231,44 +239,16 @@ extension Resolver {
   }
 }
 
-/// A registration, and the registry that its initializer's dependencies come from.
-struct ResolvedRegistration: Identifiable {
+/// A registration and a registry, as a key of what belongs to both.
+struct ResolvedRegistration {
   struct ID: Hashable {
     let storage: ObjectIdentifier
     let registry: ObjectIdentifier
   }
-
-  let storage: RegistrationStorage
-  let registry: InitializerRegistry
-
-  /// - Parameters:
-  ///   - storage: A registration of `owner`.
-  ///   - owner: The registry that it is in.
-  ///   - asked: The registry that is asked for the value; what `owner` keeps, it makes from its own.
-  init(_ storage: RegistrationStorage, of owner: InitializerRegistry, asked: InitializerRegistry) {
-    self.storage = storage
-    registry = storage.lifetime.isShared ? owner : asked
-  }
-
-  var id: ID { ID(storage: ObjectIdentifier(storage), registry: ObjectIdentifier(registry)) }
-  var typeName: String { storage.service.name }
-  var dependencies: [ResolvedRegistration] { storage.dependencies.compactMap { registry.provider(of: Service($0)) } }
 }
 
 extension InitializerRegistry {
-  /// The registration that serves a dependency, which is asked for with no name.
-  func provider(of service: Service) -> ResolvedRegistration? {
-    match(for: service, named: .none, inContainer: false, on: ThreadState.current) {
-      InjectionPoint(service, in: nil)
-    }.map { ResolvedRegistration($0.registration, of: $0.owner, asked: self) }
-  }
-
   /// The registrations of this registry and its parents, without those that are overridden, in order.
-  var reachableRegistrations: [ResolvedRegistration] {
-    reachable(\.registrations).map { ResolvedRegistration($0.registration, of: $0.owner, asked: self) }
-  }
-
-  /// The same of a part of each registry's registrations.
   func reachable(
     _ part: (InitializerRegistry) -> [RegistrationStorage]
   ) -> [(registration: RegistrationStorage, owner: InitializerRegistry)] {
@@ -285,6 +265,6 @@ extension InitializerRegistry {
 
   /// The types of all registrations, with where they are, for other modules' diagnoses.
   package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
-    reachableRegistrations.map { ($0.storage.type, $0.storage.place) }
+    reachable(\.registrations).map { ($0.registration.type, $0.registration.place) }
   }
 }

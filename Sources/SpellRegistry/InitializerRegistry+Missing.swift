@@ -24,7 +24,7 @@ extension InitializerRegistry {
     guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: Service(type))
     else { return nil }
     return """
-      The registry that was asked isn't the current one, in which it is registered at \(provider.storage.place). A property \
+      The registry that was asked isn't the current one, in which it is registered at \(provider.record.place). A property \
       asks the registry in which its object was made, and a value that is kept gets its dependencies from the registry \
       that keeps it. Make the object inside `registry.run { … }`, or give it a scope that isn't kept; to ask the current \
       registry at each read, write @Injected(.everyRead).
@@ -33,7 +33,7 @@ extension InitializerRegistry {
 
   private func nearMatches(_ type: any Any.Type, named name: String?) -> [String] {
     let wanted = TypeName.of(type)
-    let registrations = reachableRegistrations.map(\.storage)
+    let registrations = reachable(\.registrations).map(\.registration)
     let others = registrations.compactMap { registration -> String? in
       let isUnlimited = registration.key.isUnlimited && registration.service.key == nil && registration.type != type
       if isUnlimited && !registration.key.servesSupertypes && registration.serves(Service(type)) {
@@ -63,7 +63,7 @@ extension InitializerRegistry {
 
 extension RegistrationStorage {
   /// The registration in a few words: `Clock in Page named "backup"`.
-  var summary: String {
+  package var summary: String {
     var words = [service.name]
     if let container = key.container {
       words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")

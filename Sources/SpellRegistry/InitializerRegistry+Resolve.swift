@@ -93,11 +93,6 @@ extension InitializerRegistry {
     on thread: CurrentThread, at point: () -> InjectionPoint
   ) throws(InjectionError) -> Value {
     thread.observeDependency(on: Service(Value.self, key: match.registration.service.key))
-    if let recording = thread.fields.trace {
-      return try recording.note(match.registration) { () throws(InjectionError) in
-        try keptOrMadeValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
-      }
-    }
     return try keptOrMadeValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
   }
 
@@ -167,7 +162,6 @@ extension InitializerRegistry {
     if registration.isInstance, let instance = try? registration.newValue(of: Value.self, with: resolver) {
       return instance
     }
-    thread.fields.trace?.noteInitializer()
     return try runInitializer(
       of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread,
       at: point

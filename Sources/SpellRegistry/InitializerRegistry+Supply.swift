@@ -107,7 +107,7 @@ extension InitializerRegistry {
     for service: Service, named name: RequestedName, inContainer: Bool, on thread: CurrentThread,
     copying copy: (ValueMemory) -> Void
   ) -> Look {
-    if hooks.areUsed || thread.fields.trace != nil { return .other(nil) }
+    if hooks.areUsed { return .other(nil) }
     var (isCopied, makesAtOnce) = (false, false)
     let match = winner(for: service, named: name, inContainer: inContainer, on: thread) {
       if $0.hooks.areUsed { return false }

@@ -157,7 +157,7 @@ public final class InitializerRegistry: Sendable {
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   /// Every registration here, in order.
-  var registrations: [RegistrationStorage] { ThreadState.current.read { table.all } }
+  package var registrations: [RegistrationStorage] { ThreadState.current.read { table.all }.filter { !$0.isDefault } }
 
   /// This registry, its parent, its parent's parent.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }

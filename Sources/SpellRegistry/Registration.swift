@@ -149,7 +149,7 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   }
 
   /// The name as it is written in source.
-  var source: String {
+  package var source: String {
     switch self {
     case .equal(let name): "\"\(name)\""
     case .containing(let part): ".containing(\"\(part)\")"

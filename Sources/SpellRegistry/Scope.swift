@@ -47,7 +47,7 @@ extension Scope where Value: Sendable {
   public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }
 
-enum ScopeLifetime: Sendable {
+package enum ScopeLifetime: Sendable {
   case unique
   case graph
   case singleton
@@ -58,7 +58,7 @@ enum ScopeLifetime: Sendable {
   var isWeak: Bool { if case .weak = self { true } else { false } }
 
   /// Whether the registration keeps one value for every asker.
-  var isShared: Bool {
+  package var isShared: Bool {
     switch self {
     case .unique, .graph: false
     case .singleton, .weak, .cached: true
@@ -81,7 +81,7 @@ extension Scope {
 }
 
 extension ScopeLifetime: CustomStringConvertible {
-  var description: String {
+  package var description: String {
     switch self {
     case .unique: "unique"
     case .graph: "graph"

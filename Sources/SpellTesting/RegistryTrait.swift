@@ -1,6 +1,6 @@
 public import PreferenceStorage
 // A test that imports SpellTesting can check the whole program.
-@_exported public import ProgramCheck
+@_exported public import SpellDiagnostics
 public import SpellRegistry
 internal import Support
 public import Testing

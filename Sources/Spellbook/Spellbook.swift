@@ -1,9 +1,7 @@
 // One import for every module but the test support.
 
 @_exported public import FinalSpell
-@_exported public import GraphDrawing
 @_exported public import InjectedSpell
-@_exported public import LaunchInitializers
 @_exported public import LazySpell
 @_exported public import PartialSpell
 @_exported public import PreferenceSpell

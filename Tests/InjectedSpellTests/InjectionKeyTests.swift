@@ -134,12 +134,14 @@ struct InjectionKeyTests {
 
   @Test("is distinguished in the graph and in errors by where it is declared")
   func diagnosed() throws {
-    _ = Tower().bell
-    _ = Tower().otherBell
-    let nodes = registry.graph().nodes.map(\.type).filter { $0.contains("Bell") }
+    let graph = try registry.graph {
+      _ = Tower().bell
+      _ = Tower().otherBell
+      _ = try registry.resolve(.sentence)
+    }
+    let nodes = graph.nodes.map(\.type).filter { $0.contains("Bell") }
     #expect(nodes.count == 2 && nodes.allSatisfy { $0.contains("InjectionKeyTests.swift:") })
-    _ = try registry.resolve(.sentence)
-    #expect(registry.graph().edges.count == 1)
+    #expect(graph.edges.count == 1)
     struct Broken: Error {}
     registry.register(.word) { throw Broken() }
     let error = try #require(throws: InjectionError.self) { try registry.resolve(.sentence) }

@@ -126,19 +126,4 @@ import Testing
     #expect(error?.description.contains(advice) == true, "\(error.map { "\($0)" } ?? "")")
   }
 
-  @Test("a trace and the graph know of requests with arguments, and of lists")
-  func observed() throws {
-    registry.register { Clock() }
-    registry.register(Network.self, arguments: Int.self) { resolver, _ in Network(clock: try resolver.resolve()) }
-    registry.register(String.self) {
-      "\(try $0.resolve(Network.self, arguments: 1)) \(try $0.resolveAll(Clock.self).count)"
-    }
-    let trace = try registry.trace { try registry.resolve(String.self) }.trace
-    #expect(trace.steps.map(\.service) == ["String"])
-    #expect(trace.steps[0].steps.map(\.service) == ["Network", "Clock"])
-    #expect(trace.steps[0].steps[0].steps.map(\.service) == ["Clock"])
-    #expect(trace.steps[0].steps[0].isMade)
-    let edges = registry.graph().edges.map { "\($0.from) > \($0.to)" }
-    #expect(Set(edges) == ["Network > Clock", "String > Network", "String > Clock"])
-  }
 }

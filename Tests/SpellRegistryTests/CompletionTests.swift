@@ -121,36 +121,6 @@ struct DecorationTests {
   }
 }
 
-@Suite("A trace")
-struct TraceTests {
-  @Test("is a tree of requests, which tells what was made and what was kept")
-  func tree() throws {
-    let registry = InitializerRegistry()
-    registry.register(Int.self, scope: .singleton) { 7 }
-    registry.register(String.self) { try "\($0.resolve(Int.self)) \($0.resolve(Int.self))" }
-    let (text, trace) = try registry.trace { try registry.resolve(String.self) }
-    #expect(text == "7 7")
-    let step = try #require(trace.steps.first)
-    #expect(trace.steps.count == 1 && step.service == "String" && step.isMade)
-    #expect(step.steps.map(\.service) == ["Int", "Int"])
-    #expect(step.steps.map(\.isMade) == [true, false])
-    #expect(step.place.hasPrefix("SpellRegistryTests/CompletionTests.swift:"))
-    #expect(trace.description.contains("\n  Int: kept"))
-    #expect(try registry.trace { try registry.resolve(Int.self) }.trace.steps.count == 1)
-  }
-
-  @Test("notes what failed, too, and nothing after its end")
-  func failure() throws {
-    struct Failure: Error {}
-    let registry = InitializerRegistry()
-    registry.register(Int.self) { throw Failure() }
-    let trace = registry.trace { try? registry.resolve(Int.self) }.trace
-    #expect(trace.steps.map(\.service) == ["Int"])
-    _ = try? registry.resolve(Int.self)
-    #expect(trace.steps.count == 1)
-  }
-}
-
 extension PropertyName { fileprivate static let backup: PropertyName = "backup" }
 
 @Suite("A registry that is asked what it has")

@@ -235,15 +235,4 @@ private final class Box<Content: Sendable>: Sendable {}
     #expect(try child.resolve(Int?.self) == 2)
   }
 
-  @Test("a kept value that an initializer asks for is in the graph")
-  func observed() throws {
-    registry.register(Clock.self, scope: .singleton) { Clock() }
-    _ = try registry.resolve(Clock.self)
-    registry.register(Int.self) { resolver in
-      _ = try resolver.resolve(Clock.self)
-      return 1
-    }
-    _ = try registry.resolve(Int.self)
-    #expect(registry.graph().edges.contains { $0.from == "Int" && $0.to == "Clock" })
-  }
 }

@@ -106,7 +106,6 @@ import Testing
       _ = try? registry.resolve(Network.self)
       _ = try? registry.resolve(Int.self)
       _ = try? registry.resolve(Ticket.self)
-      _ = registry.validate()
       final class Page { @Spell var network: Network }
       _ = registry.run { Page() }.network
     }

@@ -1,4 +1,6 @@
 import Foundation
+import LaunchInitializers
+import SpellDiagnostics
 import Spellbook
 import Testing
 

@@ -10,20 +10,20 @@ internal import Synchronization
   // among 10,000 registrations").
 
   /// Whether it is a declared key's own, which comes after all that is registered.
-  let isDefault: Bool
+  package let isDefault: Bool
   /// Whether it keeps no value, and makes each by an initializer that takes nothing but a resolver.
   private let isPlain: Bool
   private let hasAdditions = Atomic(false)
   /// What it serves, as the key below says.
-  let service: Service
+  package let service: Service
   let making: Making
   let hooks = Hooks()
   /// What the registration keeps for every asker, if its scope says so.
   let kept: KeptValue
   package let key: RegistrationKey
-  let place: SourcePlace
+  package let place: SourcePlace
   /// Counts up with each registration in the process: the larger, the newer.
-  let age: UInt64
+  package let age: UInt64
   /// The registration that this one stands in for and that comes back when this one is withdrawn.
   var former: RegistrationStorage?
   /// What follows the initializer.
@@ -52,17 +52,13 @@ internal import Synchronization
 
   package var type: any Any.Type { service.type }
   /// The registration as a step of an error's path.
-  var step: InjectionStep { InjectionStep(service, registration: place) }
-  var lifetime: ScopeLifetime { kept.lifetime }
+  package var step: InjectionStep { InjectionStep(service, registration: place) }
+  package var lifetime: ScopeLifetime { kept.lifetime }
   /// The scope as a person would say it: `singleton`, `cached in session, expiring after 5.0 seconds`.
-  var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
+  package var scopeName: String { lifetime.description + (kept.expiry.map { ", expiring after \($0)" } ?? "") }
 
   /// What the initializer has asked for so far.
   let observed = ObservedServices()
-  /// That, without its known dependencies.
-  var observedDependencies: [Service] {
-    observed.all.filter { service in service.key != nil || !dependencies.contains { $0 == service.type } }
-  }
 
   /// Whether the value's type is an Optional; kept once known, since the runtime takes its time to say so.
   ///
@@ -100,9 +96,9 @@ internal import Synchronization
   var makesAtOnce: Bool { isPlain && !hasWorkToDoAfterInitializer }
 
   /// Whether it gives an instance that was there before.
-  var isInstance: Bool { making.isInstance }
+  package var isInstance: Bool { making.isInstance }
   /// What an autowired initializer takes, known before it runs.
-  var dependencies: [any Any.Type] { making.dependencies }
+  package var dependencies: [Service] { making.dependencies.map { Service($0) } }
 
   /// The values that it keeps for arguments, if it takes any.
   private var variants: ArgumentVariants? {
@@ -178,7 +174,7 @@ package struct RegistrationKey: Hashable, Sendable {
 /// The class of containers that a registration is for.
 package struct ClassConstraint: Hashable, Sendable {
   package let type: any AnyObject.Type
-  let subclasses: Bool
+  package let subclasses: Bool
   private let isSuperclass: @Sendable (any AnyObject.Type) -> Bool
 
   init<Container: AnyObject>(_ type: Container.Type, subclasses: Bool) {

@@ -18,8 +18,6 @@ internal import Synchronization
   var runningHooks: [RunningHook] = []
   /// What is to be called when the resolution under way has ended; only the thread itself uses it.
   var completions: [() -> Void] = []
-  /// What notes the resolutions of the thread; only the thread itself uses it.
-  var trace: ResolutionTrace.Recording?
   /// The address below which too little of the thread's stack is left to make anything.
   let stackLimit: UInt
   /// Whether the thread is in ``CurrentThread/read(_:)``.

@@ -1,3 +1,4 @@
+import SpellDiagnostics
 import SpellRegistry
 import Testing
 
@@ -25,9 +26,9 @@ import Testing
         App (singleton) holds Session (cached in session) for longer than its scope keeps it. Give App a shorter scope \
         or Session a longer one, or let App ask its resolver when it needs one.
           Path: App → Page → Session
-            App: registered at SpellRegistryTests/OverlapTests.swift:\(line)
-            Page: registered at SpellRegistryTests/OverlapTests.swift:\(line + 1)
-            Session: registered at SpellRegistryTests/OverlapTests.swift:\(line + 2)
+            App: registered at SpellDiagnosticsTests/OverlapTests.swift:\(line)
+            Page: registered at SpellDiagnosticsTests/OverlapTests.swift:\(line + 1)
+            Session: registered at SpellDiagnosticsTests/OverlapTests.swift:\(line + 2)
         """)
   }
 

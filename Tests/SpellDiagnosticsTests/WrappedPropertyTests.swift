@@ -1,9 +1,10 @@
-import ProgramCheck
 import Spellbook
 import Testing
 
+@testable import SpellDiagnostics
+
 @Suite("The wrapped properties of a program", .enabled(if: WrappedProperty.isSupported)) struct WrappedPropertyTests {
-  let properties = WrappedProperty.all(inModules: "ProgramCheckTests")
+  let properties = WrappedProperty.all(inModules: "SpellDiagnosticsTests")
 
   private func property(_ description: String) throws -> WrappedProperty {
     try #require(properties.first { $0.description == description }, "\(properties)")
@@ -27,7 +28,7 @@ import Testing
   @Test("tell their own type, their container and its module")
   func facts() throws {
     let courier = try property("Office.courier")
-    #expect(courier.name == "courier" && courier.module == "ProgramCheckTests")
+    #expect(courier.name == "courier" && courier.module == "SpellDiagnosticsTests")
     func isType(_ type: any Any.Type, _ other: any Any.Type) -> Bool { type == other }
     #expect(isType(courier.valueType, (any Courier).self) && isType(courier.containerType, Office.self))
     #expect(isType(try property("Window.lamp").valueType, Lamp?.self))
@@ -52,7 +53,7 @@ import Testing
   @Test("are those of the modules that are named, or of all")
   func modules() {
     #expect(WrappedProperty.all(inModules: "NoSuchModule").isEmpty)
-    #expect(WrappedProperty.all(inModules: "NoSuchModule", "ProgramCheckTests").count == properties.count)
+    #expect(WrappedProperty.all(inModules: "NoSuchModule", "SpellDiagnosticsTests").count == properties.count)
     #expect(Set(WrappedProperty.all().map(\.description)).isSuperset(of: properties.map(\.description)))
   }
 
@@ -60,18 +61,8 @@ import Testing
   func threads() async {
     let names = properties.map(\.description)
     await withTaskGroup(of: [String].self) { group in
-      for _ in 0..<8 { group.addTask { WrappedProperty.all(inModules: "ProgramCheckTests").map(\.description) } }
+      for _ in 0..<8 { group.addTask { WrappedProperty.all(inModules: "SpellDiagnosticsTests").map(\.description) } }
       for await others in group { #expect(others == names) }
     }
-  }
-
-  @Test("of generic types are listed apart, with the reason")
-  func hidden() throws {
-    let types = WrappedProperty.hiddenTypes(inModules: "ProgramCheckTests")
-    #expect(types.map(\.name).sorted() == ["Generic", "Generic.Nested"])
-    let generic = try #require(types.first { $0.name == "Generic" })
-    #expect(generic.reason == .generic && generic.module == "ProgramCheckTests" && generic.propertyNames == ["item"])
-    #expect(generic.description == "item of ProgramCheckTests.Generic: not checked, since the type is generic.")
-    #expect(WrappedProperty.hiddenTypes(inModules: "NoSuchModule").isEmpty)
   }
 }

@@ -1,4 +1,4 @@
-public import SpellRegistry
+internal import SpellRegistry
 internal import Support
 
 // MARK: Text

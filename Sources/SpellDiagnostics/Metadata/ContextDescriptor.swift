@@ -5,13 +5,8 @@
 /// to the fields' descriptor.
 struct ContextDescriptor: Hashable {
   enum Kind: UInt32 {
-    case module = 0
-    case `extension` = 1
-    case anonymous = 2
-    case `protocol` = 3
     case `class` = 16
     case `struct` = 17
-    case `enum` = 18
   }
 
   let address: UInt
@@ -26,6 +21,7 @@ struct ContextDescriptor: Hashable {
     address = metadata.load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: UInt.self) & ~1
   }
 
+  /// Whether the type is a class or a struct; nil for everything else.
   func kind(in memory: ReadableMemory) -> Kind? { flags(in: memory).flatMap { Kind(rawValue: $0 & 0x1F) } }
 
   /// Whether the type, or one that it is declared in, has generic parameters.
@@ -40,17 +36,9 @@ struct ContextDescriptor: Hashable {
     memory.target(ofPointerAt: address + 8).flatMap { memory.text(at: $0) }
   }
 
-  /// Where the name of the type stands that an extension extends.
-  func extendedType(in memory: ReadableMemory) -> UInt? { memory.target(ofPointerAt: address + 8) }
-
   /// The stored properties of a class or a struct; nil if the program was built without reflection metadata.
   func fields(in memory: ReadableMemory) -> FieldDescriptor? {
     memory.target(ofPointerAt: address + 16).flatMap { FieldDescriptor(at: $0, in: memory) }
-  }
-
-  /// How many stored properties a class or a struct declares.
-  func fieldCount(in memory: ReadableMemory) -> UInt32 {
-    memory.word(at: address + (kind(in: memory) == .struct ? 20 : 36)) ?? 0
   }
 
   private func flags(in memory: ReadableMemory) -> UInt32? { memory.word(at: address) }

@@ -1,4 +1,4 @@
-@testable import ProgramCheck
+@testable import SpellDiagnostics
 import SpellRegistry
 import TestSupport
 import Testing
@@ -9,8 +9,9 @@ import Testing
     let image = Image()
     let listing = image.listing(image.memory())
     let property = try #require(listing.properties.first)
-    #expect(listing.properties.count == 1 && listing.hiddenTypes.isEmpty)
-    #expect(property.description == "Page.title" && property.wrapper == "Wrapper" && property.module == "App")
+    #expect(listing.properties.count == 1)
+    #expect(property.description == "Sample<Swift.Int>.title" && property.wrapper == "Wrapper")
+    #expect(property.module == "SpellDiagnosticsTests")
     #expect(ObjectIdentifier(property.valueType) == ObjectIdentifier(Int.self))
   }
 
@@ -31,7 +32,7 @@ import Testing
       for value in [0, 1, 0x7F, 0x80, 0xFE, 0xFF, intact &+ 1, intact ^ 0x10] {
         image.bytes[index] = value
         let listing = image.listing(memory)
-        if listing.properties.first?.description != "Page.title" { changed += 1 }
+        if listing.properties.first?.description != "Sample<Swift.Int>.title" { changed += 1 }
       }
       image.bytes[index] = intact
     }
@@ -60,7 +61,7 @@ import Testing
     }
     for index in 4..<8 { image.bytes[(place ?? 0) + index] = 0xFF }
     #expect(place != nil)
-    #expect(image.listing(image.memory()).properties.first?.description == "Page.title")
+    #expect(image.listing(image.memory()).properties.first?.description == "Sample<Swift.Int>.title")
   }
 }
 

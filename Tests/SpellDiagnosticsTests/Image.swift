@@ -1,4 +1,4 @@
-@testable import ProgramCheck
+@testable import SpellDiagnostics
 import SpellRegistry
 
 /// An image's metadata for one class with one wrapped property, laid out as the compiler lays it out.

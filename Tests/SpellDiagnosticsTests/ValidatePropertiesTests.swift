@@ -1,11 +1,12 @@
-import ProgramCheck
 import SpellTesting
 import Spellbook
 import Testing
 
+@testable import SpellDiagnostics
+
 @Suite("The check of a program's properties", .enabled(if: WrappedProperty.isSupported), .registry)
 struct ValidatePropertiesTests {
-  let properties = WrappedProperty.all(inModules: "ProgramCheckTests")
+  let properties = WrappedProperty.all(inModules: "SpellDiagnosticsTests")
   var registry: InitializerRegistry { .current }
 
   private func missing(in registry: InitializerRegistry = .current) -> Set<String> {
@@ -140,7 +141,7 @@ private struct PartialErrorForTests: Error {}
 
 @Suite("The graph of a program's properties", .enabled(if: WrappedProperty.isSupported), .registry)
 struct PropertyGraphTests {
-  let properties = WrappedProperty.all(inModules: "ProgramCheckTests")
+  let properties = WrappedProperty.all(inModules: "SpellDiagnosticsTests")
   var registry: InitializerRegistry { .current }
 
   @Test("shows who needs what, and what is missing")

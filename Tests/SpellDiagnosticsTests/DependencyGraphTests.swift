@@ -1,3 +1,4 @@
+import SpellDiagnostics
 import SpellRegistry
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     let nodes = registry.graph().nodes
     #expect(nodes.map(\.type) == ["Network", "Checkout", "any Tracker", "Int", "Clock"])
     #expect(nodes.map(\.scope) == ["singleton", "cached in session", "weak", "graph", nil])
-    #expect(nodes[0].place == "SpellRegistryTests/DependencyGraphTests.swift:\(line)")
+    #expect(nodes[0].place == "SpellDiagnosticsTests/DependencyGraphTests.swift:\(line)")
     #expect(nodes[4].place == nil)
   }
 
@@ -27,6 +28,25 @@ import Testing
     let edges = registry.graph().edges.map { "\($0.from) > \($0.to)" }
     #expect(
       edges == ["Network > Clock", "Checkout > Network", "Checkout > Clock", "Array<Clock> > Clock"])
+  }
+
+  @Test("an initializer of one to five parameters tells what it needs before it runs")
+  func parameters() throws {
+    registry.register([Int].self, autowire: { (a: Int) in [a] })
+    registry.register([String].self, autowire: { (a: Int, b: String) in ["\(a)", b] })
+    registry.register([Bool].self, autowire: { (a: Int, b: String, c: Bool) in [a == 1, b == "two", c] })
+    registry.register(
+      [Int: Bool].self, autowire: { (a: Int, b: String, c: Bool, d: Int) in [a: b == "two", d + 1: c] })
+    registry.register(
+      [Int: Int].self,
+      autowire: { (a: Int, b: String, c: Bool, d: [Int], e: Int) in [a: b.count, d[0] + e: c ? 1 : 0] })
+    let edges = registry.graph().edges
+    for (type, needs) in [
+      ("Array<Int>", ["Int"]), ("Array<String>", ["Int", "String"]), ("Array<Bool>", ["Int", "String", "Bool"]),
+      ("Dictionary<Int, Bool>", ["Int", "String", "Bool"]),
+      ("Dictionary<Int, Int>", ["Int", "String", "Bool", "Array<Int>"]),
+    ] { #expect(edges.filter { $0.from == type }.map(\.to) == needs) }
+    #expect(edges.allSatisfy { !$0.isObserved })
   }
 
   @Test("an Optional dependency leads to what serves it")
@@ -54,10 +74,10 @@ import Testing
     let graph = registry.graph()
     #expect(graph.nodes.count == 3)
     let missing = try #require(graph.nodes.first { $0.scope == nil })
-    #expect(missing.type == "SpellRegistryTests.Clock")
+    #expect(missing.type == "SpellDiagnosticsTests.Clock")
     #expect(graph.edges.map(\.to) == [missing.type])
     let text = try #require(registry.error(resolving: Clock.self)).description
-    #expect(text.contains("Another type of that name, SpellRegistryTests.DependencyGraphTests."), "\(text)")
-    #expect(text.contains("asked for is SpellRegistryTests.Clock."), "\(text)")
+    #expect(text.contains("Another type of that name, SpellDiagnosticsTests.DependencyGraphTests."), "\(text)")
+    #expect(text.contains("asked for is SpellDiagnosticsTests.Clock."), "\(text)")
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GraphDrawing
+@testable import SpellDiagnostics
 
 @Suite("A layered layout") struct LayeredLayoutTests {
   @Test("puts each box above those that its lines lead to, and none over another")

@@ -1,3 +1,4 @@
+import SpellDiagnostics
 import SpellRegistry
 import TestSupport
 import Testing
@@ -79,6 +80,44 @@ private final class C: Sendable { init(_: A) {} }
     #expect(registry.validate().map(\.code) == [.cycle])
   }
 
+  @Test("a cycle's error says where to break it")
+  func cycleAdvice() throws {
+    registry.register(Int.self, autowire: { (text: String) in text.count })
+    registry.register(String.self, autowire: { (number: Int) in "\(number)" })
+    let error = try #require(registry.validate().first)
+    #expect(error.description.contains("Let String declare it as a property"), "\(error)")
+    #expect(error.description.contains("@Injected var property: Int"), "\(error)")
+  }
+
+  @Test("a need that is never ready is told, with the line to write", arguments: [Scope<Clock>.unique, .graph])
+  func neverReady(scope: Scope<Clock>) throws {
+    registry.registerAsync(Clock.self, scope: scope) { _ in Clock() }
+    registry.register(Network.self, autowire: Network.init)
+    #expect(registry.error(resolving: Network.self)?.code == .notReady)
+    let error = try #require(registry.validate().first)
+    #expect(error.code == .notReady && error.path == ["Network", "Clock"])
+    #expect(error.description.contains("registry.registerAsync(Clock.self, scope: .singleton) { … }"), "\(error)")
+  }
+
+  @Test("a need that is ready once it was awaited is fine")
+  func readyLater() async throws {
+    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+    registry.register(Network.self, autowire: Network.init)
+    #expect(registry.validate().isEmpty)
+    _ = try await registry.resolveAsync(Clock.self)
+    _ = try registry.resolve(Network.self)
+  }
+
+  @Test("a key's own initializer is checked if the key is given, unless something is registered for the key")
+  func keys() throws {
+    #expect(registry.validate().isEmpty)
+    let errors = registry.validate(keys: .wired, .plain)
+    #expect(errors.map(\.code) == [.notRegistered] && errors.map(\.path) == [["Network", "Clock"]])
+    #expect(errors.first?.description.contains("of the key declared at") == true)
+    registry.register(.wired) { Network(clock: Clock()) }
+    #expect(registry.validate(keys: .wired).isEmpty)
+  }
+
   @Test("a diamond isn't a cycle")
   func diamond() {
     registry.register { Clock() }
@@ -135,6 +174,11 @@ private final class C: Sendable { init(_: A) {} }
     registry.register(Network.self, scope: .weak, autowire: Network.init)
     #expect(registry.validate().map(\.code) == [.scopeCapture])
   }
+}
+
+extension InjectionKeys {
+  fileprivate static let wired = InjectionKey(autowire: Network.init)
+  fileprivate static let plain = InjectionKey { Clock() }
 }
 
 // Ten thousand types, each of four digits.

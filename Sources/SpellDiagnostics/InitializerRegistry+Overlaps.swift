@@ -1,0 +1,85 @@
+internal import SpellRegistry
+
+// Registrations that meet at one property with nothing but their age to tell them apart.
+
+extension InitializerRegistry {
+  /// The registrations here that can never win, and pairs of them of equal rank.
+  func overlaps() -> [InjectionError] { overlappingNames() + overlappingInstances() + losingInstances() }
+
+  /// Only two names that are contained can overlap at equal rank: other names that are equal replace each other.
+  private func overlappingNames() -> [InjectionError] {
+    let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
+    return groups.values.flatMap { group in
+      group.indices.flatMap { index in group[(index + 1)...].compactMap { overlap(of: group[index], $0) } }
+    }
+  }
+
+  private func overlap(of older: RegistrationRecord, _ newer: RegistrationRecord) -> InjectionError? {
+    guard let mine = older.part, let others = newer.part, older.container == newer.container,
+      older.servesSupertypes == newer.servesSupertypes, older.arguments == newer.arguments
+    else { return nil }
+    if !mine.contains(others) {
+      return others.contains(mine) ? nil : ambiguity(of: older, newer, for: "a name with both parts in it")
+    }
+    return InjectionError(
+      .shadowed, through: [older.step],
+      advice: """
+        The registration of \(older.summary), at \(older.place), can never win: \(newer.summary), at \(newer.place), is \
+        newer and fits every name that it fits. Register the more special one last, or remove it.
+        """)
+  }
+
+  /// Instances of any supertype overlap if two of them serve a dependency that is known.
+  private func overlappingInstances() -> [InjectionError] {
+    let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
+    guard instances.count > 1 else { return [] }
+    var seen: Set<Service> = []
+    let needed = registrations.flatMap(\.dependencies).filter { seen.insert($0).inserted }
+    return needed.compactMap { service in
+      let fitting = instances.filter { $0.serves(service) }
+      guard fitting.count > 1, let provider = provider(serving: service)?.record, provider.servesSupertypes,
+        provider.service != service
+      else { return nil }
+      return ambiguity(of: fitting[fitting.count - 2], fitting[fitting.count - 1], for: service.name)
+    }
+  }
+
+  /// Instances of any supertype that lose to an older registration for exactly a supertype, which they were most likely
+  /// meant to replace.
+  private func losingInstances() -> [InjectionError] {
+    let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
+    if instances.isEmpty { return [] }
+    let plain = reachableProviders.map(\.record).filter { $0.isUnlimited && $0.service.key == nil && !$0.isInstance }
+    return instances.flatMap { instance in
+      plain.filter { $0.age < instance.age && $0.service != instance.service && instance.serves($0.service) }.map {
+        InjectionError(
+          .shadowed, through: [instance.step],
+          advice: """
+            The instance of \(instance.summary), registered at \(instance.place) for any supertype, doesn't serve \
+            \($0.summary): what is registered for exactly that type, at \($0.place), wins. Register the instance for \
+            it: registry.register(instance: … as \(TypeName.of($0.service.type))).
+            """)
+      }
+    }
+  }
+
+  private func ambiguity(
+    of older: RegistrationRecord, _ newer: RegistrationRecord, for property: String
+  ) -> InjectionError {
+    let source = TypeName.source(of: newer.service.type)
+    return InjectionError(
+      .ambiguous, through: [newer.step],
+      advice: """
+        Two registrations are of equal rank for \(property): \(older.summary), at \(older.place), and \(newer.summary), \
+        at \(newer.place). The newer one wins. To say which one you mean, name it or limit it to a class: \
+        registry.register(\(source), named: "…") { … }
+        """)
+  }
+}
+
+extension RegistrationRecord {
+  /// The part of a name that this one is for, in lower case.
+  fileprivate var part: String? {
+    if case .containing(let part)? = name { part.lowercased() } else { nil }
+  }
+}

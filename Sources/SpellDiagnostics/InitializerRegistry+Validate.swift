@@ -1,0 +1,177 @@
+public import SpellRegistry
+
+extension InitializerRegistry {
+  /// Checks the registrations without running anything, and returns every problem at once.
+  ///
+  /// ```swift
+  /// @Test func everythingIsRegistered() { #expect(makeRegistry().validate().isEmpty) }
+  /// ```
+  ///
+  /// | code | problem |
+  /// |---|---|
+  /// | `.notRegistered` | an autowired initializer needs a type for which nothing is registered |
+  /// | `.notReady` | an autowired initializer needs a value that is only ever there for the caller that awaits it |
+  /// | `.cycle` | autowired initializers need each other |
+  /// | `.scopeCapture` | a kept value holds one that should end earlier, or one that a child registry overrides |
+  /// | `.shadowed` | another registration always wins |
+  /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
+  ///
+  /// Only autowired initializers tell what they need: what a closure asks its resolver for isn't known before it runs.
+  /// Checks the registrations of this registry and its parents. The dependencies of a kept value are looked up in the
+  /// registry that keeps it, and those of others in this one.
+  ///
+  /// - Parameter keys: Declared keys to check as well. A key's own initializer isn't known to a registry before it is
+  ///   asked for.
+  /// - Returns: The problems, each with the line to write.
+  public func validate(keys: InjectionKeys...) -> [InjectionError] {
+    let wiring = Wiring(of: self, keys: keys)
+    let errors = wiring.unmetNeeds() + wiring.cycles() + wiring.captures() + lineage.flatMap { $0.overlaps() }
+    // A registration that is asked in a child and in its parent may have the same problem in both.
+    var said: Set<String> = []
+    return errors.filter { said.insert($0.description).inserted }
+  }
+}
+
+extension Wiring {
+  // MARK: Needs
+
+  /// The needs that nothing serves, or only a value that can't be there when it is needed.
+  fileprivate func unmetNeeds() -> [InjectionError] {
+    zip(providers, needs).flatMap { asker, needs in needs.compactMap { problem(of: $0, askedBy: asker) } }
+  }
+
+  private func problem(of need: Need, askedBy asker: Provider) -> InjectionError? {
+    if let provider = need.provider { return unreadiness(of: providers[provider].record, askedBy: asker.record) }
+    if need.service.type is any OptionalValue.Type { return nil }
+    guard asker.registry !== registry, let nearer = registry.provider(serving: need.service)?.record else {
+      return asker.registry.missing(need.service, askedBy: asker.record)
+    }
+    let (source, name) = (TypeName.source(of: need.service.type), need.service.name)
+    return InjectionError(
+      .notRegistered, through: [asker.record.step, InjectionStep(need.service)],
+      advice: """
+        What a parent registry keeps gets its dependencies from there, so the registration of \(name) at \(nearer.place) \
+        doesn't serve it. Register \(name) in the parent: parent.register(\(source)) { … }
+        """)
+  }
+
+  /// The problem of an initializer that can't await and needs a value that is never kept.
+  private func unreadiness(of needed: RegistrationRecord, askedBy asker: RegistrationRecord) -> InjectionError? {
+    guard needed.isAsync, !needed.lifetime.isShared else { return nil }
+    let (source, name) = (TypeName.source(of: needed.service.type), needed.service.name)
+    return InjectionError(
+      .notReady, through: [asker.step, needed.step],
+      advice: """
+        An autowired initializer can't await, and scope .\(needed.scopeName) keeps no value of \(name) for it. Keep the \
+        value, registry.registerAsync(\(source), scope: .singleton) { … }, and await it before \(asker.service.name) is \
+        asked for: try await registry.resolveAsync(\(source))
+        """)
+  }
+
+  // MARK: Cycles
+
+  /// The cycles that a walk along all dependencies meets, each as the path from a type back to it.
+  fileprivate func cycles() -> [InjectionError] {
+    var found: [InjectionError] = []
+    var isFinished = providers.map { _ in false }
+    for start in providers.indices where !isFinished[start] {
+      // A list for a stack: a chain of thousands of dependencies must not overflow the thread's own.
+      var way = [(provider: start, unseen: needs[start][...])]
+      var places = [start: 0]
+      while let last = way.indices.last {
+        guard let need = way[last].unseen.popFirst() else {
+          let done = way.removeLast().provider
+          places[done] = nil
+          isFinished[done] = true
+          continue
+        }
+        guard let next = need.provider else { continue }
+        if let first = places[next] {
+          found.append(cycle(way[first...].map { providers[$0.provider].record }))
+        } else if !isFinished[next] {
+          places[next] = way.count
+          way.append((next, needs[next][...]))
+        }
+      }
+    }
+    return found
+  }
+
+  private func cycle(_ lap: [RegistrationRecord]) -> InjectionError {
+    let first = lap[0].service.name
+    let asker = lap[lap.count - 1].service.name
+    return InjectionError(
+      .cycle, through: (lap + lap.prefix(1)).map(\.step),
+      advice: """
+        Break the cycle where one of them can get the other later. Let \(asker) declare it as a property, which asks when \
+        it is read, in place of the initializer's parameter: @Injected var property: \(first)
+        """)
+  }
+
+  // MARK: Captures
+
+  /// Each value that a registration keeps and that holds, directly or through unique ones, a value of a scope that
+  /// ends earlier, or one that the registry overrides.
+  fileprivate func captures() -> [InjectionError] {
+    providers.indices.filter { providers[$0].record.lifetime.isShared }.flatMap { holder in
+      var found: [InjectionError] = []
+      var seen: Set<Int> = [holder]
+      var ways = [[holder]]
+      while let way = ways.popLast(), let last = way.last {
+        for need in needs[last] {
+          guard let held = need.provider, seen.insert(held).inserted else { continue }
+          let path = (way + [held]).map { providers[$0].record }
+          if let advice = adviceOnScope(path[0], path[path.count - 1]) ?? adviceOnOverride(of: need, path) {
+            found.append(InjectionError(.scopeCapture, through: path.map(\.step), advice: advice))
+          } else if case .unique = providers[held].record.lifetime {
+            ways.append(way + [held])
+          }
+        }
+      }
+      return found
+    }
+  }
+
+  /// The advice on a value that is held for longer than its scope says; nil if it isn't.
+  private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
+    guard holder.outlives(held) else { return nil }
+    let (keeper, kept) = (holder.service.name, held.service.name)
+    return """
+      \(keeper) (\(holder.scopeName)) holds \(kept) (\(held.scopeName)) for longer than its scope keeps it. Give \(keeper) a \
+      shorter scope or \(kept) a longer one, or let \(keeper) ask at each read: @Injected(.everyRead) var property: \(kept)
+      """
+  }
+
+  /// The advice on a value that a parent keeps and that holds another one than this registry would provide.
+  private func adviceOnOverride(of need: Need, _ path: [RegistrationRecord]) -> String? {
+    let (holder, held) = (path[0], path[path.count - 1])
+    guard let override = registry.provider(serving: need.service)?.record, override !== held else { return nil }
+    let (keeper, kept) = (holder.service.name, held.service.name)
+    return """
+      \(keeper) (\(holder.scopeName)) is kept by a parent registry and holds that registry's \(kept), so the registration of \
+      \(kept) at \(override.place) doesn't reach it. Register \(keeper) in the child too: \
+      child.register(\(TypeName.source(of: holder.service.type)), scope: …)
+      """
+  }
+}
+
+extension RegistrationRecord {
+  /// Whether a value of this registration is kept for longer than one of the other should be.
+  fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
+    switch (lifetime, held.lifetime) {
+    case (_, .unique): false
+    case (_, .graph): true
+    case (.singleton, .singleton): isKeptLonger(than: held)
+    case (.singleton, _): true
+    case (.weak, .cached): true
+    case (.weak, .singleton), (.cached, .singleton), (.weak, .weak), (.cached, .weak): isKeptLonger(than: held)
+    case (.cached(let mine), .cached(let others)): mine !== others || isKeptLonger(than: held)
+    default: false
+    }
+  }
+
+  private func isKeptLonger(than held: RegistrationRecord) -> Bool {
+    guard let expiry = held.expiry else { return false }
+    return self.expiry.map { $0 > expiry } ?? true
+  }
+}

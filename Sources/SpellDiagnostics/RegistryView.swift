@@ -1,0 +1,80 @@
+internal import SpellRegistry
+
+// How a registry is seen from this module. The other files ask it for nothing else than what is here, and what the
+// records of registrations tell.
+
+/// A registration, and the registry in which its initializer's dependencies are looked up.
+struct Provider {
+  let record: RegistrationRecord
+  let registry: InitializerRegistry
+
+  /// - Parameters:
+  ///   - record: A registration.
+  ///   - owner: The registry that has it.
+  ///   - asked: The registry that is asked for a value. What `owner` keeps gets its dependencies from `owner`.
+  init(_ record: RegistrationRecord, of owner: InitializerRegistry, asked: InitializerRegistry) {
+    self.record = record
+    registry = record.lifetime.isShared ? owner : asked
+  }
+}
+
+extension Provider: Hashable {
+  static func == (left: Self, right: Self) -> Bool { left.record === right.record && left.registry === right.registry }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(record))
+    hasher.combine(ObjectIdentifier(registry))
+  }
+}
+
+extension InitializerRegistry {
+  /// The registration that serves a request; a key's own initializer counts.
+  func provider(
+    serving service: Service, named name: String? = nil, in container: (any AnyObject.Type)? = nil
+  ) -> Provider? {
+    provider(of: service, named: name, in: container).map { Provider($0.record, of: $0.owner, asked: self) }
+  }
+
+  /// The registrations of this registry and its parents in order, without those that are overridden.
+  var reachableProviders: [Provider] {
+    var nearer: [Service: [RegistrationRecord]] = [:]
+    let reachable = lineage.flatMap { owner -> [Provider] in
+      // Those of one registry don't override each other.
+      let own = owner.registrations.filter { record in
+        nearer[record.service]?.contains { $0.sameProperties(as: record) } != true
+      }
+      for record in own { nearer[record.service, default: []].append(record) }
+      return own.map { Provider($0, of: owner, asked: self) }
+    }
+    return reachable.sorted { $0.record.age < $1.record.age }
+  }
+
+  /// The error for a service that nothing serves here.
+  ///
+  /// - Parameters:
+  ///   - service: The service that is missing.
+  ///   - asker: The registration whose initializer needs it.
+  func missing(_ service: Service, askedBy asker: RegistrationRecord) -> InjectionError {
+    missing(service, asked: InjectionStep(service)).asked(by: asker.step)
+  }
+
+  /// The error for a property that nothing here serves.
+  func missing(_ service: Service, for property: String) -> InjectionError {
+    missing(service, asked: InjectionStep(service, property: property))
+  }
+
+  /// Runs `body` with this registry as the current one, and returns the requests that initializers made meanwhile.
+  func requests<Result>(during body: () throws -> Result) rethrows -> [RequestRecorder.Request] {
+    let recorder = RequestRecorder()
+    _ = try Self.recording(recorder, in: self) { try run(body) }
+    return recorder.requests
+  }
+
+  func requests<Result>(
+    isolation: isolated (any Actor)? = #isolation, during body: () async throws -> Result
+  ) async rethrows -> [RequestRecorder.Request] {
+    let recorder = RequestRecorder()
+    _ = try await Self.recording(recorder, in: self) { try await run(body) }
+    return recorder.requests
+  }
+}

@@ -1,0 +1,30 @@
+import SpellRegistry
+
+// Things to register, for any test.
+
+final class Clock: Sendable {}
+
+final class Ticket: Sendable {
+  let number: Int
+  init(_ number: Int) { self.number = number }
+}
+
+protocol Tracker: AnyObject, Sendable { var label: String { get } }
+
+final class FileTracker: Tracker {
+  let label = "file"
+}
+
+final class Network: Sendable { init(clock: Clock) {} }
+
+final class Checkout: Sendable { init(network: Network, clock: Clock) {} }
+
+extension InitializerRegistry {
+  /// The error that resolving a type ends in, or nil if it succeeds.
+  func error<Value>(resolving _: Value.Type) -> InjectionError? {
+    do throws(InjectionError) {
+      _ = try resolve(Value.self)
+      return nil
+    } catch { return error }
+  }
+}
