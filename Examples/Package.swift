@@ -43,7 +43,8 @@ let package = Package(
       Target.target(name: $0, dependencies: [spellbook], swiftSettings: settings)
     }
     let tests = Target.testTarget(
-      name: "\(example.name)Tests", dependencies: [.byName(name: example.name), spellbook, spellTesting] + library,
+      name: "\(example.name)Tests",
+      dependencies: [.byName(name: example.name), spellbook, launching, spellTesting] + library,
       swiftSettings: settings)
     return [program] + (libraries.map { [$0] } ?? []) + (example.isTested ? [tests] : [])
   } + appModels

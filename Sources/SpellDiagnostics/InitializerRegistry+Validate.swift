@@ -25,10 +25,12 @@ extension InitializerRegistry {
   /// - Returns: The problems, each with the line to write.
   public func validate(keys: InjectionKeys...) -> [InjectionError] {
     let wiring = Wiring(of: self, keys: keys)
-    let errors = wiring.unmetNeeds() + wiring.cycles() + wiring.captures() + lineage.flatMap { $0.overlaps() }
     // A registration that is asked in a child and in its parent may have the same problem in both.
-    var said: Set<String> = []
-    return errors.filter { said.insert($0.description).inserted }
+    var known: Set<[String]> = []
+    let errors = (wiring.unmetNeeds() + wiring.cycles() + wiring.captures()).filter { error in
+      known.insert([error.code.description] + error.steps.map { "\($0.typeName) \($0.registration ?? "")" }).inserted
+    }
+    return errors + lineage.flatMap { $0.overlaps() }
   }
 }
 

@@ -111,7 +111,12 @@ extension InitializerRegistry {
   func provider(
     of service: Service, containerType: (any AnyObject.Type)?, named name: String?
   ) -> Match? {
-    registeredMatch(for: service, in: containerType, named: name)
+    if containerType == nil {
+      return match(
+        for: service, named: name.map { .known($0) } ?? .none, inContainer: false, on: ThreadState.current
+      ) { InjectionPoint(service, named: name, in: nil) }
+    }
+    return registeredMatch(for: service, in: containerType, named: name)
       ?? service.key.map { defaultMatch(for: $0, at: InjectionPoint(service, in: nil)) }
   }
 

@@ -23,7 +23,7 @@ let package = Package(
       name: "Spells",
       dependencies: [
         "Measuring", .product(name: "Spellbook", package: "Spellbook"),
-        .product(name: "Benchmark", package: "benchmark"),
+        .product(name: "LaunchInitializers", package: "Spellbook"), .product(name: "Benchmark", package: "benchmark"),
       ],
       path: "Spells", swiftSettings: settings, plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     // The table that pairs each figure with its baseline.
