@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 ]
 let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook")
 let testing = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
-let programCheck = Target.Dependency.product(name: "ProgramCheck", package: "Spellbook")
+let diagnostics = Target.Dependency.product(name: "SpellDiagnostics", package: "Spellbook")
 let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let launchLifecycle = Target.Dependency.product(name: "LaunchLifecycle", package: "Lifecycle")
@@ -46,12 +46,13 @@ let package = Package(
     .target(
       name: "LinkServer",
       dependencies: [
-        "LinkCore", spellbook, launching, programCheck, launchLifecycle, configuration, hummingbird, http, nio,
+        "LinkCore", spellbook, launching, diagnostics, launchLifecycle, configuration, hummingbird, http, nio,
         lifecycle, logging, metrics,
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, launching, logging, metrics], swiftSettings: settings),
+      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, launching, logging, metrics],
+      swiftSettings: settings),
     // The same service without Spellbook, as the baseline of measure.
     .executableTarget(
       name: "links-by-hand", dependencies: ["LinkCore", hummingbird, http, nio, lifecycle, logging, metrics],

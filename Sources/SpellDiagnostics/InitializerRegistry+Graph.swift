@@ -36,96 +36,81 @@ extension InitializerRegistry {
 
   private func graph(with requests: [RequestRecorder.Request]) -> DependencyGraph {
     let wiring = Wiring(of: self)
-    let roots = wiring.providers[..<wiring.rootCount].map(\.record)
-    let names = GraphNames(
-      roots: roots,
-      services: wiring.providers.map(\.record.service) + wiring.needs.joined().map(\.service)
-        + requests.flatMap { [$0.asker?.service, $0.provider?.service].compactMap(\.self) + [$0.service] })
-    var graph = GraphBuilder()
-    for (_, records) in Dictionary(grouping: roots, by: \.service).sorted(by: { $0.value[0].age < $1.value[0].age }) {
-      graph.add(records, named: names.name(of: records[0]))
-    }
-    for (asker, needs) in zip(wiring.providers, wiring.needs) {
-      for need in needs {
+    let needs = zip(wiring.providers, wiring.needs).flatMap { asker, needs in
+      needs.map { need in
         let provider = need.provider.map { wiring.providers[$0].record }
-        let isOthers = provider == nil && asker.registry !== self
-        graph.connect(asker.record, to: provider, need.service, names, isOthers: isOthers, isObserved: false)
+        return Link(
+          asker: asker.record, provider: provider, service: need.service, isOthers: asker.registry !== self,
+          isObserved: false)
       }
     }
-    for request in requests {
-      if let asker = request.asker {
-        graph.connect(asker, to: request.provider, request.service, names, isOthers: false, isObserved: true)
-      } else if let provider = request.provider {
-        // Not a dependency, but the picture shows what was made.
-        graph.add([provider], named: names.name(of: provider))
-      }
+    let asked = requests.map {
+      Link(asker: $0.asker, provider: $0.provider, service: $0.service, isOthers: false, isObserved: true)
     }
-    return graph.graph
+    return Drawing(roots: wiring.providers[..<wiring.rootCount].map(\.record), links: needs + asked).graph
   }
 }
 
-/// The names that registrations and missing services have in a graph.
-private struct GraphNames {
-  private let roots: Set<ObjectIdentifier>
+/// A request for a service.
+private struct Link {
+  /// The registration whose initializer asks; nil for other code.
+  let asker: RegistrationRecord?
+  /// The registration that serves the request; nil if none does.
+  let provider: RegistrationRecord?
+  let service: Service
+  /// Whether another registry is asked than the one that is drawn.
+  let isOthers: Bool
+  let isObserved: Bool
+}
+
+/// The graph of some registrations and of requests.
+private struct Drawing {
+  private let roots: [RegistrationRecord]
+  private let links: [Link]
+  private let rootIDs: Set<ObjectIdentifier>
   private let rootServices: Set<Service>
   /// The services of each name: if there are several, their modules tell them apart.
   private let meanings: [String: Set<Service>]
 
   /// - Parameters:
   ///   - roots: The registrations that the registry which is drawn reaches first.
-  ///   - services: All that is drawn.
-  init(roots: [RegistrationRecord], services: [Service]) {
-    self.roots = Set(roots.map { ObjectIdentifier($0) })
+  ///   - links: The requests.
+  init(roots: [RegistrationRecord], links: [Link]) {
+    self.roots = roots
+    self.links = links
+    rootIDs = Set(roots.map { ObjectIdentifier($0) })
     rootServices = Set(roots.map(\.service))
-    meanings = Dictionary(grouping: services, by: \.name).mapValues { Set($0) }
+    let others = links.flatMap { [$0.asker?.service, $0.provider?.service ?? $0.service].compactMap(\.self) }
+    meanings = Dictionary(grouping: roots.map(\.service) + others, by: \.name).mapValues { Set($0) }
   }
 
-  func name(of record: RegistrationRecord) -> String {
-    name(of: record.service, isOthers: !roots.contains(ObjectIdentifier(record)))
+  var graph: DependencyGraph {
+    let named = Dictionary(grouping: roots, by: \.service)
+    var nodes = roots.map { root in
+      var node = node(of: root)
+      node.names = named[root.service, default: []].compactMap { $0.name?.source }
+      return node
+    }
+    var edges: [DependencyGraph.Edge] = []
+    for link in links {
+      let asker = link.asker.map(node(of:))
+      // What other code asked for isn't a dependency, but it was created.
+      if asker == nil && link.provider == nil { continue }
+      let needed = link.provider.map(node(of:)) ?? .init(type: name(of: link.service, isOthers: link.isOthers))
+      nodes += [asker, needed].compactMap(\.self)
+      if let asker { edges.append(.init(from: asker.type, to: needed.type, isObserved: link.isObserved)) }
+    }
+    return DependencyGraph(nodes: nodes, edges: edges)
   }
 
-  func name(of service: Service, isOthers: Bool) -> String {
+  private func node(of record: RegistrationRecord) -> DependencyGraph.Node {
+    DependencyGraph.Node(
+      type: name(of: record.service, isOthers: !rootIDs.contains(ObjectIdentifier(record))), scope: record.scopeName,
+      names: record.name.map { [$0.source] } ?? [], place: record.place.description)
+  }
+
+  private func name(of service: Service, isOthers: Bool) -> String {
     let name = meanings[service.name, default: []].count > 1 ? service.qualifiedName : service.name
     return isOthers && rootServices.contains(service) ? "\(name) of another registry" : name
-  }
-}
-
-/// A graph that grows, in which each node and each edge is once.
-struct GraphBuilder {
-  private(set) var graph = DependencyGraph(nodes: [], edges: [])
-  private var named: Set<String> = []
-  private var drawn: Set<[String]> = []
-
-  init(_ graph: DependencyGraph = DependencyGraph(nodes: [], edges: [])) {
-    for node in graph.nodes { add(node) }
-    for edge in graph.edges { add(edge) }
-  }
-
-  mutating func add(_ node: DependencyGraph.Node) {
-    if named.insert(node.type).inserted { graph.nodes.append(node) }
-  }
-
-  mutating func add(_ edge: DependencyGraph.Edge) {
-    if drawn.insert([edge.from, edge.to]).inserted { graph.edges.append(edge) }
-  }
-
-  /// Adds a node for registrations of one service; one that is missing if there are none.
-  fileprivate mutating func add(_ records: [RegistrationRecord], named name: String) {
-    add(
-      DependencyGraph.Node(
-        type: name, scope: records.first?.scopeName, names: records.compactMap { $0.name?.source },
-        place: records.first?.place.description))
-  }
-
-  /// Adds an edge from an initializer to what it needs, and the nodes that aren't there.
-  fileprivate mutating func connect(
-    _ asker: RegistrationRecord, to provider: RegistrationRecord?, _ service: Service, _ names: GraphNames,
-    isOthers: Bool, isObserved: Bool
-  ) {
-    let from = names.name(of: asker)
-    let to = provider.map(names.name(of:)) ?? names.name(of: service, isOthers: isOthers)
-    add([asker], named: from)
-    add(provider.map { [$0] } ?? [], named: to)
-    add(DependencyGraph.Edge(from: from, to: to, isObserved: isObserved))
   }
 }

@@ -121,18 +121,18 @@ extension InitializerRegistry {
   /// - Parameter properties: The properties to draw.
   /// - Returns: The graph.
   public func graph(properties: [WrappedProperty]) -> DependencyGraph {
-    var builder = GraphBuilder(graph())
-    let registered = Set(builder.graph.nodes.map(\.type))
+    let graph = graph()
+    var (nodes, edges) = (graph.nodes, graph.edges)
+    let registered = Set(nodes.map(\.type))
     for property in properties {
       let missing = property.necessity == .required ? property.decisiveService : nil
       guard let needed = record(serving: property)?.service ?? missing else { continue }
       let container = TypeName.of(property.containerType)
       let from = registered.contains(container) ? container : property.containerName
-      builder.add(DependencyGraph.Node(type: from, isContainer: true))
-      builder.add(DependencyGraph.Node(type: needed.name))
-      builder.add(DependencyGraph.Edge(from: from, to: needed.name))
+      nodes += [.init(type: from, isContainer: true), .init(type: needed.name)]
+      edges.append(.init(from: from, to: needed.name))
     }
-    return builder.graph
+    return DependencyGraph(nodes: nodes, edges: edges)
   }
 
   /// The registration that serves a property, or may: the one that wins for an object of the declaring class, else one

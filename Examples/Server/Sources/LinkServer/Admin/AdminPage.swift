@@ -5,7 +5,7 @@ import LaunchInitializers
 import LinkCore
 import NIOCore
 import PreferenceStorage
-import ProgramCheck
+import SpellDiagnostics
 import SpellRegistry
 
 /// The admin page of one request: the settings as a form, the launch, and who needs whom.
