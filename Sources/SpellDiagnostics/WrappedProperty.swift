@@ -80,8 +80,7 @@ extension WrappedProperty {
   ///   there are none. The linker leaves out what a program doesn't use of a library.
   /// - Returns: The properties, in the order of the program's types.
   public static func all(inModules modules: String...) -> [WrappedProperty] {
-    let memory = LoadedImages.readableMemory()
-    return ProgramListing(ofModules: Set(modules), in: LoadedImages.sections(in: memory), memory).properties
+    ProgramListing(ofModules: Set(modules)).properties
   }
 }
 

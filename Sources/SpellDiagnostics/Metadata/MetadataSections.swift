@@ -1,0 +1,47 @@
+/// Where a loaded image has its metadata.
+struct MetadataSections {
+  /// Pointers to the descriptors of its types.
+  let types: UnsafeRawBufferPointer
+  /// Pointers to the descriptors of its types' conformances to protocols.
+  let conformances: UnsafeRawBufferPointer
+  /// The mangled names of the types that it mentions.
+  let typeNames: UnsafeRawBufferPointer
+
+  /// The descriptors of all structs and classes.
+  ///
+  /// A record is a relative pointer; its two lowest bits say whether it leads to the descriptor or to a pointer to it.
+  var declaredTypes: [ContextDescriptor] {
+    Self.records(types).compactMap { record in
+      let offset = record.load(as: Int32.self)
+      let target = record + Int(offset & ~3)
+      guard offset & 3 < 2, let address = offset & 3 == 0 ? target : target.load(as: UnsafeRawPointer?.self) else {
+        return nil
+      }
+      let descriptor = ContextDescriptor(at: address)
+      return descriptor.kind == nil ? nil : descriptor
+    }
+  }
+
+  /// The descriptors of the types that conform to a protocol.
+  ///
+  /// A conformance has 32 bits each of a pointer to the protocol, of one to the type, of one to the table of witnesses, and
+  /// of flags, whose bits 3 to 5 say what the pointer to the type is.
+  func types(conformingTo wanted: UnsafeRawPointer?) -> [ContextDescriptor] {
+    Self.records(conformances).compactMap { record in
+      guard let conformance = record.target, conformance.indirectableTarget == wanted,
+        let target = (conformance + 4).target
+      else { return nil }
+      switch (conformance + 12).load(as: UInt32.self) >> 3 & 7 {
+      case 0: return ContextDescriptor(at: target)
+      case 1: return target.load(as: UnsafeRawPointer?.self).map { ContextDescriptor(at: $0) }
+      default: return nil
+      }
+    }
+  }
+
+  /// The addresses of a section's records, of 32 bits each.
+  private static func records(_ section: UnsafeRawBufferPointer) -> [UnsafeRawPointer] {
+    guard let start = section.baseAddress else { return [] }
+    return stride(from: 0, to: section.count, by: 4).map { start + $0 }
+  }
+}
