@@ -48,7 +48,7 @@ let modules: [Module] = [
       "SpellRegistry", "LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceStorage",
       "PreferenceSpell", "StandardKeys",
     ],
-    ["LaunchInitializers", "SpellTesting"]
+    ["LaunchInitializers", "SpellDiagnostics", "SpellTesting"]
   ),
 ]
 

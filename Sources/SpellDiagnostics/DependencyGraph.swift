@@ -6,8 +6,9 @@
 public struct DependencyGraph: Sendable {
   /// A type that is registered, or that another one needs.
   public struct Node: Sendable, Hashable {
-    /// The type's name; with its module, if another type in the graph has the same name. It ends in `of another registry`
-    /// if the registry that was asked provides another value of the type.
+    /// The type's name; with its module, if another type in the graph has the same name.
+    ///
+    /// It ends in `of another registry` if the registry that was asked provides another value of the type.
     public internal(set) var type: String
     /// The scope of its registration; nil if nothing is registered.
     public internal(set) var scope: String?

@@ -111,7 +111,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
-  ///   - initializer: Creates the value; `validate()` and `graph()` know what it needs before it runs.
+  ///   - initializer: Creates the value; `SpellDiagnostics` knows what it needs before it runs.
   public convenience init<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value

@@ -23,7 +23,9 @@ package final class RequestRecorder: Sendable {
   /// The requests in the order in which they were first made.
   package var requests: [Request] { noted.withLock(\.requests) }
 
-  /// Notes a request. Safe to call from any thread.
+  /// Notes a request.
+  ///
+  /// Safe to call from any thread.
   package func note(from asker: RegistrationRecord?, to provider: RegistrationRecord?, service: Service) {
     let id = ID(
       asker: asker.map { ObjectIdentifier($0) }, provider: provider.map { ObjectIdentifier($0) }, service: service)

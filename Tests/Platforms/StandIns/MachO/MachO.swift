@@ -1,10 +1,9 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// What ProgramCheck asks the dynamic linker of Apple platforms for. Here it has no image.
+// What SpellDiagnostics asks the dynamic linker of Apple platforms for. Here it has no image.
 
 public typealias cpu_type_t = Int32
-public typealias vm_prot_t = Int32
 
 public struct mach_header {
   public var magic: UInt32 = 0
@@ -20,24 +19,10 @@ public struct mach_header_64 {
   public var flags: UInt32 = 0
   public var reserved: UInt32 = 0
 }
-public struct load_command {
-  public var cmd: UInt32 = 0
-  public var cmdsize: UInt32 = 0
-}
-public struct segment_command_64 {
-  public var cmd: UInt32 = 0
-  public var cmdsize: UInt32 = 0
-  public var vmaddr: UInt64 = 0
-  public var vmsize: UInt64 = 0
-  public var maxprot: vm_prot_t = 0
-  public var initprot: vm_prot_t = 0
-}
 public let MH_MAGIC_64: UInt32 = 0xfeed_facf
-public let LC_SEGMENT_64: Int32 = 0x19
 
 public func _dyld_image_count() -> UInt32 { 0 }
 public func _dyld_get_image_header(_ index: UInt32) -> UnsafePointer<mach_header>! { nil }
-public func _dyld_get_image_vmaddr_slide(_ index: UInt32) -> Int { 0 }
 public func getsectiondata(
   _ header: UnsafePointer<mach_header_64>!, _ segment: UnsafePointer<CChar>!, _ section: UnsafePointer<CChar>!,
   _ size: UnsafeMutablePointer<UInt>!
