@@ -15,7 +15,7 @@ extension InitializerRegistry {
   }
 
   private func overlap(of older: RegistrationRecord, _ newer: RegistrationRecord) -> InjectionError? {
-    guard let mine = older.part, let others = newer.part, older.container == newer.container,
+    guard let name = older.name, let mine = older.part, let others = newer.part, older.container == newer.container,
       older.servesSupertypes == newer.servesSupertypes, older.arguments == newer.arguments
     else { return nil }
     if !mine.contains(others) {
@@ -25,7 +25,8 @@ extension InitializerRegistry {
       .shadowed, through: [older.step],
       advice: """
         The registration of \(older.summary), at \(older.place), can never win: \(newer.summary), at \(newer.place), is \
-        newer and fits every name that it fits. Register the more special one last, or remove it.
+        newer and fits every name that it fits. Register the more special one last: \
+        registry.register(\(TypeName.source(of: older.service.type)), named: \(name.source)) { … }
         """)
   }
 

@@ -100,13 +100,12 @@ extension Wiring {
   }
 
   private func cycle(_ lap: [RegistrationRecord]) -> InjectionError {
-    let first = lap[0].service.name
     let asker = lap[lap.count - 1].service.name
     return InjectionError(
       .cycle, through: (lap + lap.prefix(1)).map(\.step),
       advice: """
         Break the cycle where one of them can get the other later. Let \(asker) declare it as a property, which asks when \
-        it is read, in place of the initializer's parameter: @Injected var property: \(first)
+        it is read, in place of the initializer's parameter: @Injected var property: \(TypeName.of(lap[0].service.type))
         """)
   }
 
@@ -140,7 +139,8 @@ extension Wiring {
     let (keeper, kept) = (holder.service.name, held.service.name)
     return """
       \(keeper) (\(holder.scopeName)) holds \(kept) (\(held.scopeName)) for longer than its scope keeps it. Give \(keeper) a \
-      shorter scope or \(kept) a longer one, or let \(keeper) ask at each read: @Injected(.everyRead) var property: \(kept)
+      shorter scope or \(kept) a longer one, or let \(keeper) ask at each read: @Injected(.everyRead) var property: \
+      \(TypeName.of(held.service.type))
       """
   }
 
