@@ -30,11 +30,9 @@ public import SpellRegistry
 @frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
-  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
-
   /// Creates a property that is assigned later.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
+    storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// Creates a property with its value.
@@ -42,7 +40,7 @@ public import SpellRegistry
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    storage = PropertyStorage(PropertyDeclaration(place: place)).replaced(with: value)
+    storage = PropertyStorage(at: place).replaced(with: value)
   }
 
   /// The value of a property of a class or an actor.
@@ -52,8 +50,8 @@ public import SpellRegistry
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     @inline(__always) get {
-      let slot = container[keyPath: path].storage.slot
-      if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
+      let memory = container[keyPath: path].storage.memory
+      if memory.isReady { return withExtendedLifetime(container) { memory.read() } }
       return container[keyPath: path].makeValue(in: container)
     }
     set { container[keyPath: path].assignOrStop(newValue, in: container) }
@@ -62,7 +60,7 @@ public import SpellRegistry
   /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
+      if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
       return makeValue(in: nil)
     }
     set { assignApart(newValue) }
@@ -87,19 +85,19 @@ public import SpellRegistry
   /// Never inlined, so that other reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
-      if error.code != .notRegistered { error.stop(at: storage.declaration.place) }
+      if error.code != .notRegistered { error.stop(at: storage.place) }
       trap(
         """
         \(name(in: container)), of type \(TypeName.of(Value.self)), was read before it was assigned, and no initializer is \
         registered for it. Assign it first, or read $property.value, which is nil until then.
-        """, at: storage.declaration.place)
+        """, at: storage.place)
     }
   }
 
   /// Assigns the value, or stops the program if there is one already.
   @usableFromInline func assignOrStop(_ value: Value, in container: AnyObject?) {
     do throws(FinalError) { try assign(value, in: container) } catch {
-      trap(error.description, at: storage.declaration.place)
+      trap(error.description, at: storage.place)
     }
   }
 
@@ -119,7 +117,7 @@ public import SpellRegistry
 
   /// `Container.property`, as far as it is known.
   private func name(in container: AnyObject?) -> String {
-    storage.point(in: container).step(Value.self).property
+    storage.point(in: container).step().property
       ?? "The @Final property declared at \(storage.identity.place)"
   }
 }
@@ -134,11 +132,13 @@ extension Final: CustomStringConvertible {
 }
 
 extension Final: NamedProperty {
-  /// Which property this wrapper stores.
+  /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
+}
 
-  /// A registration of the value's type, if it is read before it is assigned.
-  public static var need: PropertyNeed { .value(.unknown) }
+extension Final: NeedingProperty {
+  /// A registration, if the property is read before it is assigned.
+  package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
 // MARK: The operations of a constant, and the projection

@@ -9,20 +9,12 @@ extension InitializerRegistry {
   /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
   ///
   /// Finds the properties by reflection, a microsecond each, which reads every stored property of the object: the object
-  /// must be the caller's own. A main-actor object is filled on the main actor, and an actor by itself; both have a form
-  /// of this method that the compiler chooses.
+  /// must be the caller's own. An actor fills itself, and for a `Sendable` object, such as one of the main actor, name the
+  /// properties.
   ///
   /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` if
   ///   reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
-    try injectUnchecked(into: object)
-  }
-
-  /// Fills a `Sendable` object on the main actor, as `inject(into:)` does.
-  ///
-  /// A class with wrapped properties is `Sendable` only if it is isolated to the main actor or declared
-  /// `@unchecked Sendable`. This method fills objects of both.
-  @MainActor public func inject<Object: AnyObject & Sendable>(into object: Object) throws(InjectionError) {
     try injectUnchecked(into: object)
   }
 
@@ -31,14 +23,44 @@ extension InitializerRegistry {
     try injectUnchecked(into: object)
   }
 
+  /// Fills these properties of an object, as `inject(into:)` does.
+  ///
+  /// ```swift
+  /// try registry.inject(into: screen, \.$tracker, \.$clock)
+  /// ```
+  ///
+  /// The compiler checks that the caller has the isolation of the properties.
+  ///
+  /// - Precondition: Each key path is that of a projection of an `@Injected` property.
+  public func inject<Object: AnyObject>(
+    into object: Object, _ property: PartialKeyPath<Object>, _ others: PartialKeyPath<Object>...
+  ) throws(InjectionError) {
+    try inject(InjectableProperties.of(object, at: [property] + others), into: object)
+  }
+
+  /// Throws an error: which isolation a `Sendable` object has can't be known here, and another task may be using it.
+  ///
+  /// - Throws: An error of code `.wrongIsolation`.
+  @available(*, deprecated, message: "name the properties: inject(into: object, \\.$property)")
+  @MainActor public func inject<Object: AnyObject & Sendable>(into object: Object) throws(InjectionError) {
+    throw InjectionError(
+      .wrongIsolation, through: [InjectionStep(Service(Object.self))],
+      advice:
+        "Name its properties, so that the compiler checks where they are used: inject(into: object, \\.$property).")
+  }
+
   private func injectUnchecked(into object: AnyObject) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
+    try inject(properties.map(\.wrapper), into: object)
+  }
+
+  private func inject(_ properties: [any InjectableProperty], into object: AnyObject) throws(InjectionError) {
     // One resolution for all, so that they share values of scope `.graph`.
-    try resolvingTogether(type(of: object)) { () throws(InjectionError) in
+    try resolvingTogether { () throws(InjectionError) in
       var prepared: [() throws(InjectionError) -> () -> Void] = []
       for property in properties {
-        if let store = try property.wrapper.prepare(in: object, from: self) { prepared.append(store) }
+        if let store = try property.prepare(in: object, from: self) { prepared.append(store) }
       }
       var hooks: [() -> Void] = []
       for store in prepared { hooks.append(try store()) }
@@ -68,31 +90,45 @@ protocol InjectableProperty: NamedProperty {
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
-  /// Injects a service, if it is of the property's type; says whether it was.
+  /// Injects a service, if it is of the property's type; returns whether it was.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
+}
+
+/// The projection of a property whose type only the runtime knows.
+private protocol InjectableProjection {
+  var property: any InjectableProperty { get }
+}
+
+extension Injected.Projection: InjectableProjection {
+  fileprivate var property: any InjectableProperty { injected }
 }
 
 extension Injected: InjectableProperty {
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
-    guard case .once = policy else { return nil }
-    return try storage.prepareValue(in: container, from: registry)
+    guard case .once = policy, !storage.hasValue,
+      let made = try storage.prepared(in: container, from: registry, hook: hook)
+    else { return nil }
+    return { () throws(InjectionError) in try storage.assignIfVacant(made.value) ? made.announce : {} }
   }
 
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool {
     guard let value = service as? Value else { return false }
-    if case .weak(let weakValue) = policy {
-      weakValue.hold(value)
-    } else if !holds(service) {
-      try storage.inject(value, in: container)
+    if holds(service) { return true }
+    if case .weak(let weakStorage) = policy {
+      try weakStorage.store(WeakValue(holding: value))
+    } else {
+      try storage.store(value)
     }
+    storage.announce(value, in: container, hook: hook)
     return true
   }
 
   /// Whether the property has this very object already.
   private func holds(_ service: any Sendable) -> Bool {
-    guard let value = storage.value, type(of: service as Any) is any AnyObject.Type else { return false }
+    let value: Value? = if case .weak(let weak) = policy { weak.value?.value() } else { storage.value }
+    guard let value, type(of: service as Any) is any AnyObject.Type else { return false }
     let held = (value as? any OptionalValue).map(\.content) ?? value
     return (held as AnyObject?) === (service as AnyObject)
   }
@@ -102,5 +138,15 @@ enum InjectableProperties {
   /// The `@Injected` properties of an object, superclasses' first.
   static func of(_ object: AnyObject) -> [(name: String, wrapper: any InjectableProperty)] {
     WrappedProperties.of(object, as: (any InjectableProperty).self)
+  }
+
+  /// The properties with these projections.
+  static func of<Object: AnyObject>(
+    _ object: Object, at paths: [PartialKeyPath<Object>]
+  ) -> [any InjectableProperty] {
+    paths.map { path in
+      if let projection = object[keyPath: path] as? any InjectableProjection { return projection.property }
+      trap("\(path) isn't the projection of an @Injected property. Write its name with a dollar sign: \\.$property.")
+    }
   }
 }

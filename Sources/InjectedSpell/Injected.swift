@@ -39,21 +39,27 @@ public import SpellRegistry
 @frozen @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   @usableFromInline var policy: Policy
+  @usableFromInline let hook: ((AnyObject, Value) -> Void)?
 
   @usableFromInline enum Policy {
     case once
     case everyRead
-    case weak(WeakValue)
+    /// The value, which is asked for once, is in other storage.
+    case weak(PropertyStorage<WeakValue>)
   }
 
-  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>, _ policy: Policy = .once) {
-    storage = PropertyStorage(declaration)
+  @inlinable init(
+    at place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil, _ policy: Policy = .once,
+    hook: ((AnyObject, Value) -> Void)? = nil
+  ) {
+    storage = PropertyStorage(at: place, key: key, alias: alias)
     self.policy = policy
+    self.hook = hook
   }
 
   /// Creates a property that resolves its type with its own name.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// The value of a property of a class or an actor.
@@ -63,9 +69,8 @@ public import SpellRegistry
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     @inline(__always) get {
-      let slot = container[keyPath: path].storage.slot
-      if slot.isCurrent { return withExtendedLifetime(container) { slot.unsafeValue } }
-      if let value = slot.newerValue(inEpoch: true) { return withExtendedLifetime(container) { value } }
+      let memory = container[keyPath: path].storage.memory
+      if memory.isCurrent { return withExtendedLifetime(container) { memory.read() } }
       return container[keyPath: path].makeValue(in: container)
     }
     set {
@@ -79,8 +84,7 @@ public import SpellRegistry
   /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.isCurrent { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
-      if let value = storage.slot.newerValue(inEpoch: true) { return withExtendedLifetime(self) { value } }
+      if storage.memory.isCurrent { return withExtendedLifetime(self) { storage.memory.read() } }
       return makeValue(in: nil)
     }
     set { assign(newValue) }
@@ -117,36 +121,49 @@ public import SpellRegistry
   ///
   /// Never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) {
-      if case .once = policy, try storage.slot.makeFromRegistration(in: container) { return storage.slot.unsafeValue }
-      return try resolve(in: container)
-    } catch {
-      error.stop(at: storage.declaration.place)
-    }
+    do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
   }
 
-  @usableFromInline func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
-    if case .once = policy { return try storage.resolve(in: container, followsReinjection: true) }
+  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
+
+  @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+    if case .once = policy { return try storage.makeValue(in: container, followsReinjection: true, hook: hook) }
     return try resolveEachTime(in: container)
   }
 
-  // Apart from the above, which would otherwise look up the type of an Optional each time.
-  @inline(never) private func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
+  @usableFromInline func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
     switch policy {
     case .once, .everyRead:
       if let assigned = storage.value { return assigned }
-      return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested)
-    case .weak(let weakValue):
-      if weakValue.isResolved { return weakValue.value() }
-      let value = try storage.makeValue(in: container, keptBy: { weakValue.hold($0) }, fallback: { _ in nil })
-      // A thread that waited for another to resolve gets nothing out of the storage.
-      return (value as? any OptionalValue)?.content == nil ? weakValue.value() : value
+      return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested, hook: hook)
+    case .weak(let weakStorage):
+      return try resolveWeakly(weakStorage, in: container)
     }
   }
 
+  /// The value that is held weakly, asked for once; nil asks again.
+  private func resolveWeakly(
+    _ weakStorage: PropertyStorage<WeakValue>, in container: AnyObject?
+  ) throws(InjectionError) -> Value {
+    var made: (value: Value, announce: () -> Void)?
+    var isMaker = false
+    let weakValue = try weakStorage.makeValue(
+      in: container, isHeard: false,
+      fallback: { memory, _ throws(InjectionError) in
+        isMaker = true
+        made = try storage.prepared(in: container, from: nil, hook: hook)
+        memory.put(made.map { WeakValue(holding: $0.value) } ?? WeakValue())
+        return true
+      })
+    // The hooks come after the value is stored, as with all properties.
+    made?.announce()
+    if isMaker && made == nil { weakStorage.forget() }
+    return made?.value ?? weakValue.value()
+  }
+
   @inlinable mutating func assign(_ value: Value) {
-    if case .weak = policy {
-      policy = .weak(WeakValue(holding: value))
+    if case .weak(let weakStorage) = policy {
+      policy = .weak(weakStorage.replaced(with: WeakValue(holding: value)))
     } else {
       storage = storage.replaced(with: value)
     }
@@ -154,8 +171,8 @@ public import SpellRegistry
 }
 
 // A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
-// gate as ready; newer values are behind an atomic link and the readers' lock, a weak one behind the lock of
-// `WeakValue`. There is no expression, and a hook is `@Sendable` or runs only after a check that it is on the main
+// gate as ready; a newer value is found under a lock, and a weak
+// one is never changed. There is no expression, and a hook is `@Sendable` or runs only after a check that it is on the main
 // actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
@@ -165,11 +182,13 @@ extension Injected: CustomStringConvertible {
 }
 
 extension Injected: NamedProperty {
-  /// Which property this wrapper stores.
+  /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
+}
 
+extension Injected: NeedingProperty {
   /// A registration of the value's type; an Optional does without.
-  public static var need: PropertyNeed { .value(.required, takesNameOrKey: true) }
+  package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
 
 // MARK: The operations of a constant, and the projection
@@ -177,7 +196,7 @@ extension Injected: NamedProperty {
 extension Injected {
   /// Whether there is a value: it was injected or assigned, and is still alive if it is held weakly.
   public var isResolved: Bool {
-    if case .weak(let weakValue) = policy { return weakValue.isAlive }
+    if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
     return storage.hasValue
   }
 
@@ -192,15 +211,15 @@ extension Injected {
   ///
   /// The next read asks the registry.
   ///
-  /// Safe while other threads read. Therefore the first two values stay in memory as long as the constant does. For a
+  /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.
   public func reset() {
-    if case .weak(let weakValue) = policy { weakValue.reset() }
+    if case .weak(let weakStorage) = policy { weakStorage.forget() }
     storage.forget()
   }
 
   /// The registry that is asked for the value.
-  public var registry: InitializerRegistry { storage.declaration.registry }
+  public var registry: InitializerRegistry { storage.registry }
 
   /// What `$property` offers.
   @frozen public struct Projection {
@@ -229,7 +248,7 @@ extension Injected {
     ///
     /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
     @inlinable public mutating func reset() {
-      if case .weak = injected.policy { injected.policy = .weak(WeakValue()) }
+      if case .weak(let weakStorage) = injected.policy { injected.policy = .weak(weakStorage.replacedWithNothing()) }
       injected.storage = injected.storage.replacedWithNothing()
     }
 
@@ -247,7 +266,7 @@ extension Injected {
   /// Creates a property that resolves with `name` instead of its own name.
   @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, alias: name))
+    self.init(at: place, alias: name)
   }
 
   /// Creates a property that resolves a declared key, and has the key's type.
@@ -267,7 +286,7 @@ extension Injected {
     line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, key: key), policy == .once ? .once : .everyRead)
+    self.init(at: place, key: key, policy == .once ? .once : .everyRead)
   }
 
   /// Creates a property that resolves as often as `policy` specifies.
@@ -275,7 +294,7 @@ extension Injected {
     _ policy: InjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place), policy == .once ? .once : .everyRead)
+    self.init(at: place, policy == .once ? .once : .everyRead)
   }
 
   /// Creates a property that holds its value weakly.
@@ -285,7 +304,7 @@ extension Injected {
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value == Object? {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place), .weak(WeakValue()))
+    self.init(at: place, .weak(PropertyStorage(at: place)))
   }
 
   /// Creates a property that calls a closure after each injection.
@@ -305,7 +324,7 @@ extension Injected {
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, key: key, hook: PropertyDeclaration.hook(at: place, onInjection)))
+    self.init(at: place, key: key, hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property that calls a method of the enclosing object after each injection.
@@ -338,7 +357,6 @@ extension Injected {
     line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(
-      PropertyDeclaration(place: place, key: key, hook: PropertyDeclaration.mainActorHook(at: place, onInjection)))
+    self.init(at: place, key: key, hook: mainActorPropertyHook(at: place, onInjection))
   }
 }

@@ -1,5 +1,4 @@
 internal import SpellRegistry
-internal import Support
 
 /// How often an `@Injected` property asks the registry.
 public enum InjectionPolicy: Sendable {
@@ -20,36 +19,25 @@ public enum WeakInjectionPolicy: Sendable {
 // MARK: Weak values
 
 /// The value of a property that doesn't keep it alive.
-@usableFromInline final class WeakValue: Sendable {
-  private struct State: Sendable {
-    /// Whether the registry was asked, or a value assigned.
-    var isResolved = false
-    var reference: WeakReference?
+@usableFromInline struct WeakValue: Sendable {
+  private let reference: WeakReference?
+
+  init() { reference = nil }
+
+  /// Holds the object in an Optional, or nothing.
+  @usableFromInline init<Value>(holding value: Value) {
+    let object = (value as? any OptionalValue)?.content
+    reference = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
   }
-  private let state = Lock(State())
 
-  @usableFromInline init() {}
-
-  @usableFromInline init<Value>(holding value: Value) { hold(value) }
-
-  var isResolved: Bool { state.withLock(\.isResolved) }
-  var isAlive: Bool { state.withLock(\.reference)?.object != nil }
+  var isAlive: Bool { reference?.object != nil }
 
   /// The object as the property's Optional type; its nil if the object is gone.
   func value<Value>(as: Value.Type = Value.self) -> Value {
-    if let object = state.withLock(\.reference)?.object, let value = object as? Value { return value }
+    if let object = reference?.object, let value = object as? Value { return value }
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
       trap("@Injected(.weak) of \(TypeName.of(Value.self)), which isn't an Optional, can't read nil.")
     }
     return none
   }
-
-  /// Holds the object in an Optional, or nothing.
-  func hold<Value>(_ value: Value) {
-    let object = (value as? any OptionalValue)?.content
-    let held = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
-    state.withLock { $0 = State(isResolved: true, reference: held) }
-  }
-
-  func reset() { state.withLock { $0 = State() } }
 }

@@ -14,8 +14,9 @@ internal import Support
 /// ```
 ///
 /// A service fits a property that has its name, and whose type is its class, a superclass, a protocol that it conforms
-/// to, or an Optional of one of these. The box also fills the services with each other. They are instances in the box's
-/// registry, so objects that are created in that registry get them too.
+/// to, or an Optional of one of these. Services get each other, too: a service's property asks the box first, when it is
+/// first read, in the service's own isolation. They are instances in the box's registry, so objects that are created in that
+/// registry get them too.
 ///
 /// Safe to use from any thread; the objects it fills are touched only by the call that fills.
 public final class ServiceBox: Sendable {
@@ -27,38 +28,28 @@ public final class ServiceBox: Sendable {
 
   private struct Entry: Sendable {
     let service: any Sendable
-    /// Counts up with each service in the box.
-    let age: Int
-    /// Whether it was put into the box on the main actor, and so may live there.
-    let isOnMainActor: Bool
     let registration: @Sendable () -> Void
   }
-  private struct Entries: Sendable {
-    var byName: [String: Entry] = [:]
-    var age = 0
-  }
-  private let entries = Lock(Entries())
+  private let entries = Lock<[String: Entry]>([:])
 
   /// Creates an empty box.
-  public init(registry: InitializerRegistry = InitializerRegistry()) { self.registry = registry }
+  public init(registry: InitializerRegistry = InitializerRegistry()) {
+    self.registry = registry
+    registry.register(ServiceBox.self, named: "serviceBox") { [weak self] in
+      guard let self else { throw ServiceBoxGone() }
+      return self
+    }
+  }
+
+  deinit { clear() }
 
   /// Adds a service to the box, and replaces one with the same name.
-  ///
-  /// Call this on the main actor for a service of the main actor. The box then fills it on the main actor only.
-  public func register<Service: Sendable>(
-    _ service: Service, named name: String, isolation: isolated (any Actor)? = #isolation
-  ) {
-    // Both under the lock, so that box and registry agree on the last of a name. What they replace is released after
-    // it: a deinitializer may do anything.
-    let replaced = entries.withLock { entries in
-      let (registration, replaced) = registry.replace(with: service, as: .anySupertype, named: .equal(to: name))
-      entries.age += 1
-      let entry = Entry(service: service, age: entries.age, isOnMainActor: isolation === MainActor.shared) {
-        registration.unregister()
-      }
-      return (entries.byName.updateValue(entry, forKey: name), replaced)
-    }
-    withExtendedLifetime(replaced) {}
+  public func register<Service: Sendable>(_ service: Service, named name: String) {
+    let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
+    let entry = Entry(service: service) { registration.unregister() }
+    let replaced = entries.withLock { $0.updateValue(entry, forKey: name) }
+    if let replaced { endAdoption(of: replaced) }
+    if let object = object(of: entry) { Adoptions.begin(object, by: registry) }
   }
 
   /// Removes the services.
@@ -66,57 +57,80 @@ public final class ServiceBox: Sendable {
   /// Objects that were filled keep them.
   public func clear() {
     let dropped = entries.withLock { entries in
-      defer { entries.byName = [:] }
-      return entries.byName
+      defer { entries = [:] }
+      return entries
     }
-    for entry in dropped.values { entry.registration() }
+    for entry in dropped.values {
+      endAdoption(of: entry)
+      entry.registration()
+    }
   }
 
-  /// Injects the services with matching names into an object's `@Injected` properties, and into each other's.
+  private func object(of entry: Entry) -> AnyObject? {
+    type(of: entry.service) is any AnyObject.Type ? entry.service as AnyObject : nil
+  }
+
+  private func endAdoption(of entry: Entry) {
+    if let object = object(of: entry) { Adoptions.end(object, by: registry) }
+  }
+
+  /// Injects the services with matching names into an object's `@Injected` properties.
   ///
   /// A property that has another value gets the service instead, and its hooks are called. A property that already has
   /// the service stays as it is. The properties are found by reflection, which reads every stored property of the
-  /// object, so no other thread may be using the object. A main-actor object is filled on the main actor, and an actor
-  /// on itself; the compiler chooses the overload. Services that were added on the main actor are filled by calls on
-  /// the main actor only, and actors fill themselves.
+  /// object, so the object must be the caller's own. An actor is filled on itself. For a `Sendable` object, such as one of the
+  /// main actor, name the properties.
   ///
   /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult
-  public func fill<Target: AnyObject>(_ target: Target) -> FillReport { fillUnchecked(target, isOnMainActor: false) }
+  public func fill<Target: AnyObject>(_ target: Target) -> FillReport { fillUnchecked(target) }
 
-  /// Fills a `Sendable` object on the main actor, as `fill(_:)` does.
+  /// Injects the services into these `@Injected` properties of an object, as `fill(_:)` does.
+  ///
+  /// ```swift
+  /// box.fill(screen, \.$tracker, \.$clock)
+  /// ```
+  ///
+  /// The compiler checks that the caller has the isolation of the properties.
+  ///
+  /// - Precondition: Each key path is that of a projection of an `@Injected` property.
   @discardableResult
-  @MainActor public func fill<Target: AnyObject & Sendable>(_ target: Target) -> FillReport {
-    fillUnchecked(target, isOnMainActor: true)
+  public func fill<Target: AnyObject>(
+    _ target: Target, _ property: PartialKeyPath<Target>, _ others: PartialKeyPath<Target>...
+  ) -> FillReport {
+    let chosen = InjectableProperties.of(target, at: [property] + others).map(\.identity.address)
+    return fill(target, InjectableProperties.of(target).filter { chosen.contains($0.wrapper.identity.address) })
   }
 
   /// Fills an actor, on the actor, as `fill(_:)` does.
   @discardableResult
-  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport {
-    fillUnchecked(target, isOnMainActor: false)
+  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fillUnchecked(target) }
+
+  /// Fills nothing: which isolation a `Sendable` object has can't be known here, and another task may be using it.
+  ///
+  /// - Returns: A report whose ``FillReport/note`` says so.
+  @available(*, deprecated, message: "name the properties: fill(object, \\.$property)")
+  @discardableResult
+  @MainActor public func fill<Target: AnyObject & Sendable>(_ target: Target) -> FillReport {
+    let note = """
+      A \(TypeName.of(Target.self)) wasn't filled: it is Sendable, so another task may be using it. Name its properties, so \
+      that the compiler checks where they are used: box.fill(object, \\.$property).
+      """
+    Warnings.warnOnce(of: Target.self, note)
+    return FillReport(note: note)
   }
 
-  private func fillUnchecked(_ target: AnyObject, isOnMainActor: Bool) -> FillReport {
-    let report = fillAlone(target)
-    if let note = report.note { Warnings.warnOnce(of: type(of: target), note) }
-    for entry in entries.withLock(\.byName).values.sorted(by: { $0.age < $1.age }) {
-      guard type(of: entry.service) is any AnyObject.Type, !(entry.service is any Actor) else { continue }
-      if entry.isOnMainActor && !isOnMainActor { continue }
-      _ = fillAlone(entry.service as AnyObject)
-    }
-    return report
-  }
+  private func fillUnchecked(_ target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
 
-  /// The service of this name; for the name "serviceBox" the box itself.
-  func service(named name: String) -> (any Sendable)? {
-    if name == "serviceBox" { return self }
-    return entries.withLock { $0.byName[name]?.service }
-  }
-
-  private func fillAlone(_ target: AnyObject) -> FillReport {
+  private func fill(
+    _ target: AnyObject, _ properties: [(name: String, wrapper: any InjectableProperty)]
+  ) -> FillReport {
     var report = FillReport()
-    let properties = InjectableProperties.of(target)
-    if properties.isEmpty { report.note = InjectionError.noInjectableProperties(in: target).description }
+    if properties.isEmpty {
+      let note = InjectionError.noInjectableProperties(in: target).description
+      report.note = note
+      Warnings.warnOnce(of: type(of: target), note)
+    }
     for property in properties {
       guard let service = service(named: property.name) else {
         report.missing.append(property.name)
@@ -126,14 +140,22 @@ public final class ServiceBox: Sendable {
         let fits = try property.wrapper.inject(service, in: target)
         if fits { report.filled.append(property.name) } else { report.mismatched.append(property.name) }
       } catch {
-        // The property's own initializer is running further out on this thread, whose value it will have; or its registry
-        // is gone.
+        // The property's own initializer is running further out on this thread, whose value it will have.
         report.missing.append(property.name)
       }
     }
     return report
   }
+
+  /// The service of this name; for the name "serviceBox" the box itself.
+  private func service(named name: String) -> (any Sendable)? {
+    if name == "serviceBox" { return self }
+    return entries.withLock { $0[name]?.service }
+  }
 }
+
+/// The box whose registry is asked for it is gone.
+private struct ServiceBoxGone: Error {}
 
 /// The result of filling an object from a ``ServiceBox``, as property names.
 public struct FillReport: Sendable, Equatable {
@@ -154,14 +176,10 @@ public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {
   /// Fills this object's `@Injected` properties; see ``ServiceBox``.
+  ///
+  /// Call it where the object may be used: an object of an actor on that actor.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
-}
-
-extension ServiceBoxClient where Self: Sendable {
-  /// Fills this object's `@Injected` properties, on the main actor; see ``ServiceBox``.
-  @discardableResult
-  @MainActor public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }
 
 extension ServiceBoxClient where Self: Actor {
@@ -181,8 +199,8 @@ extension ServiceBox {
   /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
   /// ```
   ///
-  /// The compiler checks the key paths, which can refer to any settable property. A property of an Optional type takes
-  /// a service of its wrapped type.
+  /// The compiler checks the key paths, which can refer to any settable property that can be read: the language reads one
+  /// before it is set by key path. A property of an Optional type takes a service of its wrapped type.
   ///
   /// - Returns: The names whose services were assigned, those without a service, and those whose service has another
   ///   type.

@@ -30,12 +30,20 @@ public import SpellRegistry
 /// Copies of a struct share the value until one of them is assigned or reset. The others keep it.
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
+  @usableFromInline let expression: (() -> Value)?
+  @usableFromInline let hook: ((AnyObject, Value) -> Void)?
 
-  @inlinable init(_ declaration: consuming PropertyDeclaration<Value>) { storage = PropertyStorage(declaration) }
+  @inlinable init(
+    at place: SourcePlace, expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil
+  ) {
+    storage = PropertyStorage(at: place)
+    self.expression = expression
+    self.hook = hook
+  }
 
   /// Creates a property that uses the registered initializer, or the type's empty value.
   @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
   /// Creates a property with an expression that runs at the first read.
@@ -44,7 +52,7 @@ public import SpellRegistry
     line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, expression: expression))
+    self.init(at: place, expression: expression)
   }
 
   /// Creates a property that uses the registered initializer, and calls a closure after each injection.
@@ -62,7 +70,7 @@ public import SpellRegistry
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)))
+    self.init(at: place, hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property with an expression, and calls a closure after its value is created.
@@ -79,8 +87,7 @@ public import SpellRegistry
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(
-      PropertyDeclaration(place: place, expression: expression, hook: PropertyDeclaration.hook(at: place, onInjection)))
+    self.init(at: place, expression: expression, hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property that uses the registered initializer, and calls a method of the enclosing object.
@@ -121,8 +128,8 @@ public import SpellRegistry
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     @inline(__always) get {
-      let slot = container[keyPath: path].storage.slot
-      if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
+      let memory = container[keyPath: path].storage.memory
+      if memory.isReady { return withExtendedLifetime(container) { memory.read() } }
       return container[keyPath: path].makeValue(in: container)
     }
     set {
@@ -136,7 +143,7 @@ public import SpellRegistry
   /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
-      if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
+      if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
       return makeValue(in: nil)
     }
     set { assign(newValue) }
@@ -170,31 +177,37 @@ public import SpellRegistry
   ///
   /// Never inlined, so that later reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    if storage.slot.makeFromExpression(in: container) { return storage.slot.unsafeValue }
-    return resolveOrStop(in: container)
+    do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
   }
 
-  @usableFromInline func resolveOrStop(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch {
-      error.stop(at: storage.declaration.place)
-    }
-  }
+  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
-  func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
+  @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     do throws(InjectionError) {
-      return try storage.makeValue(in: container) { _ in
-        guard let type = Value.self as? any DefaultInitializable.Type else { return nil }
-        return type.init() as? Value
+      return try storage.makeValue(in: container, expression: expression, hook: hook) { memory, _ in
+        putEmpty(in: memory)
       }
-    } catch {
-      guard error.code == .notRegistered, error.path.count == 1 else { throw error }
-      let type = TypeName.of(Value.self)
-      throw error.noting(
-        """
-        Or give the property an expression, as in `@Lazy var property = \(type)()`, or conform \(type) to \
-        DefaultInitializable if it has an empty value.
-        """)
+    } catch { throw advised(error) }
+  }
+
+  /// Puts the empty value in memory, if the type has one.
+  @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
+    guard let type = Value.self as? any DefaultInitializable.Type, let value = type.init() as? Value else {
+      return false
     }
+    memory.put(value)
+    return true
+  }
+
+  /// The error, with what else a lazy property may have.
+  @usableFromInline func advised(_ error: InjectionError) -> InjectionError {
+    guard error.code == .notRegistered, error.path.count == 1 else { return error }
+    let type = TypeName.of(Value.self)
+    return error.noting(
+      """
+      Or give the property an expression, as in `@Lazy var property = \(type)()`, or conform \(type) to \
+      DefaultInitializable if it has an empty value.
+      """)
   }
 
   @inlinable mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }
@@ -241,11 +254,13 @@ extension Lazy: CustomStringConvertible {
 }
 
 extension Lazy: NamedProperty {
-  /// Which property this wrapper stores.
+  /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
+}
 
-  /// A registration of the value's type, if the declaration has no expression and the type no empty value.
-  public static var need: PropertyNeed { .value(.unknown) }
+extension Lazy: NeedingProperty {
+  /// A registration, if the declaration has no expression and the type no empty value.
+  package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
 // The expression runs on the thread that reads first. See ``LazyConstant``.

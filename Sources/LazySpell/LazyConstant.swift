@@ -12,7 +12,7 @@ public import SpellRegistry
 /// ```
 ///
 /// *When*: Declaring it takes one allocation. The first read creates the value. Each later read takes one atomic load,
-/// and after a ``reset()`` up to five times as long.
+/// and after a ``reset()`` a lock.
 ///
 /// *Threads*: Any number of threads may read and reset at once. One of them creates the value, with no lock held, and
 /// the others wait for it.
@@ -20,6 +20,7 @@ public import SpellRegistry
 /// *Traps*: A closure that reads its own constant, directly or through others, stops the program with the path.
 @frozen public struct LazyConstant<Value> {
   @usableFromInline let storage: PropertyStorage<Value>
+  @usableFromInline let initializer: @Sendable () -> Value
 
   /// Creates a constant.
   ///
@@ -33,12 +34,13 @@ public import SpellRegistry
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    storage = PropertyStorage(PropertyDeclaration(place: place, expression: initializer))
+    storage = PropertyStorage(at: place)
+    self.initializer = initializer
   }
 
   /// The value.
   @inlinable public var value: Value {
-    if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
+    if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return otherValue()
   }
 
@@ -46,16 +48,10 @@ public import SpellRegistry
   ///
   /// Never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
-    if let newer = storage.slot.newerValue(inEpoch: false) { return newer }
-    if storage.slot.makeFromExpression(in: nil) { return storage.slot.unsafeValue }
-    return resolveOrStop()
+    do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch { stop(error) }
   }
 
-  @usableFromInline func resolveOrStop() -> Value {
-    do throws(InjectionError) { return try storage.resolve(in: nil) } catch {
-      error.stop(at: storage.declaration.place)
-    }
-  }
+  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
   /// Whether the value has been created.
   ///
@@ -67,12 +63,12 @@ public import SpellRegistry
   /// The next read creates another one.
   ///
   /// A value that is being created goes to the thread that creates it, and the threads that wait create the next one.
-  /// Other threads may be reading the old value, so the first two values stay in memory as long as the constant does.
+  /// Other threads may be reading the old value, so the first value stays in memory as long as the constant does.
   public func reset() { storage.forget() }
 }
 
 // A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
-// gate as ready; newer values are behind an atomic link and the readers' lock. The closure is `@Sendable`.
+// gate as ready; a newer value is found under a lock. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {

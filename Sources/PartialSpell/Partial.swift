@@ -38,21 +38,22 @@ public import SpellRegistry
   @usableFromInline var storage: PropertyStorage<Value>
   /// The name that the declaration gives.
   let givenName: String?
+  private let hook: ((AnyObject, Value) -> Void)?
 
-  private init(_ declaration: PropertyDeclaration<Value>, resource: String? = nil) {
-    storage = PropertyStorage(declaration)
+  private init(at place: SourcePlace, resource: String?, hook: ((AnyObject, Value) -> Void)? = nil) {
+    storage = PropertyStorage(at: place)
     givenName = resource
+    self.hook = hook
   }
 
   /// Creates a property that is loaded from the resource with the name of its type.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(PropertyDeclaration(place: SourcePlace(fileID: fileID, line: line, column: column)))
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), resource: nil)
   }
 
   /// Creates a property that is loaded from the resource with this name.
   public init(_ resource: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(PropertyDeclaration(place: place), resource: resource)
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), resource: resource)
   }
 
   /// Creates a property that calls a closure after its value is loaded.
@@ -71,8 +72,7 @@ public import SpellRegistry
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(
-      PropertyDeclaration(place: place, hook: PropertyDeclaration.hook(at: place, onInjection)), resource: resource)
+    self.init(at: place, resource: resource, hook: propertyHook(at: place, onInjection))
   }
 
   /// Creates a property that calls a method of the enclosing object after its value is loaded.
@@ -103,9 +103,7 @@ public import SpellRegistry
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(
-      PropertyDeclaration(place: place, hook: PropertyDeclaration.mainActorHook(at: place, onInjection)),
-      resource: resource)
+    self.init(at: place, resource: resource, hook: mainActorPropertyHook(at: place, onInjection))
   }
 
   /// The value of a property of a class or an actor.
@@ -115,15 +113,15 @@ public import SpellRegistry
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     @inline(__always) get {
-      let slot = container[keyPath: path].storage.slot
-      if slot.isReady { return withExtendedLifetime(container) { slot.unsafeValue } }
+      let memory = container[keyPath: path].storage.memory
+      if memory.isReady { return withExtendedLifetime(container) { memory.read() } }
       return container[keyPath: path].makeValue(in: container)
     }
   }
 
   /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
-    if storage.slot.isReady { return withExtendedLifetime(self) { storage.slot.unsafeValue } }
+    if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return makeValue(in: nil)
   }
 
@@ -159,13 +157,13 @@ public import SpellRegistry
     do throws(PartialError) { return try load(in: container) } catch {
       trap(
         "\(error.description)\n  A property cannot throw; `try $property.load()` can, and throws this error.",
-        at: storage.declaration.place)
+        at: storage.place)
     }
   }
 }
 
 // A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
-// gate as ready; newer values are behind an atomic link and the readers' lock. There is no expression, and a hook is
+// gate as ready; a newer value is found under a lock. There is no expression, and a hook is
 // `@Sendable` or runs only after a check that it is on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
@@ -175,11 +173,13 @@ extension Partial: CustomStringConvertible {
 }
 
 extension Partial: NamedProperty {
-  /// Which property this wrapper stores.
+  /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
+}
 
+extension Partial: NeedingProperty {
   /// A registration of the value's type, else of a ``PartialLoader``.
-  public static var need: PropertyNeed { .value(.required, orElse: (any PartialLoader).self) }
+  package static var need: PropertyNeed { PropertyNeed(.required, services: [(any PartialLoader).self]) }
 }
 
 // MARK: Loading
@@ -187,9 +187,13 @@ extension Partial: NamedProperty {
 extension Partial {
   fileprivate func load(in container: AnyObject?) throws(PartialError) -> Value {
     do throws(InjectionError) {
-      return try storage.makeValue(in: container) { point throws(InjectionError) in
-        do throws(PartialError) { return try load(at: point) } catch {
-          throw InjectionError(.initializerFailed, through: [point.step(Value.self)], underlying: error)
+      return try storage.makeValue(in: container, hook: hook) { memory, point throws(InjectionError) in
+        do throws(PartialError) {
+          guard let value = try load(at: point) else { return false }
+          memory.put(value)
+          return true
+        } catch {
+          throw InjectionError(.initializerFailed, through: [point.step()], underlying: error)
         }
       }
     } catch {
@@ -216,7 +220,7 @@ extension Partial {
   private func load(at point: InjectionPoint) throws(PartialError) -> Value? {
     let loader: any PartialLoader
     do throws(InjectionError) {
-      loader = try storage.declaration.registry.resolve(
+      loader = try storage.registry.resolve(
         (any PartialLoader).self, named: point.propertyName, in: point.container)
     } catch {
       let isMissing = error.code == .notRegistered && error.path.count == 1
@@ -269,7 +273,7 @@ extension Partial {
   ///
   /// The next read loads it again.
   ///
-  /// Safe while other threads read. Therefore the first two values stay in memory as long as the constant does. For a
+  /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.
   public func reset() { storage.forget() }
 

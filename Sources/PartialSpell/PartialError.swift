@@ -67,7 +67,7 @@ public struct PartialError: Error, Sendable {
 
   /// Returns the same error with the property that was read.
   func located(at point: InjectionPoint) -> PartialError {
-    let step = point.step(point.propertyType)
+    let step = point.step()
     var error = self
     error.property = step.property
     error.declaration = step.declaration

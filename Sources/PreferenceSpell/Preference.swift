@@ -216,7 +216,11 @@ extension Preference: NamedProperty {
   public var identity: PropertyIdentity {
     PropertyIdentity(address: Unmanaged.passUnretained(resolver).toOpaque(), place: declaration.place)
   }
+}
 
+extension Preference: NeedingProperty {
   /// A registration of a store; the standard file takes its place.
-  public static var need: PropertyNeed { .service((any PreferenceStore).self, .optional) }
+  package static var need: PropertyNeed {
+    PropertyNeed(.optional, asksForValue: false, services: [(any PreferenceStore).self])
+  }
 }

@@ -1,4 +1,5 @@
 internal import SpellRegistry
+internal import Support
 
 // How a registry is seen from this module. The other files ask it for nothing else than what is here, and what the
 // records of registrations tell.
@@ -64,17 +65,50 @@ extension InitializerRegistry {
   }
 
   /// Runs `body` with this registry as the current one, and returns the requests that initializers made meanwhile.
-  func requests<Result>(during body: () throws -> Result) rethrows -> [RequestRecorder.Request] {
-    let recorder = RequestRecorder()
-    _ = try Self.recording(recorder, in: self) { try run(body) }
-    return recorder.requests
+  func requests<Result>(during body: () throws -> Result) rethrows -> [Request] {
+    let log = RequestLog()
+    _ = try log.recorder.record { try run(body) }
+    return log.requests
   }
 
   func requests<Result>(
     isolation: isolated (any Actor)? = #isolation, during body: () async throws -> Result
-  ) async rethrows -> [RequestRecorder.Request] {
-    let recorder = RequestRecorder()
-    _ = try await Self.recording(recorder, in: self) { try await run(body) }
-    return recorder.requests
+  ) async rethrows -> [Request] {
+    let log = RequestLog()
+    _ = try await log.recorder.record { try await run(body) }
+    return log.requests
+  }
+}
+
+/// A request for a service, by the initializer of a registration or by other code.
+struct Request: Sendable {
+  /// The registration whose initializer asked; nil for other code.
+  let asker: RegistrationRecord?
+  /// The registration that serves the request; nil if none does.
+  let provider: RegistrationRecord?
+  let service: Service
+}
+
+/// The requests that are made while something is recorded, each once, in the order in which they were first made.
+private final class RequestLog: Sendable {
+  private struct ID: Hashable {
+    let asker: ObjectIdentifier?
+    let provider: ObjectIdentifier?
+    let service: Service
+  }
+  private let noted = Lock((ids: Set<ID>(), requests: [Request]()))
+
+  var requests: [Request] { noted.withLock(\.requests) }
+
+  var recorder: RequestRecorder {
+    RequestRecorder { [self] asker, service, provider in
+      let request = Request(asker: asker?.record, provider: provider?.record, service: service)
+      let id = ID(
+        asker: request.asker.map { ObjectIdentifier($0) }, provider: request.provider.map { ObjectIdentifier($0) },
+        service: service)
+      noted.withLock { noted in
+        if noted.ids.insert(id).inserted { noted.requests.append(request) }
+      }
+    }
   }
 }

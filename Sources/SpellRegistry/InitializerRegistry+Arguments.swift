@@ -1,6 +1,6 @@
 internal import Support
 
-// Values that are made from arguments which are known only at run time.
+// Values that are made from arguments which are known only at run time. Several arguments are one value: a list of them.
 
 extension InitializerRegistry {
   /// Registers a closure that creates a value from arguments that are known only at run time.
@@ -11,268 +11,174 @@ extension InitializerRegistry {
   /// ```
   ///
   /// Found only by a `resolve` with arguments of the same types; properties never get it. Each request makes a value.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - arguments: The type of the argument.
-  ///   - name: The name to ask with; nil for any.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - initializer: Creates the value.
-  /// - Returns: The registration, to add hooks to or to withdraw.
   @discardableResult
-  public func register<Value, Arguments>(
-    _ type: Value.Type = Value.self, arguments: Arguments.Type, named name: PropertyName? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
+  public func register<Value, First, each Rest>(
+    _ type: Value.Type = Value.self, arguments first: First.Type, _ rest: repeat (each Rest).Type,
+    named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @Sendable (Resolver, First, repeat each Rest) throws -> Value
   ) -> Registration<Value> {
-    add(
-      .withArguments(initializer), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line),
-      arguments: arguments)
+    addList(
+      ArgumentList<First, repeat each Rest>.self, named: name, scope: .unique,
+      at: SourcePlace(fileID: fileID, line: line)
+    ) { memory, resolver, list in
+      memory.put(try initializer(resolver, list.first, repeat each list.rest))
+    }
   }
 
-  /// Registers a closure that creates a value from an argument, and keeps one value for each argument as a scope says.
+  /// Registers a closure that creates a value from arguments, and keeps one value for each set of them as a scope says.
   ///
   /// ```swift
   /// registry.register(Room.self, arguments: String.self, scope: .singleton) { _, name in Room(name: name) }
   /// ```
   ///
-  /// A value stays, with its argument, until the registration is withdrawn or the scope lets it go.
+  /// A value's arguments are let go with it.
   @discardableResult
-  public func register<Value: Sendable, Arguments: Hashable & Sendable>(
-    _ type: Value.Type = Value.self, arguments: Arguments.Type, named name: PropertyName? = nil, scope: Scope<Value>,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @Sendable (Resolver, Arguments) throws -> Value
+  public func register<Value: Sendable, First: Hashable & Sendable, each Rest: Hashable & Sendable>(
+    _ type: Value.Type = Value.self, arguments first: First.Type, _ rest: repeat (each Rest).Type,
+    named name: PropertyName? = nil, scope: Scope<Value>, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @Sendable (Resolver, First, repeat each Rest) throws -> Value
   ) -> Registration<Value> {
-    add(
-      .withArguments(identity: { AnyHashable($0) }, initializer), named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line), arguments: arguments)
+    addList(
+      ArgumentList<First, repeat each Rest>.self, named: name, scope: scope,
+      at: SourcePlace(fileID: fileID, line: line),
+      identity: { list in
+        var values = [AnyHashable(list.first)]
+        repeat values.append(AnyHashable(each list.rest))
+        return AnyHashable(values)
+      }
+    ) { memory, resolver, list in
+      memory.put(try initializer(resolver, list.first, repeat each list.rest))
+    }
   }
 
-  /// Registers a closure that creates a value from several arguments.
+  /// Registers a closure that creates a value on the main actor from arguments that are known only at run time.
+  @discardableResult
+  public func registerOnMainActor<Value: Sendable, First: Sendable, each Rest: Sendable>(
+    _ type: Value.Type = Value.self, arguments first: First.Type, _ rest: repeat (each Rest).Type,
+    named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Value
+  ) -> Registration<Value> {
+    typealias Arguments = ArgumentList<First, repeat each Rest>
+    let make: @Sendable (ValueMemory, Resolver, Arguments) throws -> Void = { memory, resolver, list in
+      let call = "registry.resolve(\(TypeName.source(of: Value.self)), arguments: …)"
+      try requireMainActor(orElse: "Ask for it on the main actor: try await MainActor.run { try \(call) }.")
+      let list = Unchecked(value: list)
+      let body: @MainActor (Resolver) throws -> Value = {
+        try initializer($0, list.value.first, repeat each list.value.rest)
+      }
+      memory.put(try callOnMainActor(resolver.onMainActor(), body))
+    }
+    let place = SourcePlace(fileID: fileID, line: line)
+    return addList(Arguments.self, named: name, scope: Scope<Value>.unique, at: place, make)
+  }
+
+  /// Adds a registration whose initializer takes a list of arguments.
   ///
-  /// ```swift
-  /// registry.register(Ticket.self, arguments: Int.self, String.self) { _, number, name in Ticket(number, name) }
-  /// let ticket = try registry.resolve(Ticket.self, arguments: 7, "Ada")
-  /// ```
-  @discardableResult
-  public func register<Value, First, Second, each Rest>(
-    _ type: Value.Type = Value.self, arguments first: First.Type, _ second: Second.Type,
-    _ rest: repeat (each Rest).Type, named name: PropertyName? = nil,
-    fileID: StaticString = #fileID,
-    line: UInt = #line, _ initializer: @escaping @Sendable (Resolver, First, Second, repeat each Rest) throws -> Value
+  /// - Parameter identity: What two requests have in common that get the same value of the scope.
+  private func addList<Value, Arguments>(
+    _ arguments: Arguments.Type, named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace,
+    identity: (@Sendable (Arguments) -> AnyHashable)? = nil,
+    _ initializer: @escaping @Sendable (ValueMemory, Resolver, Arguments) throws -> Void
   ) -> Registration<Value> {
-    register(
-      type, arguments: ArgumentList<First, Second, repeat each Rest>.self, named: name, fileID: fileID, line: line
-    ) { resolver, arguments in
-      try initializer(resolver, arguments.first, arguments.second, repeat each arguments.rest)
+    @Sendable func typed(_ arguments: Any) -> Arguments {
+      guard let arguments = arguments as? Arguments else {
+        trap("An initializer with \(Arguments.self) got other arguments; please report this.")
+      }
+      return arguments
     }
+    var erasedIdentity: (@Sendable (Any) -> AnyHashable)?
+    if let identity { erasedIdentity = { identity(typed($0)) } }
+    let kind = Making.Kind.withArguments(erasedIdentity) { memory, resolver, arguments in
+      try initializer(memory, resolver, typed(arguments))
+    }
+    let making = Making(kind) { _, _, _ in trap("An initializer that takes arguments ran without; please report this.")
+    }
+    return add(making, named: name, scope: scope, arguments: arguments, at: place)
   }
 
-  /// Registers a closure that creates a value from several arguments, and keeps one value for each set of them as a scope
-  /// says.
-  @discardableResult
-  public func register<
-    Value: Sendable, First: Hashable & Sendable, Second: Hashable & Sendable, each Rest: Hashable & Sendable
-  >(
-    _ type: Value.Type = Value.self, arguments first: First.Type, _ second: Second.Type,
-    _ rest: repeat (each Rest).Type, named name: PropertyName? = nil,
-    scope: Scope<Value>,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @Sendable (Resolver, First, Second, repeat each Rest) throws -> Value
-  ) -> Registration<Value> {
-    typealias Arguments = ArgumentList<First, Second, repeat each Rest>
-    let identity: @Sendable (Arguments) -> AnyHashable = { arguments in
-      var list: [AnyHashable] = [AnyHashable(arguments.first), AnyHashable(arguments.second)]
-      repeat list.append(AnyHashable(each arguments.rest))
-      return AnyHashable(list)
-    }
-    let making = Making.withArguments(identity: identity) { (resolver, arguments: Arguments) in
-      try initializer(resolver, arguments.first, arguments.second, repeat each arguments.rest)
-    }
-    return add(
-      making, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line), arguments: Arguments.self)
-  }
-
-  /// Registers a closure that creates a value on the main actor from an argument that is known only at run time.
-  @discardableResult
-  public func registerOnMainActor<Value: Sendable, Arguments: Sendable>(
-    _ type: Value.Type = Value.self, arguments: Arguments.Type, named name: PropertyName? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @MainActor (Resolver, Arguments) throws -> Value
-  ) -> Registration<Value> {
-    add(
-      .withArgumentsOnMainActor(initializer), named: name, scope: .unique,
-      at: SourcePlace(fileID: fileID, line: line), arguments: arguments)
-  }
-
-  /// Makes a value from an argument.
+  /// Makes a value from arguments.
   ///
   /// - Parameters:
-  ///   - type: The type of the value. For an Optional type the result is nil if nothing takes this argument.
-  ///   - arguments: What the initializer gets. Its static type is part of the key.
+  ///   - type: The type of the value. For an Optional type the result is nil if nothing takes these arguments.
+  ///   - first: The first argument that the initializer gets. Its static type is part of the key, as those of the others.
+  ///   - rest: The other arguments.
   ///   - name: The name to ask with.
-  /// - Throws: `.notRegistered` if no initializer of `type` takes an argument of this type, else as
-  ///   ``resolve(_:named:in:)``.
-  public func resolve<Value, Arguments>(
-    _ type: Value.Type = Value.self, arguments: Arguments, named name: String? = nil
+  /// - Throws: `.notRegistered` if no initializer of `type` takes arguments of these types, else as
+  ///   ``resolve(_:named:in:)-(Value.Type,_,_)``.
+  public func resolve<Value, First, each Rest>(
+    _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {
-    let point = InjectionPoint(Service(Value.self), named: name, in: nil)
-    if let value: Value = try made(with: arguments, at: point) { return value }
-    if let optional = Value.self as? any OptionalValue.Type {
-      func made<Content: OptionalValue>(as _: Content.Type) throws(InjectionError) -> Value? {
-        let wrapped: Content.Wrapped? = try self.made(with: arguments, at: point)
-        return wrapped.flatMap { Content($0) as? Value }
+    let list = ArgumentList(first: first, rest: (repeat each rest))
+    let identifier = ObjectIdentifier(ArgumentList<First, repeat each Rest>.self)
+    return try ValueMemory.value { memory throws(InjectionError) in
+      let request = Request(Service(Value.self), named: name)
+      try fulfill(request, in: memory, with: ArgumentBox(list), identifier) {
+        let types = types(First.self, repeat (each Rest).self).map { TypeName.source(of: $0) }.joined(separator: ", ")
+        return """
+          Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(types)) { resolver, arguments in … }
+          """
       }
-      if let value = try made(as: optional) { return value }
     }
-    return try nilOrThrow(
-      at: point,
-      advice:
-        "Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(argumentTypes(of: Arguments.self))) { resolver, arguments in … }"
-    )
   }
 
-  /// Makes a value from several arguments.
-  public func resolve<Value, First, Second, each Rest>(
-    _ type: Value.Type = Value.self, arguments first: First, _ second: Second,
-    _ rest: repeat each Rest,
-    named name: String? = nil
-  ) throws(InjectionError) -> Value {
-    try resolve(type, arguments: ArgumentList(first: first, second: second, rest: (repeat each rest)), named: name)
-  }
-
-  /// The value that an initializer makes with arguments; nil if none takes them.
-  func made<Value, Arguments>(
-    with arguments: Arguments, at point: InjectionPoint
-  ) throws(InjectionError) -> Value? {
-    let thread = ThreadState.current
-    for owner in lineage {
-      let found = thread.read {
-        owner.table.taking(
-          ObjectIdentifier(Arguments.self), for: ObjectIdentifier(Value.self), named: point.propertyName)
-      }
-      guard let registration = found, case .withArguments(let initializer, let variants) = registration.making.kind
-      else { continue }
-      let value: Value
-      if let variants {
-        // The forms of `register` that keep values demand `Sendable` arguments.
-        let arguments = Unchecked(value: arguments)
-        let variant = variants.variant(for: arguments.value) {
-          registration.variant(clock: owner.clock) { try initializer($0, $1(), arguments.value) }
+  /// Puts a value that is made from a list of arguments in memory, as a request does.
+  private func fulfill(
+    _ request: borrowing Request, in memory: ValueMemory, with arguments: ArgumentBox, _ identifier: ObjectIdentifier,
+    orElse advice: () -> String
+  ) throws(InjectionError) {
+    guard case .match(let record, let owner) = find(request, Search(arguments: identifier)) else {
+      guard let type = request.type as? any OptionalValue.Type else { throw missing(request, advice: advice()) }
+      return type.putNil(in: memory)
+    }
+    if record.service != request.service, let optional = request.type as? any OptionalValue.Type {
+      let cell = ValueCell(optional.wrappedType)
+      try fulfill(
+        request.forWrapped(optional.wrappedType), in: cell.memory, with: arguments, identifier, orElse: advice)
+      cell.gate.settle(as: CreationGate.ready)
+      return optional.putSome(cell.memory, in: memory)
+    }
+    let thread = CurrentThread.current
+    try thread.resolving { () throws(InjectionError) in
+      if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: (record, self), on: thread) }
+      if let variants = record.variants, case .withArguments(let identity?, _) = record.kind {
+        let make = {
+          KeptValue(record.service.type, record.lifetime, expiry: record.expiry.map { ($0, owner.clock) })
         }
-        value = try self.value(of: Match(variant, .exact, of: owner), asker: .init(), on: thread, at: { point })
+        try variants.with(identity(arguments.list), make: make) { kept throws(InjectionError) in
+          try owner.supplyKeptValue(memory, record, kept, request, arguments: arguments, on: thread)
+        }
+      } else if case .graph = record.lifetime {
+        try make(memory, record, request, arguments: arguments, isKept: true, on: thread)
       } else {
-        thread.observeDependency(on: Service(Value.self))
-        value = try runInitializer(of: registration, asker: .init(hasArguments: true), on: thread, at: { point }) {
-          try finishedValue(of: registration, on: thread, at: { point }) {
-            try ValueMemory.value(of: Value.self) {
-              try initializer($0, Resolver(point: point, registry: self), arguments)
-            }
-          }
-        }
+        try make(memory, record, request, arguments: arguments, isKept: false, on: thread)
       }
-      registration.hooks.callAll(value, at: point)
-      hooks.callAll(value, at: point)
-      thread.completeResolution()
-      return value
+      if hooks.areUsed || record.hooks.areUsed { announce(memory, of: record, at: request.point) }
     }
-    return nil
   }
 }
 
 extension Resolver {
-  /// Returns a dependency that takes an argument, as `resolve(_:arguments:named:)` of the registry does.
-  public func resolve<Value, Arguments>(
-    _ type: Value.Type = Value.self, arguments: Arguments, named name: String? = nil
+  /// Returns a dependency that takes arguments, as the registry's `resolve` does.
+  public func resolve<Value, First, each Rest>(
+    _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {
-    try registry.resolve(type, arguments: arguments, named: name)
-  }
-
-  /// Returns a dependency that takes several arguments.
-  public func resolve<Value, First, Second, each Rest>(
-    _ type: Value.Type = Value.self, arguments first: First, _ second: Second,
-    _ rest: repeat each Rest,
-    named name: String? = nil
-  ) throws(InjectionError) -> Value {
-    try registry.resolve(
-      type, arguments: ArgumentList(first: first, second: second, rest: (repeat each rest)), named: name)
-  }
-}
-
-extension RegistrationStorage {
-  /// A registration that keeps the value for one set of arguments as this one's scope says.
-  fileprivate func variant(clock: ElapsedClock, _ initializer: @escaping Making.Initializer) -> RegistrationStorage {
-    let variant = RegistrationStorage(
-      key: key, lifetime: lifetime, expiry: kept.expiry, clock: clock, place: place, Making(initializer: initializer))
-    variant.followAdditions(of: self)
-    return variant
-  }
-}
-
-/// Several arguments, as one.
-private struct ArgumentList<First, Second, each Rest>: SeveralArguments {
-  let first: First
-  let second: Second
-  let rest: (repeat each Rest)
-
-  static var types: [any Any.Type] {
-    var types: [any Any.Type] = [First.self, Second.self]
-    repeat types.append((each Rest).self)
-    return types
-  }
-}
-
-private protocol SeveralArguments {
-  static var types: [any Any.Type] { get }
-}
-
-/// The types of one argument or of several, as they are written in source.
-private func argumentTypes(of type: any Any.Type) -> String {
-  ((type as? any SeveralArguments.Type)?.types ?? [type]).map { TypeName.source(of: $0) }.joined(separator: ", ")
-}
-
-/// The values that a registration keeps for each set of arguments, as a registration for each.
-final class ArgumentVariants: Sendable {
-  /// What is kept for one set of arguments.
-  ///
-  /// `@unchecked Sendable`: the forms of `register` that keep values demand `Sendable` arguments.
-  private struct Variant: @unchecked Sendable {
-    let arguments: AnyHashable
-    let registration: RegistrationStorage
-  }
-
-  private let identity: @Sendable (Any) -> AnyHashable
-  /// By the arguments' hash: their own code, which may ask for anything, runs with no lock held.
-  private let variants = Lock<[Int: [Variant]]>([:])
-
-  init(identity: @escaping @Sendable (Any) -> AnyHashable) { self.identity = identity }
-
-  /// The registration for one set of arguments, made when they are first asked with.
-  func variant(for arguments: Any, _ make: () -> RegistrationStorage) -> RegistrationStorage {
-    let arguments = identity(arguments)
-    let hash = arguments.hashValue
-    var made: Variant?
-    while true {
-      let known = variants.withLock { $0[hash, default: []] }
-      if let variant = known.first(where: { $0.arguments == arguments }) { return variant.registration }
-      let new = made ?? Variant(arguments: arguments, registration: make())
-      made = new
-      let isAdded = variants.withLock { variants in
-        let isUnchanged = variants[hash, default: []].elementsEqual(known) { $0.registration === $1.registration }
-        if isUnchanged { variants[hash] = known + [new] }
-        return isUnchanged
+    try ValueMemory.value { memory throws(InjectionError) in
+      try continuing { () throws(InjectionError) in
+        memory.put(try registry.resolve(type, arguments: first, repeat each rest, named: name))
       }
-      if isAdded { return new.registration }
     }
   }
+}
 
-  /// Lets go of what is kept, with no lock held.
-  func retire() {
-    let dropped = variants.withLock { variants in
-      defer { variants = [:] }
-      return variants
-    }
-    for variant in dropped.values.joined() { variant.registration.retire() }
-  }
+/// A list of arguments behind a reference, since most requests have none.
+final class ArgumentBox {
+  let list: Any
+
+  init(_ list: Any) { self.list = list }
+}
+
+/// The arguments of one request.
+private struct ArgumentList<First, each Rest> {
+  let first: First
+  let rest: (repeat each Rest)
 }

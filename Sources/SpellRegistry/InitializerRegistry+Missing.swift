@@ -1,27 +1,30 @@
 internal import Support
 
-// What to say when nothing is registered: what comes near, and what to write. It looks at every registration, so it runs
-// when an error is described, not when it is thrown.
+// What to say when nothing is registered: what comes near, and what to write.
 
 extension InitializerRegistry {
-  /// The error for a type that nothing serves here.
+  /// The error for a request that nothing serves here.
   ///
   /// - Parameter advice: What to write; nil for the usual registration.
+  func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
+    missing(request.service, asked: request.step(), named: request.name, advice: advice)
+  }
+
   package func missing(
-    _ type: any Any.Type, step: InjectionStep, named name: String? = nil, advice: String? = nil
+    _ service: Service, asked step: InjectionStep, named name: String? = nil, advice: String? = nil
   ) -> InjectionError {
-    // What is current is known now, and not any more when the error is described.
-    let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, type)
-    return InjectionError(.notRegistered, through: [step]) {
-      if let elsewhere { return [elsewhere] }
-      let advice = advice ?? "Register it before it is asked for: registry.register(\(TypeName.source(of: type))) { … }"
-      return self.nearMatches(type, named: name) + [advice]
+    let error = InjectionError(.notRegistered, through: [step])
+    if let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, service) {
+      return error.noting(elsewhere)
     }
+    let type = TypeName.source(of: service.type)
+    let advice = advice ?? "Register it before it is asked for: registry.register(\(type)) { … }"
+    return (nearMatches(service.type, named: name) + [advice]).reduce(error) { $0.noting($1) }
   }
 
   /// What to say if this registry, which is current, serves a type that another registry was asked for.
-  private func registeredElsewhere(than asked: InitializerRegistry, _ type: any Any.Type) -> String? {
-    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: Service(type))
+  private func registeredElsewhere(than asked: InitializerRegistry, _ service: Service) -> String? {
+    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: service)
     else { return nil }
     return """
       The registry that was asked isn't the current one, in which it is registered at \(provider.record.place). A property \
@@ -33,44 +36,36 @@ extension InitializerRegistry {
 
   private func nearMatches(_ type: any Any.Type, named name: String?) -> [String] {
     let wanted = TypeName.of(type)
-    let registrations = reachable(\.registrations).map(\.registration)
-    let others = registrations.compactMap { registration -> String? in
-      let isUnlimited = registration.key.isUnlimited && registration.service.key == nil && registration.type != type
-      if isUnlimited && !registration.key.servesSupertypes && registration.serves(Service(type)) {
+    func note(_ registration: RegistrationRecord) -> String? {
+      let isUnlimited = registration.isUnlimited && registration.service.key == nil && registration.service.type != type
+      if isUnlimited && !registration.servesSupertypes && registration.serves(Service(type)) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
       let isSameType = registration.service == Service(type)
-      if registration.type != type && TypeName.of(registration.type) == wanted {
+      if registration.service.type != type && TypeName.of(registration.service.type) == wanted {
         return """
           Another type of that name, \(registration.service.qualifiedName), is registered at \(registration.place); asked for \
           is \(Service(type).qualifiedName).
           """
       }
-      guard isSameType || wanted.isSimilar(to: TypeName.of(registration.type)) else { return nil }
+      guard isSameType || wanted.isSimilar(to: TypeName.of(registration.service.type)) else { return nil }
       return "Registered, but not for this: \(registration.summary), at \(registration.place)."
     }
-    if others.count <= 5 { return others }
-    let omitted = "\(others.count) registrations are similar; the rest are left out here."
+    var keys: Set<RegistrationRecord.Key> = []
+    let registrations = lineage.flatMap { registry in
+      registry.table.withLock { $0.representatives }.filter { note($0) != nil }
+        .flatMap { record in registry.table.withLock { $0.all(like: record) } }
+    }
+    .filter { keys.insert($0.key).inserted }.sorted { $0.age < $1.age }.suffix(1_000)
+    if registrations.count <= 5 { return registrations.compactMap(note) }
+    let omitted = "\(registrations.count) registrations are similar; the rest are left out here."
     let nearest = name.flatMap { name in
       registrations.filter { $0.service == Service(type) }
-        .compactMap { other in other.key.name.map { (other, distance: $0.text.editDistance(to: name)) } }
+        .compactMap { other in other.name.map { (other, distance: $0.text.editDistance(to: name)) } }
         .min { $0.distance < $1.distance }?.0
     }
     if let nearest { return ["The nearest name is that of \(nearest.summary), at \(nearest.place).", omitted] }
-    return others.prefix(3) + [omitted]
-  }
-}
-
-extension RegistrationStorage {
-  /// The registration in a few words: `Clock in Page named "backup"`.
-  package var summary: String {
-    var words = [service.name]
-    if let container = key.container {
-      words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
-    }
-    if let name = key.name { words.append("named \(name.source)") }
-    if key.arguments != nil { words.append("with arguments") }
-    return words.joined(separator: " ")
+    return registrations.prefix(3).compactMap(note) + [omitted]
   }
 }
 

@@ -1,21 +1,4 @@
 internal import Support
-internal import Synchronization
-
-/// Counts the re-injections of a registry, its parents and all registries below them.
-///
-/// Every `@Injected` property compares its state with the current epoch at each read, so a re-injection reaches each that
-/// lives with no list of them, at the price of one more load.
-final class ReinjectionEpochs: Sendable {
-  /// The state of a value that is ready and of the latest epoch; one word.
-  let current = AtomicWords(CreationGate.ready, count: 1)
-
-  deinit { current.deallocate(count: 1) }
-}
-
-/// The epoch that began when a type or a declared key was last re-injected in one registry.
-final class Reinjections: Sendable {
-  let epochs = Lock<[ObjectIdentifier: UInt]>([:])
-}
 
 extension InitializerRegistry {
   /// Gives live `@Injected` properties of a type, and Optionals of it, the value that is registered now.
@@ -26,27 +9,27 @@ extension InitializerRegistry {
   /// the type serves them. What was assigned stays, and so does a value for which nothing is registered any more. An
   /// `@Injected(.weak)` property asks again after its `$property.reset()`.
   ///
-  /// Costs one atomic addition here, and one more look at the first read of every injected property after it. A property
-  /// whose value was replaced keeps the first two values that it had until it goes.
-  public func reinject<Value>(_ type: Value.Type) { reinject(ObjectIdentifier(type)) }
+  /// Costs one atomic addition here, and one more look at the next read of every injected property of the process. Later
+  /// reads of a property whose value was replaced take a lock.
+  public func reinject<Value>(_ type: Value.Type) { reinject(Service(type)) }
 
-  /// Gives live `@Injected` properties of a declared key the value that is registered for it now, as ``reinject(_:)`` of a
-  /// type does.
-  public func reinject<Value>(_ key: InjectionKey<Value>) { reinject(ObjectIdentifier(key)) }
+  /// Gives live `@Injected` properties of a declared key the value that is registered for it now.
+  public func reinject<Value>(_ key: InjectionKey<Value>) { reinject(Service(Value.self, key: key)) }
 
-  /// Begins an epoch in which older values of this type or declared key are outdated, here and below.
-  private func reinject(_ service: ObjectIdentifier) {
-    reinjections.object { Reinjections() }.epochs.withLock { reinjected in
-      reinjected[service] = epochs.current.first.value.add(CreationGate.unit, ordering: .releasing).newValue
-    }
+  /// Begins an epoch in which older values of this service are outdated, here and below.
+  private func reinject(_ service: Service) {
+    reinjections.withLock { $0[service.id] = Epoch.current.advance() }
   }
 
-  /// Whether a value of one of these services that is ready in `state`, of an object made under this registry, is outdated.
-  func isOutdated(_ state: UInt, _ services: [ObjectIdentifier]) -> Bool {
+  /// Whether a value of one of these services that was made here or below, in the epoch of a state, is outdated.
+  func wasReinjected(_ services: [ObjectIdentifier], after state: UInt) -> Bool {
     lineage.contains { registry in
-      registry.reinjections.object?.epochs.withLock { reinjected in
-        services.contains { service in reinjected[service].map { $0 > state } ?? false }
-      } ?? false
+      registry.reinjections.withLock { epochs in
+        services.contains { service in epochs[service].map { $0 > state } ?? false }
+      }
     }
   }
+
+  /// Whether a registration here or in a parent is for one class of containers.
+  var hasContainers: Bool { table.withLock { $0.hasContainers } || parent?.hasContainers ?? false }
 }

@@ -1,5 +1,13 @@
-// From a request to a value, in the order in which it happens: find the registration that wins, take what its scope keeps
-// or run its initializer, call the hooks. The shortest way is in `InitializerRegistry+Supply.swift`; here is what takes more.
+internal import Support
+
+// The one way from a request to a value. What a request is for is a point; the value goes to memory whose type only the code
+// at the two ends knows: the functions that are generic here, and the closure that makes the value.
+//
+//   fulfill   a request from a caller: find, supply, announce, and end the resolution
+//   supply    find the registration that wins, and put the value in memory that its scope keeps, or that `make` makes
+//   make      run the initializer with a frame
+//
+// First reads of properties call `supply` too, since they announce a value when it is stored.
 
 extension InitializerRegistry {
   /// Returns a value: the most specific registration's, made or kept as its scope says.
@@ -13,7 +21,9 @@ extension InitializerRegistry {
   @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
-    try resolve(Service(Value.self), named: name, in: container)
+    try ValueMemory.value { memory throws(InjectionError) in
+      try resolve(into: memory, Value.self, nil, named: name, in: container)
+    }
   }
 
   /// Returns the value of a declared key: the most specific registration's for it, else what the key's own initializer
@@ -23,37 +33,19 @@ extension InitializerRegistry {
   ///   - key: The key.
   ///   - name: The name to ask with, as a property would with its own.
   ///   - container: The object to ask for, so that registrations for its class count.
-  /// - Throws: `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`, with the path from this
-  ///   key to the one at fault.
+  /// - Throws: As ``resolve(_:named:in:)-(Value.Type,_,_)``, but not `.notRegistered` for the key itself.
   @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
-    try resolve(Service(Value.self, key: key), named: name, in: container)
+    try ValueMemory.value { memory throws(InjectionError) in
+      try resolve(into: memory, Value.self, key, named: name, in: container)
+    }
   }
 
-  /// Resolves from a registration that was found, or looks for one.
-  @usableFromInline func resolve<Value>(
-    _ service: Service, named name: String? = nil, in container: AnyObject? = nil, from match: Match?
-  ) throws(InjectionError) -> Value {
-    func point() -> InjectionPoint { InjectionPoint(service, named: name, in: container) }
-    let thread = ThreadState.current
-    let found =
-      match
-      ?? self.match(
-        for: service, named: name.map { .known($0) } ?? .none, inContainer: container != nil, on: thread, at: point)
-    guard let found else { return try nilOrThrow(at: point()) }
-    let asker = ResolutionFrame.Asker(container: container.map { ObjectIdentifier($0) }, name: name)
-    return try deliver(found, to: asker, on: thread, at: point)
-  }
-
-  /// The value of a registration, after its hooks and the registry's were called.
-  private func deliver<Value>(
-    _ match: Match, to asker: ResolutionFrame.Asker, on thread: CurrentThread,
-    at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    let value: Value = try value(of: match, asker: asker, on: thread, at: point)
-    announce(value, of: match.registration, at: point())
-    return value
+  @usableFromInline func resolve(
+    into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
+  ) throws(InjectionError) {
+    try fulfill(Request(Service(type, key: key), named: name.map { Alias($0) }, in: container), in: memory)
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
@@ -61,203 +53,233 @@ extension InitializerRegistry {
   /// Registrations for a class of containers are left out, and so are those of parents that a registration with the same
   /// key overrides. Without any the result is empty.
   ///
-  /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)``.
+  /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)-(Value.Type,_,_)``.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    let (service, thread) = (Service(Value.self), ThreadState.current)
-    // Before the list's own frame stands between the initializer that asks and what it asks for.
-    thread.observeDependency(on: service)
-    return try resolvingTogether([Value].self) { () throws(InjectionError) in
-      var values: [Value] = []
-      for (registration, owner) in reachable({ $0.ownRegistrations(for: Value.self) })
-      where registration.key.container == nil && registration.serves(service) {
-        let match = Match(registration, for: service, of: owner)
-        values.append(try deliver(match, to: .init(), on: thread, at: { InjectionPoint(service, in: nil) }))
+    let service = Service(Value.self)
+    var values: [Value] = []
+    try resolvingTogether { () throws(InjectionError) in
+      for match in reachable where match.record.container == nil && !match.record.hasArguments {
+        guard match.record.serves(service) else { continue }
+        values.append(
+          try ValueMemory.value { memory throws(InjectionError) in
+            try fulfill(Request(service), in: memory, from: match)
+          })
       }
-      return values
     }
+    return values
+  }
+
+  /// The registrations of this registry and its parents, without those that are overridden, in order.
+  package var reachable: [Match] {
+    var keys: Set<RegistrationRecord.Key> = []
+    return lineage.flatMap { owner in owner.registrations.map { Match(record: $0, owner: owner) } }
+      .filter { keys.insert($0.record.key).inserted }
+      .sorted { $0.record.age < $1.record.age }
   }
 
   /// Runs `body` as one resolution, whose values of scope `.graph` are shared by all that is resolved in it.
-  package func resolvingTogether<Result>(
-    _ type: any Any.Type, _ body: () throws(InjectionError) -> Result
-  ) throws(InjectionError) -> Result {
-    let thread = ThreadState.current
-    let result = try thread.making(ResolutionFrame(on: thread, type: type), at: { InjectionStep(Service(type)) }, body)
-    thread.completeResolution()
-    return result
-  }
-
-  /// The value of a registration: what its scope keeps, or what its initializer makes now.
-  func value<Value>(
-    of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID? = nil,
-    on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    thread.observeDependency(on: Service(Value.self, key: match.registration.service.key))
-    return try keptOrMadeValue(of: match, asker: asker, propertyGate: propertyGate, on: thread, at: point)
-  }
-
-  @inline(__always) private func keptOrMadeValue<Value>(
-    of match: Match, asker: ResolutionFrame.Asker, propertyGate: GateID?, on thread: CurrentThread,
-    at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    if match.fit != .exact {
-      return try convertedValue(of: match, asker: asker, on: thread, at: point)
+  package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+    let thread = CurrentThread.current
+    try thread.resolving { () throws(InjectionError) in
+      var frame = Frame(on: thread, type: Never.self)
+      // What runs in it is current as before.
+      frame.registry = thread.fields.innermost?.frame.registry
+      frame.isKept = thread.fields.innermost?.frame.isKept ?? false
+      try thread.with(frame, body)
     }
-    let registration = match.registration
-    switch registration.lifetime {
-    case .unique:
-      return try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
-    case .graph:
-      return try graphValue(of: registration, asker: asker, propertyGate: propertyGate, on: thread, at: point)
-    case .singleton, .weak, .cached:
-      return try registration.kept.value(of: Value.self, on: thread) { gate throws(InjectionError) in
-        try match.owner.newValue(
-          of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: true, on: thread,
-          at: point)
+  }
+
+  /// Puts the value for a request in memory and calls the hooks; nil for an Optional that nothing serves.
+  ///
+  /// - Parameter match: The registration to take; the one that wins by default.
+  func fulfill(
+    _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil
+  ) throws(InjectionError) {
+    let thread = CurrentThread.current
+    let isOutermost = thread.fields.innermost == nil && thread.fields.resolution == nil
+    do throws(InjectionError) {
+      let supplied =
+        if let match { try supply(memory, request, match.record, of: match.owner, on: thread) } else {
+          try supply(memory, request, on: thread)
+        }
+      switch supplied {
+      case .value: break
+      case .heardValue(let record): announce(memory, of: record, at: request.point)
+      case .nothing:
+        guard let type = request.type as? any OptionalValue.Type else { throw missing(request) }
+        type.putNil(in: memory)
+      }
+    } catch {
+      if isOutermost { try? thread.endResolution() }
+      throw error
+    }
+    if isOutermost && thread.fields.resolution != nil {
+      do throws(InjectionError) { try thread.endResolution() } catch {
+        memory.destroy(request.type)
+        throw error
       }
     }
   }
 
-  // Apart from the above, which would otherwise look up the type of an Optional each time.
-  @inline(never) private func graphValue<Value>(
-    of registration: RegistrationStorage, asker: ResolutionFrame.Asker, propertyGate: GateID?,
-    on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    let id = ResolvedRegistration.ID(storage: ObjectIdentifier(registration), registry: ObjectIdentifier(self))
-    // The dictionary's own nil would pass for a value of an Optional type.
-    if let kept = thread.fields.graph?[id], let value = kept.value as? Value { return value }
-    let value: Value = try newValue(of: registration, asker: asker, gate: propertyGate, on: thread, at: point)
-    // The outermost frame's end forgets them; without a frame this was the outermost request.
-    if thread.isMaking {
-      if thread.fields.graph == nil { thread.fields.graph = [:] }
-      // A value that was made further in for another asker is released after the change.
-      let former = thread.fields.graph?.updateValue((registration, value), forKey: id)
-      withExtendedLifetime(former) {}
-    }
-    return value
+  /// What has become of a request.
+  enum Supply {
+    case value
+    /// A value that hooks want to hear of.
+    case heardValue(RegistrationRecord)
+    case nothing
   }
 
-  /// The value of a registration of another type than the one that is asked for.
-  @inline(never) private func convertedValue<Value>(
-    of match: Match, asker: ResolutionFrame.Asker, on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    if match.fit == .wrapped, let type = Value.self as? any OptionalValue.Type {
-      func value<Content: OptionalValue>(as _: Content.Type) throws(InjectionError) -> Value? {
-        let unwrapped = Match(match.registration, for: Service(Content.Wrapped.self), of: match.owner)
-        return Content(try self.value(of: unwrapped, asker: asker, on: thread, at: point)) as? Value
-      }
-      if let value = try value(as: type) { return value }
-    } else if let value = match.registration.instance(as: Value.self) {
-      return value
+  /// Puts the value for a request in memory, if anything serves it.
+  ///
+  /// - Parameters:
+  ///   - propertyGate: The gate of the property that asks.
+  ///   - isKept: Whether a registry keeps the object that asks.
+  func supply(
+    _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, isKept: Bool = false,
+    on thread: CurrentThread
+  ) throws(InjectionError) -> Supply {
+    let isHeard = hooks.areUsed || RequestRecorder.isUsed
+    switch find(request, Search(copying: isHeard ? nil : memory)) {
+    case .copied: return .value
+    case .match(let record, let owner):
+      return try supply(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+    case .nothing:
+      if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
+      return .nothing
     }
-    trap("What is registered at \(match.registration.place) isn't a \(TypeName.of(Value.self)); please report this.")
   }
 
-  /// Runs a registration's initializer, with this registry as the current one.
-  private func newValue<Value>(
-    of registration: RegistrationStorage, asker: ResolutionFrame.Asker, gate: GateID?, propertyGate: GateID? = nil,
-    keepsValue: Bool = false, on thread: CurrentThread, at point: () -> InjectionPoint
-  ) throws(InjectionError) -> Value {
-    func resolver() -> Resolver { Resolver(point: point(), registry: self) }
-    if registration.isInstance, let instance = try? registration.newValue(of: Value.self, with: resolver) {
-      return instance
+  /// Puts the value of a registration in memory: what its scope keeps, or what its initializer makes now.
+  func supply(
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, of owner: InitializerRegistry,
+    propertyGate: UInt? = nil, isKept: Bool = false, on thread: CurrentThread
+  ) throws(InjectionError) -> Supply {
+    if RequestRecorder.isUsed {
+      RequestRecorder.note(request.service, servedBy: (record, record.lifetime.isShared ? owner : self), on: thread)
     }
-    return try runInitializer(
-      of: registration, asker: asker, gate: gate, propertyGate: propertyGate, keepsValue: keepsValue, on: thread,
-      at: point
-    ) {
-      try finishedValue(of: registration, on: thread, at: point) {
-        try registration.newValue(of: Value.self, with: resolver)
+    if record.service != request.service {
+      try supplyConverted(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+    } else {
+      switch record.lifetime {
+      case .unique: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
+      case .graph: try supplyGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
+      case .singleton, .weak, .cached:
+        try owner.supplyKeptValue(memory, record, record.kept, request, propertyGate: propertyGate, on: thread)
       }
     }
+    return hooks.areUsed || record.hooks.areUsed ? .heardValue(record) : .value
   }
 
-  /// Runs `body` as the initializer of a registration, and adds the registration to an error's path.
-  @inline(__always) func runInitializer<Value>(
-    of registration: RegistrationStorage, asker: consuming ResolutionFrame.Asker, gate: GateID? = nil,
-    propertyGate: GateID? = nil, keepsValue: Bool = false, on thread: CurrentThread,
-    at point: () -> InjectionPoint, _ body: () throws -> Value
-  ) throws(InjectionError) -> Value {
-    let keepsValue = keepsValue || asker.isKept
-    let frame = ResolutionFrame(
-      on: thread, type: registration.type, registration: Borrowed(registration), asker: asker,
-      registry: ObjectIdentifier(self), gate: gate, propertyGate: propertyGate)
-    func step() -> InjectionStep { point().step(registration.service, registration: registration.place) }
-    return try thread.making(frame, at: step) { () throws(InjectionError) in
-      do {
-        return try runInitializer(keepsValue: keepsValue, body)
-      } catch {
-        throw InjectionError.wrapping(error, thrownBy: step())
+  func supplyKeptValue(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ kept: KeptValue?, _ request: borrowing Request,
+    arguments: ArgumentBox? = nil, propertyGate: UInt? = nil, on thread: CurrentThread
+  ) throws(InjectionError) {
+    if record.isAsync {
+      if kept?.copyIfReady(to: memory) ?? false { return }
+      throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
+    }
+    try kept?.supply(
+      memory,
+      for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
+      on: thread
+    ) { gate throws(InjectionError) in
+      try make(
+        memory, record, request, arguments: arguments, gate: gate, propertyGate: propertyGate, isKept: true, on: thread)
+    }
+  }
+
+  @inline(never) private func supplyGraphValue(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
+    on thread: CurrentThread
+  ) throws(InjectionError) {
+    if thread.fields.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
+    try make(memory, record, request, propertyGate: propertyGate, isKept: true, on: thread)
+    thread.resolution.keepGraphValue(memory, of: record, for: self)
+  }
+
+  /// Puts the value of a registration of another type in memory: an instance that has the type asked for as a supertype, or
+  /// what the Optional that is asked for wraps.
+  @inline(never) private func supplyConverted(
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, of owner: InitializerRegistry,
+    propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
+  ) throws(InjectionError) {
+    if let optional = request.type as? any OptionalValue.Type {
+      let inner = request.forWrapped(optional.wrappedType)
+      let cell = ValueCell(optional.wrappedType)
+      _ = try supply(cell.memory, inner, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      cell.gate.settle(as: CreationGate.ready)
+      return optional.putSome(cell.memory, in: memory)
+    }
+    if let instance = record.instance, memory.put(instance, as: request.type) { return }
+    trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)); please report this.")
+  }
+
+  /// Runs a registration's initializer, with this registry as the current one and no lock held.
+  ///
+  /// - Parameters:
+  ///   - gate: Where other threads wait for the value that the registration keeps.
+  ///   - isKept: Whether a registry keeps the value, or the object that asks.
+  func make(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, arguments: ArgumentBox? = nil,
+    gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
+  ) throws(InjectionError) {
+    // An instance is there, so it asks for nothing.
+    if record.isInstance, (try? record.initializer(memory, request, self)) != nil { return }
+    if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
+    var frame = Frame(on: thread, type: record.service.type)
+    frame.record = Borrowed(record)
+    frame.registry = Borrowed(self)
+    frame.isKept = isKept || (thread.fields.innermost?.frame.isKept ?? false)
+    frame.gate = gate
+    frame.propertyGate = propertyGate
+    frame.asker.container = request.container.map { ObjectIdentifier($0) }
+    frame.asker.property = request.cell.map { $0.identity.address }
+    frame.asker.name = request.alias.map { Borrowed($0) }
+    frame.asker.hasArguments = arguments != nil
+    // The frame counts no references; they are held here for as long as it is there.
+    defer {
+      withExtendedLifetime(record) {}
+      withExtendedLifetime(self) {}
+    }
+    try thread.making(frame, at: { request.step(record) }) { () throws(InjectionError) in
+      do { try initialize(memory, record, request, arguments, on: thread) } catch {
+        throw InjectionError.wrapping(error, thrownBy: request.step(record))
       }
     }
   }
 
-  /// What a registration's decorators make of a new value, which is left for its completions.
-  func finishedValue<Value>(
-    of registration: RegistrationStorage, on thread: CurrentThread, at point: () -> InjectionPoint,
-    _ make: () throws -> Value
-  ) throws -> Value {
-    if !registration.hasWorkToDoAfterInitializer { return try make() }
-    let value = try registration.decorated(try make(), Resolver(point: point(), registry: self))
-    registration.completeLater(value, on: thread, at: point())
-    return value
+  @inline(__always) private func initialize(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, _ arguments: ArgumentBox?,
+    on thread: CurrentThread
+  ) throws {
+    switch record.kind {
+    case .instance, .initializer: try record.initializer(memory, request, self)
+    case .onMainActor:
+      try requireMainActor(orElse: "Ask for it on the main actor, or await it: \(record.callThatAwaits).")
+      try record.initializer(memory, request, self)
+    case .withArguments(_, let initializer):
+      guard let arguments else { throw missing(request) }
+      try initializer(memory, Resolver(point: request.point, registry: self), arguments.list)
+    case .async: throw InjectionError(.notReady, through: [], advice: record.adviceToAwait)
+    }
+    if record.hasWorkAfterInitializer {
+      try record.decorate(memory, Resolver(point: request.point, registry: self))
+      record.complete(memory, at: request.point, in: self, isKept: thread.isMakingKept, thread.resolution)
+    }
   }
 }
 
-extension CurrentThread {
-  /// Notes that the initializer that runs, if one does, has asked for a type.
-  func observeDependency(on service: @autoclosure () -> Service) {
-    innermostRegistration?.use { $0.observed.insert(service()) }
-  }
-}
-
-extension InjectionError {
-  /// What becomes of an error that an initializer threw: the same with one more step, or `.initializerFailed`.
-  static func wrapping(_ error: any Error, thrownBy step: InjectionStep) -> InjectionError {
-    switch error {
-    case let error as InjectionError: error.asked(by: step)
-    default: InjectionError(.initializerFailed, through: [step], underlying: error)
-    }
-  }
-}
-
-/// The access of an initializer to its dependencies: the registry, and the point that the value is for.
-///
-/// ```swift
-/// registry.register(Network.self) { resolver in
-///   Network(clock: try resolver.resolve(), name: resolver.point.propertyName)
-/// }
-/// ```
-///
-/// It is valid while the initializer runs.
-public struct Resolver {
-  /// The property that the value will go to, and its container.
-  public let point: InjectionPoint
-  /// The registry that answers: the one that was asked, except for a value that an outer registry keeps and shares,
-  /// whose dependencies come from there.
-  public let registry: InitializerRegistry
-
-  @usableFromInline init(point: InjectionPoint, registry: InitializerRegistry) {
-    self.point = point
-    self.registry = registry
+extension RegistrationRecord {
+  /// What to do about a value that isn't there as its initializer is async.
+  fileprivate var adviceToAwait: String {
+    if lifetime.isShared { return "Await it first: \(callThatAwaits)." }
+    return """
+      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(callThatAwaits). To read it after it \
+      was awaited once, register it with a scope that keeps it, such as .singleton.
+      """
   }
 
-  /// Returns a dependency, as ``InitializerRegistry/resolve(_:named:in:)`` does.
-  @inlinable public func resolve<Value>(
-    _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
-  ) throws(InjectionError) -> Value {
-    try registry.resolve(type, named: name, in: container)
-  }
-
-  /// Returns the value of a declared key, as ``InitializerRegistry/resolve(_:named:in:)`` of a key does.
-  @inlinable public func resolve<Value>(
-    _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
-  ) throws(InjectionError) -> Value {
-    try registry.resolve(key, named: name, in: container)
-  }
-
-  /// Returns one value from each registration of a type, as ``InitializerRegistry/resolveAll(_:)`` does.
-  public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
-    try registry.resolveAll(type)
+  fileprivate var callThatAwaits: String {
+    "try await registry.resolveAsync(\(service.key == nil ? TypeName.source(of: service.type) : "the key"))"
   }
 }

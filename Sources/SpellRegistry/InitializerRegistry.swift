@@ -20,70 +20,41 @@ internal import Synchronization
 /// **A registry owns what it makes.** While an initializer runs, a registry is current, and the `@Injected` properties of
 /// the objects that it makes ask that one. For a value that is kept (`.singleton`, `.cached(in:)`, `.weak`) it is the
 /// registry that has the registration, so that what a child overrides never ends up in what others share. For any other
-/// value it is the registry that was asked.
+/// value it is the registry that was asked. What is made for a value of any scope but `.unique` doesn't keep its registry;
+/// everything else does.
 ///
 /// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, which is current if no other is.
   public static let shared = InitializerRegistry(context: .ofProcess)
 
-  /// The registry that is current instead of the shared one, and how what is made now refers to it.
-  ///
-  /// One object, as a look into the task's locals retains what it finds.
-  fileprivate final class Override: Sendable {
-    let registry: InitializerRegistry
-    private let isMadeWeak: Bool
-    private let madeReference = AtomicReference<RegistryReference>()
+  /// The current registry: that of the initializer that runs on this thread, else the one that ``run(_:)`` set for the task,
+  /// else ``shared``.
+  public static var current: InitializerRegistry { requested ?? shared }
 
-    init(registry: InitializerRegistry, isWeak: Bool) {
-      self.registry = registry
-      isMadeWeak = isWeak
-    }
-
-    /// Made when something refers to the registry: most initializers make nothing that does.
-    var reference: RegistryReference {
-      madeReference.object { RegistryReference(to: registry, isWeak: isMadeWeak) }
-    }
-
-    var isWeak: Bool { madeReference.object?.isWeak ?? isMadeWeak }
+  /// The registry that an initializer or ``run(_:)`` has made current; nil if none has.
+  package static var requested: InitializerRegistry? {
+    CurrentThread.current.fields.innermost?.frame.registry?.object ?? TaskContext.current?.registry
   }
-
-  @TaskLocal private static var taskOverride: Override?
-
-  /// Whether any registry has ever been made current; if not, the task's locals need no look.
-  ///
-  /// Relaxed: what runs inside ``run(_:)``, or in a task begun there, comes after the store in program order or by what
-  /// began the task.
-  private static let isOverridden = Atomic(false)
-
-  fileprivate static var override: Override? { isOverridden.load(ordering: .relaxed) ? taskOverride : nil }
-
-  /// The registry of the running task, set by ``run(_:)``; else ``shared``.
-  ///
-  /// Costs a look into the task's locals (about 13 ns), once any registry has been made current.
-  public static var current: InitializerRegistry { override?.registry ?? shared }
-
-  /// The registry that ``run(_:)`` or an initializer has made current; nil if none has.
-  package static var requested: InitializerRegistry? { override?.registry }
 
   /// The registry that is asked for what isn't registered here.
   public let parent: InitializerRegistry?
-
-  let table = RegistrationTable()
-  let hooks = Hooks()
-  let epochs: ReinjectionEpochs
-  /// What was re-injected here, if anything was.
-  let reinjections = AtomicReference<Reinjections>()
-  /// What the values of expiring scopes that are registered here grow old by.
-  let clock: ElapsedClock
 
   /// What the values are for, which chooses among the initializers of declared keys.
   ///
   /// The shared registry's is that of the process: `.test` under a test runner, `.preview` if Xcode shows previews,
   /// else `.live`.
   public let context: InjectionContext
-  /// Who hears of problems that a test should hear of.
+
+  let table = Lock(RegistrationTable())
+  let hooks = Hooks()
+  /// The clock by which the values that are registered here expire.
+  let clock: ElapsedClock
+  /// The epochs in which types and keys were last re-injected here.
+  let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
+  /// The receiver of problems that a test should hear of.
   package let reporter = Lock(RegistryReporter())
+  private let madeReference = Lock<RegistryReference?>(nil)
 
   /// Creates an empty registry.
   ///
@@ -99,7 +70,6 @@ public final class InitializerRegistry: Sendable {
     self.parent = parent
     self.context = context ?? parent?.context ?? .live
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
-    epochs = parent?.epochs ?? ReinjectionEpochs()
   }
 
   /// Creates a registry whose parent is this one, such as one for a request of a server.
@@ -110,7 +80,7 @@ public final class InitializerRegistry: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - context: What the values are for; this registry's context if it is left out.
+  ///   - context: What the values are for; this registry's context by default.
   ///   - configure: Registers what the child has of its own.
   /// - Returns: The child, which keeps this registry.
   /// - Throws: What `configure` throws.
@@ -124,113 +94,76 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   ///
-  /// An object made in `body` keeps this registry alive, since it may ask it later. Two kinds of objects don't: those that
-  /// the registry makes for its singletons, and those made in a `body` that calls `register(instance:)` with an object. Hold
-  /// the registry for as long as you use them.
-  ///
-  /// Register an object that has injected properties in the `run` that made it. Registered elsewhere, it and the registry
-  /// keep each other.
+  /// An object made in `body` keeps this registry, since it may ask it later. If `body` registers anything here or in a
+  /// parent, the objects that it makes, before and after, don't: a registry would otherwise keep itself by what is
+  /// registered in it. Hold the registry for as long as you use them.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try Self.$taskOverride.withValue(override(isWeak: false), operation: body)
+    let thread = CurrentThread.current
+    return try TaskContext.with(TaskContext(self)) {
+      guard let outer = thread.fields.innermost else { return try body() }
+      // In an initializer: a frame without a registry, so that the task's is current.
+      var frame = Frame(on: thread, type: Never.self)
+      frame.isKept = outer.frame.isKept
+      return try thread.with(frame, body)
+    }
   }
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    try await Self.$taskOverride.withValue(override(isWeak: false), operation: body, isolation: isolation)
+    try await TaskContext.with(TaskContext(self), isolation: isolation, body)
   }
 
   /// Withdraws every registration and drops what they cached; properties that got their value keep it.
   ///
   /// The parent, and hooks for the whole registry, stay.
   public func removeAll() {
-    drop(ThreadState.write { table.removeAll() })
+    let removed = table.withLock { table in
+      defer { table = RegistrationTable() }
+      return table.all + table.defaults.values
+    }
+    for record in removed { record.retire() }
   }
 
   /// Calls `hook` after each injection of any value through this registry: after the registration's hooks, the
   /// property's and the container's observer.
   ///
   /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
-  /// no lock held. They don't hear of what they inject themselves, so they may resolve a logger here; the others do, unless
-  /// two of them are running.
+  /// no lock held. Hooks of registrations and registries don't hear of what such a hook injects.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
-
-  /// Every registration here, in order.
-  package var registrations: [RegistrationStorage] { ThreadState.current.read { table.all }.filter { !$0.isDefault } }
 
   /// This registry, its parent, its parent's parent.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
-  /// Whether a registration here or in a parent is for one class of containers.
-  var hasClassConstraints: Bool { table.hasClassConstraints || parent?.hasClassConstraints ?? false }
-
-  private func override(isWeak: Bool) -> Override? {
-    Self.isOverridden.store(true, ordering: .relaxed)
-    // What the shared registry makes asks the shared registry, with nothing to refer to.
-    return self === Self.shared ? nil : Override(registry: self, isWeak: isWeak)
+  /// The registrations here, in order, then those of declared keys for which nothing is registered and that were used.
+  package var registrations: [RegistrationRecord] {
+    table.withLock { $0.all + $0.defaultsInForce }
   }
 
-  /// Returns `body` as it runs with what is current now.
-  static func keepingCurrent(_ body: @escaping () -> Void) -> () -> Void {
-    let current = override
-    return { override === current ? body() : $taskOverride.withValue(current, operation: body) }
-  }
-
-  /// Whether this registry is current, in the way that an initializer of it needs.
-  private func isCurrent(keepsValue: Bool) -> Bool {
-    guard let override = Self.override else { return self === Self.shared }
-    return override.registry === self && (!keepsValue || override.isWeak)
-  }
-
-  /// Runs an initializer with this registry as the current one.
-  ///
-  /// - Parameter keepsValue: Whether the registry keeps the value, so that the value must not keep the registry.
-  @inline(__always) func runInitializer<Result>(keepsValue: Bool, _ body: () throws -> Result) rethrows -> Result {
-    if isCurrent(keepsValue: keepsValue) { return try body() }
-    return try Self.$taskOverride.withValue(override(isWeak: keepsValue), operation: body)
-  }
-
-  func runInitializer<Result>(
-    keepsValue: Bool, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-  ) async rethrows -> Result {
-    if isCurrent(keepsValue: keepsValue) { return try await body() }
-    return try await Self.$taskOverride.withValue(
-      override(isWeak: keepsValue), operation: body, isolation: isolation)
-  }
-
-  /// Lets what was made in the running ``run(_:)`` no longer keep this registry, which now keeps an object that may have
-  /// been made there.
-  @usableFromInline func loosenCurrentReference() {
-    guard let override = Self.override, override.registry.lineage.contains(where: { $0 === self }) else { return }
-    override.reference.weaken()
-  }
-
-  func insert(_ registration: RegistrationStorage) {
-    if let replaced = ThreadState.write({ table.insert(registration) }) { drop([replaced]) }
-  }
-
-  /// Puts a registration in place of the one with its key, which comes back when the new one is withdrawn.
-  func substitute(_ registration: RegistrationStorage) {
-    ThreadState.write {
-      registration.former = table[registration.key]
-      _ = table.insert(registration)
+  /// A reference that doesn't keep this registry.
+  var weakReference: RegistryReference {
+    madeReference.withLock { reference in
+      if let reference { return reference }
+      let made = RegistryReference(to: self, isWeak: true)
+      reference = made
+      return made
     }
   }
 
-  func remove(_ registration: RegistrationStorage) {
-    if ThreadState.write({ table.remove(registration) }) { drop([registration]) }
+  /// Puts a registration in the table, in place of the one with its key.
+  func insert(_ record: RegistrationRecord) {
+    TaskContext.loosen(for: self)
+    table.withLock { $0.insert(record) }?.retire()
   }
 
-  /// Drops what registrations keep that are no longer in the table, with no lock held.
-  private func drop(_ registrations: [RegistrationStorage]) {
-    for registration in registrations {
-      for registration in sequence(first: registration, next: \.former) { registration.retire() }
-    }
+  /// Withdraws a registration, if it is still in force.
+  func remove(_ record: RegistrationRecord) {
+    if table.withLock({ $0.remove(record) }) { record.retire() }
   }
 }
 
-/// What a program runs for, which chooses among the initializers that a declared key has.
+/// The purpose of a program's values, which chooses among the initializers that a declared key has.
 ///
 /// A registry has a context of its own: ``InitializerRegistry/context``.
 public enum InjectionContext: Sendable, Hashable, CaseIterable {
@@ -242,60 +175,123 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
   case preview
 
   /// The context of this process: a preview if Xcode says so in the environment, a test if a test runner started it.
-  ///
-  /// Looked for once.
   fileprivate static let ofProcess: InjectionContext = isPreviewProcess ? .preview : isTestProcess ? .test : .live
 }
 
-/// How the properties of an object refer to the registry that was current when the object was made.
-///
-/// An object that a registry keeps must not keep the registry, or neither would ever go: what is made for a registry's
-/// singletons refers to it weakly. All other objects keep their registry alive.
-@usableFromInline final class RegistryReference: Sendable {
-  /// Guarded by the readers' lock, like what a table has.
-  private let strong: AtomicReference<InitializerRegistry>
-  private let weak = AtomicReference<Box<WeakReference>>()
-  /// The epochs that properties compare theirs with at each read; they outlive the registry with this.
-  let epochs: ReinjectionEpochs
+// MARK: The current registry
+
+/// The registry that ``InitializerRegistry/run(_:)`` or an async initializer has made current for a task.
+final class TaskContext: Sendable {
+  let registry: InitializerRegistry
+  /// How what is made refers to the registry.
+  let reference: RegistryReference
+  /// The async initializer that runs.
+  let run: AsyncRun?
+  private let outer: TaskContext?
+
+  @TaskLocal private static var local: TaskContext?
+  /// Whether there has ever been one; if not, the task's locals need no look.
+  ///
+  /// Relaxed: what runs inside comes after the store in program order, or by what began its task.
+  private static let isUsed = Atomic(false)
+
+  static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
+
+  init(_ registry: InitializerRegistry, run: AsyncRun? = nil, isKept: Bool = false) {
+    self.registry = registry
+    self.run = run
+    reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
+    outer = Self.current
+  }
+
+  static func with<Result>(_ context: TaskContext, _ body: () throws -> Result) rethrows -> Result {
+    isUsed.store(true, ordering: .relaxed)
+    return try $local.withValue(context, operation: body)
+  }
+
+  static func with<Result>(
+    _ context: TaskContext, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    isUsed.store(true, ordering: .relaxed)
+    return try await $local.withValue(context, operation: body, isolation: isolation)
+  }
+
+  /// Lets what was made in each `run` that is open no longer keep its registry, if something is registered in that
+  /// registry or in a parent of it.
+  static func loosen(for registry: InitializerRegistry) {
+    for context in sequence(first: current, next: { $0?.outer }) {
+      guard let context, context.registry.lineage.contains(where: { $0 === registry }) else { continue }
+      context.reference.loosen()
+    }
+  }
+}
+
+/// A reference of what was made to the registry in which it was made.
+final class RegistryReference: Sendable {
+  private struct State: Sendable {
+    var strong: InitializerRegistry?
+    /// Made when the strong reference goes, since most never do.
+    var weak: WeakReference?
+  }
+  private let state: Lock<State>
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
-    strong = AtomicReference(isWeak ? nil : registry)
-    epochs = registry.epochs
-    if isWeak { _ = weak.object { Box(WeakReference(registry)) } }
+    state = Lock(isWeak ? State(weak: WeakReference(registry)) : State(strong: registry))
   }
 
   /// The registry, if it is still there.
   var registry: InitializerRegistry? {
-    ThreadState.current.read { strong.object }
-      ?? weak.object?.content.object as? InitializerRegistry
+    state.withLock { $0.strong ?? $0.weak?.object as? InitializerRegistry }
   }
 
-  /// Whether the registry may go before what was made refers to it.
-  ///
-  /// Relaxed: what was made before the registry was asked to keep it refers to it in either way.
-  var isWeak: Bool { strong.isEmpty }
+  var isWeak: Bool { state.withLock { $0.strong == nil } }
 
-  /// Lets go of the registry, which the caller holds.
-  fileprivate func weaken() {
-    guard let registry else { return }
-    _ = weak.object { Box(WeakReference(registry)) }
+  fileprivate func loosen() {
     // Released with no lock held.
-    let released = ThreadState.write { strong.exchange(nil) }
+    let released = state.withLock { state -> InitializerRegistry? in
+      if let strong = state.strong { state.weak = WeakReference(strong) }
+      return state.strong.take()
+    }
     withExtendedLifetime(released) {}
-  }
-
-  /// The reference for what is made now; nil if the shared registry is current.
-  @usableFromInline static var current: RegistryReference? { InitializerRegistry.override?.reference }
-
-  /// The epoch that current values of properties have.
-  @usableFromInline static func epoch(of reference: RegistryReference?) -> AtomicWords {
-    // Apart, since one of the two as a value would be retained.
-    if let reference { return reference.epochs.current }
-    return InitializerRegistry.shared.epochs.current
   }
 }
 
-/// Who hears of what a test should know of a registry; a test's trait sets it.
+/// The registry that a property asks.
+enum Home {
+  case shared
+  /// One that the property keeps.
+  case registry(InitializerRegistry)
+  /// One that it may not keep.
+  case reference(RegistryReference)
+
+  /// The home of what is made now.
+  static var current: Home {
+    let frame = CurrentThread.current.fields.innermost
+    if let registry = frame?.frame.registry?.object { return home(in: registry, isKept: frame?.frame.isKept ?? false) }
+    guard let context = TaskContext.current else { return .shared }
+    if frame?.frame.isKept ?? false { return home(in: context.registry, isKept: true) }
+    return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
+  }
+
+  private static func home(in registry: InitializerRegistry, isKept: Bool) -> Home {
+    if registry === InitializerRegistry.shared { return .shared }
+    return isKept ? .reference(registry.weakReference) : .registry(registry)
+  }
+
+  /// The registry, if it is still there.
+  var registry: InitializerRegistry? {
+    switch self {
+    case .shared: .shared
+    case .registry(let registry): registry
+    case .reference(let reference): reference.registry
+    }
+  }
+
+  /// Whether a registry may keep what has this home, so that what it makes must not keep the registry either.
+  var isWeak: Bool { if case .reference(let reference) = self { reference.isWeak } else { false } }
+}
+
+/// The receivers of what a test should know of a registry; a test's trait sets them.
 package struct RegistryReporter: Sendable {
   /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
   package var onLiveInitializer: (@Sendable (String) -> Void)?
@@ -304,19 +300,6 @@ package struct RegistryReporter: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Reports that a key has no initializer of its own for this registry's context.
-  func reportMissingInitializer(of key: InjectionKeys, at point: InjectionPoint) {
-    guard let report = lineage.lazy.compactMap({ $0.reporter.withLock(\.onLiveInitializer) }).first else { return }
-    let step = point.step(point.propertyType)
-    let asker = step.property.map { " for \($0)" } ?? ""
-    report(
-      """
-      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for context .\(context), so the \
-      live one makes its value\(asker). Add `.\(context) { … }` to the key's declaration, or register an initializer: \
-      registry.register(.key) { … }.
-      """)
-  }
-
   /// Reports a message before it stops the program.
   func reportFailure(_ message: String) {
     lineage.lazy.compactMap({ $0.reporter.withLock(\.onFailure) }).first?(message)

@@ -30,6 +30,8 @@ public struct InjectionError: Error, Sendable {
     public static let wrongIsolation = Code(description: "wrongIsolation")
     /// The value of an async initializer was read, and isn't there: it wasn't awaited, or its scope doesn't keep it.
     public static let notReady = Code(description: "notReady")
+    /// The task that awaited the value was cancelled.
+    public static let cancelled = Code(description: "cancelled")
     /// Too little of the thread's stack is left to make what is asked for: a chain of initializers is too long for it, or
     /// never ends.
     public static let stackExhausted = Code(description: "stackExhausted")
@@ -43,56 +45,79 @@ public struct InjectionError: Error, Sendable {
     public static let scopeCapture = Code(description: "scopeCapture")
   }
 
-  private struct Details: Sendable {
+  /// Everything behind one reference, so that throwing costs no more than returning.
+  private final class Details: Sendable {
     let code: Code
     let steps: [InjectionStep]
     let underlying: (any Error)?
-    let notes: @Sendable () -> [String]
-  }
-  /// Everything behind one reference, so that throwing costs no more than returning.
-  private let box: Box<Details>
+    let notes: [String]
+    let isWhole: Bool
 
-  /// - Parameter notes: What to say besides; asked for when the error is described.
+    init(_ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: [String], isWhole: Bool) {
+      (self.code, self.steps, self.underlying, self.notes) = (code, steps, underlying, notes)
+      self.isWhole = isWhole
+    }
+  }
+  private let details: Details
+
+  /// - Parameter advice: What to write.
   package init(
-    _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil,
-    notes: @escaping @Sendable () -> [String] = { [] }
+    _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil, advice: String...
   ) {
-    box = Box(Details(code: code, steps: steps, underlying: underlying, notes: notes))
+    self.init(code, steps, underlying, advice)
   }
 
-  package init(_ code: Code, through steps: [InjectionStep], advice: String) {
-    self.init(code, through: steps) { [advice] }
+  private init(
+    _ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: [String], isWhole: Bool = false
+  ) {
+    details = Details(code, steps, underlying, notes, isWhole: isWhole)
   }
 
   /// What kind of fault it is.
-  public var code: Code { box.content.code }
+  public var code: Code { details.code }
 
   /// Type names, from the first asked for to the one that is at fault; a cycle ends where it began.
-  public var path: [String] { box.content.steps.map(\.typeName) }
+  public var path: [String] { steps.map(\.typeName) }
 
   /// What the initializer threw, for ``Code/initializerFailed``.
-  public var underlying: (any Error)? { box.content.underlying }
+  public var underlying: (any Error)? { details.underlying }
 
-  package var steps: [InjectionStep] { box.content.steps }
+  package var steps: [InjectionStep] { details.steps }
+  package var notes: [String] { details.notes }
 
   /// The same error as the request for `step` throws it, which met it on the way.
   package func asked(by step: InjectionStep) -> InjectionError {
-    InjectionError(code, through: [step] + steps, underlying: underlying, notes: box.content.notes)
+    details.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
 
-  /// The same error, whose first step is the property at `point`.
-  func located(at point: InjectionPoint) -> InjectionError {
-    let known = point.step(point.propertyType)
-    guard steps.first?.typeName == known.typeName else { return self }
-    return InjectionError(code, through: [known] + steps.dropFirst(), underlying: underlying, notes: box.content.notes)
+  /// The same error, which gains no step on its way: one lap of a cycle says it all.
+  func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
+
+  /// The same error with more notes.
+  package func noting(_ notes: String...) -> InjectionError {
+    InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.isWhole)
   }
 
-  /// The same error with one more note.
-  package func noting(_ note: String) -> InjectionError {
-    InjectionError(code, through: steps, underlying: underlying) { [box] in box.content.notes() + [note] }
+  /// What becomes of an error that an initializer threw: the same with one more step, or `.initializerFailed`.
+  static func wrapping(_ error: any Error, thrownBy step: InjectionStep? = nil) -> InjectionError {
+    guard let error = error as? InjectionError else {
+      return InjectionError(.initializerFailed, through: [step].compactMap(\.self), underlying: error)
+    }
+    return step.map { error.asked(by: $0) } ?? error
   }
 
-  package var notes: [String] { box.content.notes() }
+  /// The error of completions that begin each other without end.
+  static func endless(_ records: [RegistrationRecord]) -> InjectionError {
+    var seen: Set<ObjectIdentifier> = []
+    let steps = records.prefix { seen.insert(ObjectIdentifier($0)).inserted }.map(\.step)
+    return InjectionError(
+      .cycle, through: steps + steps.prefix(1),
+      advice: """
+        Completions begin each other without end: each makes a new value, whose completion makes another. Give the values a \
+        scope that shares them, such as .graph or .singleton.
+        """
+    ).whole()
+  }
 }
 
 /// One stop on the way to an ``InjectionError``.
@@ -106,9 +131,8 @@ package struct InjectionStep: Sendable {
   package var declaration: String?
   /// Where the initializer that ran was registered.
   package var registration: String?
-
   /// Where the key that was asked for is declared.
-  let key: String?
+  private let key: String?
 
   package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {
     typeName = TypeName.of(service.type)
@@ -116,26 +140,46 @@ package struct InjectionStep: Sendable {
     self.property = property
     self.registration = registration?.description
   }
+
+  /// Whether nothing that is known of both tells them apart.
+  fileprivate func isLike(_ other: InjectionStep) -> Bool {
+    func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
+    return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
+      && agree(property, other.property) && agree(name, other.name)
+  }
+
+  /// Whether a registration, or a key's own, served the step.
+  fileprivate var isRegistered: Bool { registration != nil || key != nil }
+
+  fileprivate var line: String? {
+    let facts = [
+      key.map { "of the key declared at \($0)" }, property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
+      // A key's own initializer is where the key is.
+      registration.flatMap { $0 == key ? nil : "registered at \($0)" },
+    ].compactMap(\.self)
+    return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
+  }
 }
 
 extension InjectionError: CustomStringConvertible {
-  /// What went wrong, for whom, the way there with every registration's file and line, and what to do.
+  /// What went wrong, for which property, the way there with every registration's file and line, and what to do.
   public var description: String {
-    let steps = code == .cycle ? Self.firstLap(of: steps) : steps
-    var lines = [headline(of: steps)]
-    if steps.count > 1 || steps.contains(where: { $0.registration != nil || $0.key != nil }) {
-      lines.append("  Path: \(Self.shortened(steps.map(\.typeName)).joined(separator: " → "))")
-      // A cycle ends with the step that it began with.
+    var lines = [headline]
+    if steps.count > 1 || steps.contains(where: \.isRegistered) {
+      if code != .cycle || cycle.count < steps.count {
+        lines.append("  Path: \(Self.shortened(path).joined(separator: " → "))")
+      }
       let facts = steps.compactMap(\.line)
+      // A cycle ends with the step that it began with.
       lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
     // If the headline is a note, it has been said.
-    lines += notes.filter { $0 != lines[0] }.map { "  \($0)" }
+    lines += (notes + [cure].compactMap(\.self)).filter { $0 != lines[0] }.map { "  \($0)" }
     return lines.joined(separator: "\n")
   }
 
-  private func headline(of steps: [InjectionStep]) -> String {
-    let culprit = steps.last
+  private var headline: String {
+    let culprit = code == .cycle ? cycle.last : steps.last
     let type = culprit?.typeName ?? "?"
     let place = steps.last { $0.property != nil && (code != .cycle || $0.typeName == type) }.map { step in
       " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
@@ -151,58 +195,44 @@ extension InjectionError: CustomStringConvertible {
         for it. Make the chain shorter, or resolve it on a thread with a larger stack.
         """
     case .cycle:
-      return
-        "The initializer of \(type)\(place ?? "") needs its own result: \(Self.circle(of: steps).joined(separator: " → "))."
+      let names = Self.shortened(cycle.map(\.typeName)).joined(separator: " → ")
+      return "The initializer of \(type)\(place ?? "") needs its own result: \(names)."
     case .initializerFailed:
       let reason = underlying.map { String(describing: $0) } ?? "an error"
       return "The initializer of \(type)\(place ?? "") threw \(reason)."
     case .wrongIsolation:
-      return
-        "The initializer of \(type)\(place ?? "") runs on the main actor, and was asked for from elsewhere."
+      return "The value of \(type)\(place ?? "") belongs to the main actor, and was asked for from elsewhere."
     case .notReady: return "The value of \(type)\(place ?? "") comes from an async initializer and isn't there."
+    case .cancelled: return "The task that awaited \(type)\(place ?? "") was cancelled."
     default: return notes.first ?? "\(code): \(type)\(place ?? "")."
     }
+  }
+
+  /// What to do about an error whose notes don't say it.
+  private var cure: String? {
+    guard notes.isEmpty else { return nil }
+    return switch code {
+    case .cycle:
+      """
+      Let one of them ask for the other later: by an @Injected or @Lazy property that is read after the initializer, or in \
+      .onCompletion { value, resolver in … }.
+      """
+    case .initializerFailed: "Nothing was kept: the next request runs the initializer again."
+    default: nil
+    }
+  }
+
+  /// The part of the path that goes round.
+  private var cycle: [InjectionStep] {
+    for (end, step) in steps.enumerated() {
+      if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return Array(steps[start...end]) }
+    }
+    return steps
   }
 
   /// The ends of a list that is too long to read.
   private static func shortened(_ list: [String]) -> [String] {
     list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
-  }
-
-  /// The steps up to the first that is there a second time, as one registration served both as far as the steps tell.
-  private static func firstLap(of steps: [InjectionStep]) -> [InjectionStep] {
-    let end = steps.indices.first { index in
-      let step = steps[index]
-      return step.registration != nil
-        && steps[..<index].contains { $0.registration == step.registration && $0.isLike(step) }
-    }
-    return end.map { Array(steps[...$0]) } ?? steps
-  }
-
-  /// The part of the first lap that goes round.
-  private static func circle(of steps: [InjectionStep]) -> [String] {
-    guard let last = steps.last, let start = steps.dropLast().lastIndex(where: { $0.isLike(last) }) else {
-      return steps.map(\.typeName)
-    }
-    return steps[start...].map(\.typeName)
-  }
-}
-
-extension InjectionStep {
-  /// Whether nothing that is known of both tells them apart.
-  fileprivate func isLike(_ other: InjectionStep) -> Bool {
-    func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
-    return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
-      && agree(property, other.property) && agree(name, other.name)
-  }
-
-  fileprivate var line: String? {
-    let facts = [
-      key.map { "of the key declared at \($0)" }, property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
-      // A key's own initializer is where the key is.
-      registration.flatMap { $0 == key ? nil : "registered at \($0)" },
-    ].compactMap(\.self)
-    return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"
   }
 }
 
@@ -210,14 +240,12 @@ extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
-  public func stop(at place: SourcePlace) -> Never {
-    let frames = ThreadState.current.frames
-    // What this thread is making leads to a circle's first step, and is part of it.
-    let leading = code == .cycle ? frames.map { InjectionStep(Service($0.type), registration: $0.place) } : []
-    let error = InjectionError(code, through: leading + steps, underlying: underlying, notes: box.content.notes)
-    var message = error.description
-    if !frames.isEmpty {
-      message += "\n  Read while making: \(frames.map { TypeName.of($0.type) }.joined(separator: " → "))"
+  package func stop(at place: SourcePlace) -> Never {
+    let frames = CurrentThread.current.frames.map(\.step)
+    // A cycle ends at what is being made further out, by which an error that is thrown would pass.
+    var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description
+    if !frames.isEmpty && code != .cycle {
+      message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"
     }
     message += "\n  A property can't throw; `try $property.resolve()` can, and throws this error."
     InitializerRegistry.current.reportFailure(message)

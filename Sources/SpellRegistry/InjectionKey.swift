@@ -1,3 +1,5 @@
+internal import Support
+
 /// The home of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
 ///
 /// `@unchecked Sendable`: a class that isn't final can't be checked. It and its one subclass have constants of `Sendable`
@@ -24,12 +26,11 @@ public class InjectionKeys: @unchecked Sendable {
   package class var valueType: any Any.Type { Never.self }
 
   /// The registration that makes the key's value in a registry where nothing is registered for it.
-  func defaultRegistration(
-    _ key: RegistrationKey, in context: InjectionContext, clock: ElapsedClock
-  ) -> RegistrationStorage {
-    RegistrationStorage(
-      key: key, isDefault: true, lifetime: lifetime, expiry: expiry, clock: clock, place: place,
-      others[context] ?? live)
+  func makeRecord(for service: Service, in context: InjectionContext, clock: ElapsedClock) -> RegistrationRecord {
+    RegistrationRecord(
+      RegistrationRecord.Key(service: service), others[context] ?? live, lifetime, expiry, clock: clock,
+      isDefault: true,
+      at: place)
   }
 
   /// Whether the key says what its value is in a context.
@@ -78,13 +79,14 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
   ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
   public convenience init(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable () throws -> Value
   ) {
     self.init(
-      scope, at: SourcePlace(fileID: fileID, line: line), live: .independent(initializer))
+      scope, at: .declared(fileID, line, column), live: .independent(initializer))
   }
 
   /// Creates a key whose value a closure makes with the help of other services.
@@ -97,12 +99,13 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
   ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
   public convenience init(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) {
-    self.init(scope, at: SourcePlace(fileID: fileID, line: line), live: .resolving(initializer))
+    self.init(scope, at: .declared(fileID, line, column), live: .resolving(initializer))
   }
 
   /// Creates a key whose value an initializer makes from services that are found by its parameters' types.
@@ -111,12 +114,13 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
-  ///   - initializer: Creates the value; `SpellDiagnostics` knows what it needs before it runs.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
+  ///   - initializer: Creates the value; `validate()` and `graph()` know what it needs before it runs.
   public convenience init<each Dependency>(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) {
-    self.init(scope, at: SourcePlace(fileID: fileID, line: line), live: .autowiring(initializer))
+    self.init(scope, at: .declared(fileID, line, column), live: .autowiring(initializer))
   }
 
   override package class var valueType: any Any.Type { Value.self }
@@ -179,15 +183,16 @@ extension InjectionKey where Value: Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
   ///   - initializer: Creates the value on the main actor.
   /// - Returns: The key.
   public static func onMainActor(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor () throws -> Value
   ) -> InjectionKey {
     InjectionKey(
-      scope, at: SourcePlace(fileID: fileID, line: line),
-      live: .onMainActor(initializer))
+      scope, at: .declared(fileID, line, column),
+      live: .onMainActor { _ in try initializer() })
   }
 
   /// Creates a key whose value a closure makes on the main actor with the help of other services.
@@ -196,14 +201,15 @@ extension InjectionKey where Value: Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
   ///   - initializer: Creates the value on the main actor.
   /// - Returns: The key.
   public static func onMainActor(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> InjectionKey {
     InjectionKey(
-      scope, at: SourcePlace(fileID: fileID, line: line), live: .onMainActor(initializer))
+      scope, at: .declared(fileID, line, column), live: .onMainActor(initializer))
   }
 
   /// Creates a key whose value an initializer makes on the main actor from services that are found by its parameters'
@@ -213,14 +219,15 @@ extension InjectionKey where Value: Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
   ///   - initializer: Creates the value on the main actor.
   /// - Returns: The key.
   public static func onMainActor<each Dependency>(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
   ) -> InjectionKey {
     InjectionKey(
-      scope, at: SourcePlace(fileID: fileID, line: line), live: .autowiringOnMainActor(initializer))
+      scope, at: .declared(fileID, line, column), live: .autowiringOnMainActor(initializer))
   }
 
   /// Creates a key whose value an async closure makes.
@@ -232,14 +239,15 @@ extension InjectionKey where Value: Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells keys of a line apart.
   ///   - initializer: Creates the value.
   /// - Returns: The key.
   public static func async(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable (Resolver) async throws -> Value
   ) -> InjectionKey {
     InjectionKey(
-      scope, at: SourcePlace(fileID: fileID, line: line), live: .async(initializer))
+      scope, at: .declared(fileID, line, column), live: .async(initializer))
   }
 
   /// Adds the main-actor initializer to use in a registry whose context is `.test`.
@@ -247,7 +255,7 @@ extension InjectionKey where Value: Sendable {
   /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func testOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
-    adding(.onMainActor(initializer), for: .test)
+    adding(.onMainActor { _ in try initializer() }, for: .test)
   }
 
   /// Adds the main-actor initializer to use in a registry whose context is `.preview`.
@@ -255,6 +263,24 @@ extension InjectionKey where Value: Sendable {
   /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func previewOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
-    adding(.onMainActor(initializer), for: .preview)
+    adding(.onMainActor { _ in try initializer() }, for: .preview)
+  }
+}
+
+extension SourcePlace {
+  private static let declared = Lock<Set<SourcePlace>>([])
+
+  /// The place of a key.
+  ///
+  /// Stops the program if another key was made there: a computed property makes another key at each use, so what is registered
+  /// for one wouldn't be used by another.
+  fileprivate static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    if declared.withLock({ $0.insert(place).inserted }) { return place }
+    trap(
+      """
+      A declared key is made a second time at \(place), so what is registered for the first isn't used for the second. \
+      Declare it as a constant that is made once: static let name = InjectionKey { … }.
+      """, at: place)
   }
 }

@@ -1,38 +1,37 @@
 public import Synchronization
 
-// The unsafe memory that the rest of this module is built on: room for a value, references that aren't counted, atomic words.
-//
-// An expression of this module that the compiler can't prove to be memory-safe has to say `unsafe`. The compiler trusts the
-// types below: each has a precondition, which their users keep.
+// The unsafe memory that the rest of this module is built on. An expression that the compiler can't prove to be memory-safe
+// has to say `unsafe`, and all of them are in this file and in `Platform`. The compiler trusts the types below: each has a
+// precondition, which their users keep.
 
-/// Memory for one value, whose type only the code at its two ends knows: what asks for the value, and what makes it.
+/// Memory for one value, whose type only the code at its two ends knows: the code that asks, and the code that makes.
 ///
-/// What is in between hands it on, and is compiled once for all types.
+/// The code in between hands it on, and is compiled once for all types.
 ///
 /// - Precondition: Both ends mean the same type, and the memory lives for as long as this is used.
-@safe @frozen @usableFromInline struct ValueMemory {
+@safe @frozen @usableFromInline package struct ValueMemory {
   @usableFromInline let address: UnsafeMutableRawPointer
 
   @inlinable init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
 
   /// Puts a value in memory that has none.
-  @inline(__always) @inlinable func put<Value>(_ value: Value) {
+  @inline(__always) @inlinable package func put<Value>(_ value: Value) {
     unsafe address.initializeMemory(as: Value.self, to: value)
   }
 
-  /// A copy of the value that is there.
-  @inline(__always) @inlinable func value<Value>(as type: Value.Type = Value.self) -> Value {
+  /// A copy of the value.
+  @inline(__always) @inlinable package func value<Value>(as type: Value.Type = Value.self) -> Value {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
-  /// Destroys the value that is there.
-  @inlinable func destroy<Value>(_ type: Value.Type) {
-    unsafe address.assumingMemoryBound(to: type).deinitialize(count: 1)
+  /// Takes the value out, so that there is none.
+  @inlinable func take<Value>(_ type: Value.Type = Value.self) -> Value {
+    unsafe address.assumingMemoryBound(to: type).move()
   }
 
-  /// The value that `initialize` puts in memory for one, which is on the stack.
-  @inline(__always) @inlinable static func value<Value, Failure>(
-    of type: Value.Type, by initialize: (ValueMemory) throws(Failure) -> Void
+  /// The value that `initialize` puts in memory on the stack.
+  @inline(__always) @inlinable package static func value<Value, Failure>(
+    of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Void
   ) throws(Failure) -> Value {
     try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(Failure) in
       guard let memory = buffer.baseAddress else { preconditionFailure("The stack gave no memory for a \(type).") }
@@ -40,125 +39,252 @@ public import Synchronization
       return unsafe memory.move()
     }
   }
-}
 
-extension ValueMemory {
+  // Operations on a value whose type only the runtime knows.
+
+  func copy(_ type: any Any.Type, from other: ValueMemory) {
+    func copy<Value>(_: Value.Type) { put(other.value(as: Value.self)) }
+    _openExistential(type, do: copy)
+  }
+
+  func destroy(_ type: any Any.Type) {
+    func destroy<Value>(_: Value.Type) { unsafe address.assumingMemoryBound(to: Value.self).deinitialize(count: 1) }
+    _openExistential(type, do: destroy)
+  }
+
+  /// The value in an existential.
+  func any(_ type: any Any.Type) -> Any {
+    func value<Value>(_: Value.Type) -> Any { self.value(as: Value.self) }
+    return _openExistential(type, do: value)
+  }
+
+  /// Puts a value in memory if it is of the type; returns whether it is.
+  func put(_ value: Any, as type: any Any.Type) -> Bool {
+    func put<Value>(_: Value.Type) -> Bool {
+      guard let value = value as? Value else { return false }
+      self.put(value)
+      return true
+    }
+    return _openExistential(type, do: put)
+  }
+
   /// Memory on the heap, to be deallocated.
-  static func allocate<Value>(for type: Value.Type) -> ValueMemory {
-    unsafe ValueMemory(UnsafeMutablePointer<Value>.allocate(capacity: 1))
+  static func allocate(for type: any Any.Type) -> ValueMemory {
+    func allocate<Value>(_: Value.Type) -> ValueMemory {
+      unsafe ValueMemory(UnsafeMutablePointer<Value>.allocate(capacity: 1))
+    }
+    return _openExistential(type, do: allocate)
   }
 
   func deallocate() { unsafe address.deallocate() }
+}
 
-  /// The address as a number, such as an atomic has; 0 is none.
-  var place: UInt { unsafe UInt(bitPattern: address) }
+/// One value on the heap, and how far it is.
+///
+/// `@unchecked Sendable`: the thread that began the gate writes the value before it settles the gate, and others read it after.
+/// Values that several threads read are `Sendable`, as the public scopes that share them demand.
+final class ValueCell: @unchecked Sendable {
+  let type: any Any.Type
+  let memory: ValueMemory
+  let gate = CreationGate()
 
-  init?(at place: UInt) {
-    guard let address = unsafe UnsafeMutableRawPointer(bitPattern: place) else { return nil }
-    unsafe self.init(address)
+  init(_ type: any Any.Type) {
+    self.type = type
+    memory = .allocate(for: type)
+  }
+
+  deinit {
+    if gate.isReady { memory.destroy(type) }
+    memory.deallocate()
   }
 }
 
-/// An object that is used without counting a reference.
+/// An object that is used without counting a reference of its own.
 ///
-/// - Precondition: Something else holds the object meanwhile. A table holds its registrations, and a caller what it makes.
-///
-/// A count would be what all threads that resolve the same type wait for (benchmark: "resolve singleton, in two threads").
-@safe @frozen @usableFromInline struct Borrowed<Object: AnyObject>: Equatable {
-  @usableFromInline let object: Unmanaged<Object>
+/// - Precondition: Something else holds the object meanwhile: a frame's registration and registry are held by the function that
+///   pushes the frame.
+@safe struct Borrowed<Object: AnyObject>: Equatable {
+  private let reference: Unmanaged<Object>
 
-  @inlinable init(_ object: Object) { unsafe self.object = .passUnretained(object) }
-  @inlinable init(unmanaged object: Unmanaged<Object>) { unsafe self.object = object }
+  init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
-  /// The object, retained: it may be used after what held it has let it go.
-  var retained: Object { unsafe object.takeUnretainedValue() }
+  var object: Object { unsafe reference.takeUnretainedValue() }
 
-  /// Runs `body` with the object.
-  @inline(__always) @inlinable func use<Result>(_ body: (Object) -> Result) -> Result {
-    unsafe object._withUnsafeGuaranteedRef(body)
-  }
-
-  @usableFromInline static func == (left: Borrowed, right: Borrowed) -> Bool {
-    unsafe left.object.toOpaque() == right.object.toOpaque()
+  static func == (left: Borrowed, right: Borrowed) -> Bool {
+    unsafe left.reference.toOpaque() == right.reference.toOpaque()
   }
 }
 
-/// A reference that holds its object, or nothing, and that threads may read and change at once.
+/// A type as a number, so that a struct that has it isn't taken for `Sendable`, nor for what can't be checked.
+struct ErasedType: Sendable {
+  let id: ObjectIdentifier
+
+  init(_ type: any Any.Type) { id = ObjectIdentifier(type) }
+
+  private typealias Metatype = any Any.Type
+  var type: any Any.Type { unsafe unsafeBitCast(id, to: Metatype.self) }
+}
+
+// MARK: Properties
+
+/// The memory of one property's value; in front of it are its gate and the address of the process's epoch.
 ///
-/// - Precondition: What is in it either stays for as long as this is used, or is read in `ThreadState.read` and exchanged in
-///   `ThreadState.write`.
+/// A read projects this out of the wrapper's field, and so counts no reference.
 ///
-/// The standard library's `AtomicLazyReference` isn't compiled for its type, and takes a hundred times as long.
-@safe @frozen @usableFromInline struct AtomicReference<Object: AnyObject>: ~Copyable {
-  @usableFromInline let word: Atomic<Unmanaged<Object>?>
-
-  @inlinable init() { unsafe word = Atomic(nil) }
-
-  init(_ object: Object?) { unsafe word = Atomic(object.map { unsafe .passRetained($0) }) }
-
-  @inlinable deinit { unsafe word.load(ordering: .acquiring)?.release() }
-
-  @inlinable var borrowed: Borrowed<Object>? {
-    @inline(__always) get { unsafe word.load(ordering: .acquiring).map { unsafe Borrowed(unmanaged: $0) } }
+/// - Precondition: The cell that has the memory lives.
+@safe @frozen @usableFromInline package struct PropertyMemory {
+  /// In front of the value, in one block.
+  @safe @frozen @usableFromInline struct Head: ~Copyable {
+    @usableFromInline let gate: CreationGate
+    @usableFromInline let epoch: UnsafePointer<Epoch>
   }
 
-  /// The object, if there is one.
-  var object: Object? { borrowed?.retained }
+  @usableFromInline let value: ValueMemory
 
-  /// Whether there is none; relaxed.
-  var isEmpty: Bool { unsafe word.load(ordering: .relaxed) == nil }
+  @inlinable init(_ value: ValueMemory) { self.value = value }
 
-  /// Puts an object in, and returns the one that was there.
-  func exchange(_ object: Object?) -> Object? {
-    unsafe word.exchange(object.map { unsafe .passRetained($0) }, ordering: .acquiringAndReleasing)?.takeRetainedValue()
+  @inlinable var head: Head {
+    @inline(__always) unsafeAddress {
+      unsafe UnsafePointer((value.address - MemoryLayout<Head>.size).assumingMemoryBound(to: Head.self))
+    }
   }
 
-  /// The object or, if there is none, the one that is made now; of several threads' objects, one stays.
-  func object(_ make: () -> Object) -> Object {
-    if let object { return object }
-    let made = make()
-    let (exchanged, other) = unsafe word.compareExchange(
-      expected: nil, desired: .passRetained(made), ordering: .acquiringAndReleasing)
-    if exchanged { return made }
-    unsafe Unmanaged.passUnretained(made).release()
-    return unsafe other?.takeUnretainedValue() ?? made
+  /// A copy of the value, which is there.
+  @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
+
+  /// Whether the value can be read with no lock.
+  @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
+
+  /// Whether the value can be read with no lock, and nothing was re-injected since it was made.
+  ///
+  /// The second load is relaxed: a thread that knows of a re-injection has synchronized with it.
+  @inlinable package var isCurrent: Bool {
+    @inline(__always) get {
+      head.gate.state.load(ordering: .acquiring) == (unsafe head.epoch.pointee.state.load(ordering: .relaxed))
+    }
   }
 }
 
-extension AtomicReference: Sendable where Object: Sendable {}
+/// The number of re-injections in the process, as the state of a gate that is ready.
+@frozen @usableFromInline struct Epoch: ~Copyable {
+  @usableFromInline let state = Atomic(CreationGate.ready)
 
-/// Atomic words at an address of their own.
+  /// The address never changes, and what is there is atomic; it lives as long as the process.
+  @safe struct Address: @unchecked Sendable {
+    fileprivate let pointer: UnsafePointer<Epoch>
+    var state: UInt { unsafe pointer.pointee.state.load(ordering: .acquiring) }
+    /// Begins the next epoch.
+    func advance() -> UInt { unsafe pointer.pointee.state.add(CreationGate.unit, ordering: .releasing).newValue }
+  }
+
+  static let current: Address = {
+    let pointer = UnsafeMutablePointer<Epoch>.allocate(capacity: 1)
+    unsafe pointer.initialize(to: Epoch())
+    return unsafe Address(pointer: UnsafePointer(pointer))
+  }()
+}
+
+/// One allocation for one property: what its declaration says, its gate, and its value.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and what it points at is atomic, with the ordering that each use names.
+/// It isn't generic, so that neither making nor freeing one looks for a generic type at run time. Its header is the address of
+/// the value; in front of that are the head and the fields.
+@usableFromInline package final class PropertyCell: ManagedBuffer<PropertyMemory, UInt64> {
+  /// A cell without a value.
+  static func allocate(size: Int, alignment: Int, _ fields: () -> PropertyFields) -> PropertyCell {
+    let front = MemoryLayout<PropertyFields>.stride + MemoryLayout<PropertyMemory.Head>.size
+    // Memory comes in units of eight bytes; a coarser alignment finds its place in some more of them.
+    let alignment = max(MemoryLayout<UInt64>.alignment, alignment)
+    let units = (front + size + alignment - 1) / MemoryLayout<UInt64>.size
+    let buffer = PropertyCell.create(minimumCapacity: units) { buffer in
+      let start = unsafe buffer.withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
+      let value = unsafe (start + front).alignedUp(toMultipleOf: alignment)
+      let head = unsafe value - MemoryLayout<PropertyMemory.Head>.size
+      unsafe head.bindMemory(to: PropertyMemory.Head.self, capacity: 1)
+        .initialize(to: PropertyMemory.Head(gate: CreationGate(), epoch: Epoch.current.pointer))
+      unsafe (head - MemoryLayout<PropertyFields>.stride).bindMemory(to: PropertyFields.self, capacity: 1)
+        .initialize(to: fields())
+      return PropertyMemory(unsafe ValueMemory(value))
+    }
+    return unsafe unsafeDowncast(buffer, to: PropertyCell.self)
+  }
+
+  /// The address of the value; by pointer, since the language's own check of an access costs more than the rest.
+  @usableFromInline var memory: PropertyMemory {
+    unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee }
+  }
+
+  private var fieldsAddress: UnsafeMutablePointer<PropertyFields> {
+    let offset = MemoryLayout<PropertyFields>.stride + MemoryLayout<PropertyMemory.Head>.size
+    return unsafe (memory.value.address - offset).assumingMemoryBound(to: PropertyFields.self)
+  }
+
+  /// What the cell has besides its value; by an addressor, so that nothing is copied.
+  var fields: PropertyFields { @inline(__always) unsafeAddress { unsafe UnsafePointer(fieldsAddress) } }
+
+  deinit {
+    if fields.hasValue.load(ordering: .relaxed) { memory.value.destroy(fields.type) }
+    unsafe fieldsAddress.deinitialize(count: 1)
+  }
+}
+
+// MARK: Threads
+
+/// The calling thread's state, as the thread itself uses it.
 ///
-/// - Precondition: They are deallocated after the last use.
-@safe @frozen @usableFromInline struct AtomicWords: @unchecked Sendable {
-  @frozen @usableFromInline struct Word: ~Copyable {
-    @usableFromInline let value: Atomic<UInt>
-  }
-  @usableFromInline let words: UnsafeMutablePointer<Word>
+/// - Precondition: It stays on its thread.
+@safe struct CurrentThread {
+  private let state: UnsafeMutablePointer<ThreadState>
 
-  init(_ value: UInt, count: Int) {
-    unsafe words = .allocate(capacity: count)
-    for index in 0..<count { unsafe (words + index).initialize(to: Word(value: Atomic(value))) }
+  private static let storage = unsafe ThreadLocalPointer {
+    let state = unsafe $0.assumingMemoryBound(to: ThreadState.self)
+    unsafe state.deinitialize(count: 1)
+    unsafe state.deallocate()
   }
 
-  func deallocate(count: Int) {
-    unsafe words.deinitialize(count: count)
-    unsafe words.deallocate()
+  /// Made when it is first asked for, and freed when the thread ends.
+  static var current: CurrentThread {
+    if let state = unsafe storage.pointer {
+      return unsafe CurrentThread(state: state.assumingMemoryBound(to: ThreadState.self))
+    }
+    return begin()
   }
 
-  @inlinable var first: Word { @inline(__always) unsafeAddress { unsafe UnsafePointer(words) } }
+  @inline(never) private static func begin() -> CurrentThread {
+    let state = UnsafeMutablePointer<ThreadState>.allocate(capacity: 1)
+    unsafe state.initialize(to: ThreadState())
+    unsafe storage.pointer = UnsafeMutableRawPointer(state)
+    return unsafe CurrentThread(state: state)
+  }
 
-  /// - Precondition: The index is that of a word.
-  subscript(index: Int) -> Word {
-    @inline(__always) unsafeAddress { unsafe UnsafePointer(words + index) }
+  var fields: ThreadState {
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(state) }
+    @inline(__always) nonmutating unsafeMutableAddress { unsafe state }
+  }
+
+  /// Runs `body` with a frame as the innermost.
+  @inline(__always) func with<Result, Failure>(
+    _ frame: consuming Frame, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try unsafe withUnsafeMutablePointer(to: &frame) { address throws(Failure) in
+      let outer = fields.innermost
+      fields.innermost = unsafe Frame.Link(address: UnsafePointer(address))
+      defer { fields.innermost = outer }
+      return try body()
+    }
+  }
+}
+
+extension Frame {
+  /// A frame further out, which stays where it is while its initializer runs.
+  @safe struct Link {
+    fileprivate let address: UnsafePointer<Frame>
+    var frame: Frame { @inline(__always) unsafeAddress { unsafe address } }
   }
 }
 
 /// Returns the address of a value that never moves, as an identity that is compared and never followed.
 ///
 /// - Precondition: The value contains an atomic. The compiler passes a copy of other values, which has another address.
-@inline(__always) @inlinable func address<Thing: ~Copyable>(of thing: borrowing Thing) -> UInt {
+@inline(__always) func address<Thing: ~Copyable>(of thing: borrowing Thing) -> UInt {
   unsafe withUnsafePointer(to: thing) { UInt(bitPattern: $0) }
 }

@@ -1,3 +1,5 @@
+internal import Support
+
 /// One registration, to add hooks to or to withdraw.
 ///
 /// ```swift
@@ -6,18 +8,18 @@
 /// registration.unregister()
 /// ```
 public struct Registration<Value>: Sendable {
-  let storage: RegistrationStorage
+  let record: RegistrationRecord
   let registry: InitializerRegistry
 
   /// Calls `hook` after each injection of a value that this registration gave: a property's first read, or a call of
   /// `resolve`.
   ///
   /// Hooks run in the order in which they were added, before the property's own, with no lock held, on the thread that
-  /// asked. The value is stored before they run. What a hook causes to be injected isn't reported to the hooks that are
-  /// running, nor to any hook of this registration if two of them are, so a hook may resolve even the type that it hears of.
+  /// asked. The value is stored before they run. Hooks don't hear of what a hook injects, so a hook may resolve even the type
+  /// that it hears of.
   @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
-    storage.hooks.add { value, point in
+    record.hooks.add { value, point in
       if let value = value as? Value { hook(value, point) }
     }
     return self
@@ -25,15 +27,15 @@ public struct Registration<Value>: Sendable {
 
   /// Calls `hook` on the main actor after each injection of a value that this registration gave.
   ///
-  /// For a registration whose values are asked for on the main actor, as those of main-actor objects are. Otherwise as
-  /// ``onInjection(_:)``.
+  /// For a registration whose values are asked for on the main actor, as those of main-actor objects are. The point has no
+  /// container. Otherwise as ``onInjection(_:)``.
   ///
   /// - Precondition: The value is asked for on the main actor.
   @discardableResult
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
   ) -> Registration where Value: Sendable {
-    let place = storage.place
+    let place = record.place
     return onInjection { value, point in
       guard isOnMainActor() else {
         trap(
@@ -42,14 +44,15 @@ public struct Registration<Value>: Sendable {
           elsewhere. Ask for it on the main actor, or add the hook with onInjection.
           """, at: place)
       }
-      callOnMainActor(point) { hook(value, $0) }
+      callOnMainActor(point.withoutContainer()) { hook(value, $0) }
     }
   }
 
   /// Calls `hook` once for each new value, when the whole resolution in which it was made has ended.
   ///
-  /// The value and all that was made with it are there by then, so the hook can complete a cycle, as an `initCompleted` of
-  /// Swinject does. Here `child` is a `Mutex<Child?>`:
+  /// The value and all that was made with it are there by then, and what the hook resolves still shares their values of
+  /// scope `.graph`, so the hook can complete a cycle, as an `initCompleted` of Swinject does. Here `child` is a
+  /// `Mutex<Child?>`:
   ///
   /// ```swift
   /// registry.register(Parent.self, scope: .singleton) { Parent() }
@@ -59,18 +62,17 @@ public struct Registration<Value>: Sendable {
   /// registry.register(Child.self, scope: .singleton, autowire: Child.init)  // init(parent: Parent)
   /// ```
   ///
-  /// It runs on the thread that asked, with no lock held, and with the registry current that was current for the initializer.
-  /// It runs after the injection hooks, or before them if the initializer is
-  /// async. It also runs for values that were made for a failed initializer. A registered instance is never new.
+  /// It runs on the thread that asked, with no lock held, after the injection hooks. It also runs for values that were made
+  /// for a failed initializer. A registered instance is never new. If completions begin each other without end, the request
+  /// throws an error of code `.cycle`.
   ///
-  /// - Parameter hook: Gets the value and a resolver of the registry that this registration is in.
+  /// - Parameter hook: Gets the value and a resolver of the registry that the value was made for.
   /// - Returns: The registration.
   @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
-    // The registry holds the registration, so the registration must not hold the registry.
-    storage.addCompletion { [weak registry] value, point in
-      guard let registry else { return }
-      hook(value, Resolver(point: point, registry: registry))
+    record.addCompletion { memory, point, registry in
+      let held = Unchecked(value: (value: memory.value(as: Value.self), point: point))
+      return { hook(held.value.value, Resolver(point: held.value.point, registry: registry)) }
     }
     return self
   }
@@ -99,7 +101,7 @@ public struct Registration<Value>: Sendable {
   /// - Returns: The registration.
   @discardableResult
   public func decorate(_ decorator: @escaping @Sendable (Value, Resolver) throws -> Value) -> Registration {
-    storage.decorate(decorator)
+    record.addDecorator { memory, resolver in memory.put(try decorator(memory.take(Value.self), resolver)) }
     return self
   }
 
@@ -107,20 +109,16 @@ public struct Registration<Value>: Sendable {
   /// ``Registration`` keeps an instance alive.
   ///
   /// Does nothing if the registration was replaced or withdrawn before. What it replaced doesn't come back.
-  public func unregister() { registry.remove(storage) }
+  public func unregister() { registry.remove(record) }
 }
 
 /// The properties that a registration is for, by their names.
 ///
-/// A constant keeps both sides in step, and a string literal means ``equal(to:)``:
+/// A string literal means ``equal(to:)``:
 ///
 /// ```swift
 /// registry.register(Int.self, named: "port") { 80 }
 /// registry.register(Int.self, named: .containing("timeout")) { 30 }  // readTimeout, timeoutInSeconds
-///
-/// extension PropertyName { static let backup: PropertyName = "backup" }
-/// registry.register((any Tracker).self, named: .backup) { FileTracker() }
-/// let tracker = try registry.resolve((any Tracker).self, named: .backup)
 /// ```
 public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Exactly this name.
@@ -162,5 +160,7 @@ public enum InstanceMatch: Sendable {
   /// The type it is registered for, and no other.
   case itsType
   /// Every superclass and protocol it has, if nothing is registered for exactly the property's type.
+  ///
+  /// A protocol to which it conforms on one actor only doesn't count.
   case anySupertype
 }

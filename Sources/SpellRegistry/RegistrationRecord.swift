@@ -1,66 +1,234 @@
-// What other modules see of registrations.
+internal import Support
+internal import Synchronization
 
-package typealias RegistrationRecord = RegistrationStorage
+/// What is asked for: a type or, of that type, a declared key.
+package struct Service: Sendable, Hashable {
+  private let erased: ErasedType
+  package let key: InjectionKeys?
 
-extension RegistrationStorage {
+  package init(_ type: any Any.Type, key: InjectionKeys? = nil) {
+    erased = ErasedType(type)
+    self.key = key
+  }
+
+  package var type: any Any.Type { erased.type }
+  /// The key's identity or the type's, by which a registry finds it.
+  var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
+  /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
+  package var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
+  /// What is between a type and the place of its key.
+  package static let keyPreposition = " of the key declared at "
+  /// The same with the type's module.
+  package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
+
+  /// The service that an Optional one wraps.
+  var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }
+
+  package static func == (left: Service, right: Service) -> Bool { left.id == right.id }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// One registration, of values of any type.
+package final class RegistrationRecord: Sendable {
+  /// The properties that a registration is for; one with the same key replaces the older.
+  struct Key: Hashable, Sendable {
+    let service: Service
+    var container: ClassConstraint?
+    var name: PropertyName?
+    var servesSupertypes = false
+    var arguments: ObjectIdentifier?
+
+    /// Whether it is for any container and any name, and takes no arguments.
+    var isUnlimited: Bool { container == nil && name == nil && arguments == nil }
+  }
+
+  let key: Key
+  private let making: Making
+  package let place: SourcePlace
+  package let lifetime: ScopeLifetime
+  package let expiry: Duration?
+  /// Whether it is a declared key's own, which comes after all that is registered.
+  package let isDefault: Bool
+  /// Counts up with each registration in the process: the larger, the newer.
+  package let age: UInt64
+  /// The value that the registration keeps for every asker; nil if its scope keeps none.
+  let kept: KeptValue?
+  /// The values that it keeps for arguments.
+  let variants: KeptVariants?
+  let hooks = Hooks()
+
+  private struct Additions: Sendable {
+    var decorators: [@Sendable (ValueMemory, Resolver) throws -> Void] = []
+    var completions: [@Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void] = []
+  }
+  private let additions = Lock(Additions())
+  private let hasAdditions = Atomic(false)
+  private let isReported = Atomic(false)
+  /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
+  private let isKnownToMakeNoOptional = Atomic(false)
+  private static let lastAge = Atomic<UInt64>(0)
+
+  init(
+    _ key: Key, _ making: Making, _ scope: ScopeLifetime, _ expiry: Duration?, clock: ElapsedClock,
+    isDefault: Bool = false,
+    at place: SourcePlace
+  ) {
+    self.key = key
+    self.making = making
+    self.place = place
+    self.isDefault = isDefault
+    lifetime = scope
+    self.expiry = expiry
+    age = Self.lastAge.add(1, ordering: .relaxed).newValue
+    let takesArguments = key.arguments != nil
+    kept =
+      scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry.map { ($0, clock) }) : nil
+    variants = scope.isShared && takesArguments ? KeptVariants() : nil
+    if case .cached(let cache) = scope { cache.add(self) }
+  }
+
+  deinit {
+    if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
+  }
+
+  var kind: Making.Kind { making.kind }
+  var initializer: Making.Initializer { making.initializer }
+  /// The services that an autowired initializer takes, known before it runs.
+  package var dependencies: [Service] { making.dependencies.map { Service($0) } }
+  package var service: Service { key.service }
   package var container: ClassConstraint? { key.container }
   package var name: PropertyName? { key.name }
   package var servesSupertypes: Bool { key.servesSupertypes }
-  /// The type of the arguments that the initializer takes.
   package var arguments: ObjectIdentifier? { key.arguments }
   package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
-  package var expiry: Duration? { kept.expiry }
-  package var isAsync: Bool { if case .async = making.kind { true } else { false } }
-
-  /// Whether a registration has the same key.
+  package var isInstance: Bool { if case .instance = kind { true } else { false } }
+  package var isAsync: Bool { if case .async = kind { true } else { false } }
   package func sameProperties(as other: RegistrationRecord) -> Bool { key == other.key }
+
+  /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
+  package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
+  /// The registration as a step of an error's path.
+  package var step: InjectionStep { InjectionStep(service, registration: place) }
+  /// The registration in a few words: `Clock in Page named "backup"`.
+  package var summary: String {
+    var words = [service.name]
+    if let container {
+      words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
+    }
+    if let name { words.append("named \(name.source)") }
+    if hasArguments { words.append("with arguments") }
+    return words.joined(separator: " ")
+  }
+
+  /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
+  package func serves(_ service: Service) -> Bool {
+    if service == self.service { return true }
+    guard isInstance, service.key == nil, let instance else { return false }
+    return Supertypes.has(instance, service.type)
+  }
+
+  /// Whether its problem wasn't reported before.
+  func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
+
+  /// Copies the value that the registration keeps, if no hook of it wants to hear of that; under the table's lock.
+  @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
+    guard let kept, !hooks.areUsed else { return false }
+    return kept.copyIfLasting(to: memory)
+  }
+
+  /// Whether the values are Optionals; remembered, since the runtime takes its time to say so.
+  var makesOptional: Bool {
+    if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
+    let isOptional = service.type is any OptionalValue.Type
+    if !isOptional { isKnownToMakeNoOptional.store(true, ordering: .relaxed) }
+    return isOptional
+  }
+
+  /// The instance, in an existential.
+  var instance: Any? {
+    guard isInstance else { return nil }
+    let cell = ValueCell(service.type)
+    guard (try? initializer(cell.memory, Request(service), .shared)) != nil else { return nil }
+    cell.gate.settle(as: CreationGate.ready)
+    return cell.memory.any(service.type)
+  }
+
+  /// Drops what the registration keeps, for good.
+  func retire() {
+    kept?.retire()
+    variants?.removeAll()
+  }
+
+  // MARK: What follows the initializer
+
+  /// Relaxed: a thread that has synchronized with the one that added something sees it.
+  var hasWorkAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
+
+  /// Changes a new value with the decorators.
+  func decorate(_ memory: ValueMemory, _ resolver: Resolver) throws {
+    for decorate in additions.withLock(\.decorators) { try decorate(memory, resolver) }
+  }
+
+  /// Leaves a new value for the completions, which run when the resolution ends.
+  func complete(
+    _ memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, isKept: Bool,
+    _ resolution: Resolution
+  ) {
+    for completion in additions.withLock(\.completions) {
+      resolution.atEnd(of: self, in: registry, isKept: isKept, completion(memory, point, registry))
+    }
+  }
+
+  func addCompletion(
+    _ completion: @escaping @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
+  ) {
+    additions.withLock { $0.completions.append(completion) }
+    hasAdditions.store(true, ordering: .relaxed)
+  }
+
+  /// Adds a decorator, and forgets what is kept so that it's made again.
+  func addDecorator(_ decorator: @escaping @Sendable (ValueMemory, Resolver) throws -> Void) {
+    if isInstance {
+      trap("An instance can't be decorated: it was made before. Decorate it, then register the result.", at: place)
+    }
+    additions.withLock { $0.decorators.append(decorator) }
+    hasAdditions.store(true, ordering: .relaxed)
+    kept?.reset()
+    variants?.removeAll()
+  }
 }
 
-extension InitializerRegistry {
-  /// The registration that serves a request, and the registry that has it; a key's own initializer counts.
-  package func provider(
-    of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
-  ) -> (record: RegistrationRecord, owner: InitializerRegistry)? {
-    provider(of: service, containerType: containerType, named: name).map { ($0.registration, $0.owner) }
+/// The class of containers that a registration is for.
+package struct ClassConstraint: Hashable, Sendable {
+  private let erased: ErasedType
+  package let subclasses: Bool
+  private let isSuperclass: @Sendable (any AnyObject.Type) -> Bool
+
+  init<Container: AnyObject>(_ type: Container.Type, subclasses: Bool) {
+    erased = ErasedType(type)
+    self.subclasses = subclasses
+    isSuperclass = { $0 is Container.Type }
   }
 
-  /// The error for a service that nothing serves here.
-  package func missing(_ service: Service, asked step: InjectionStep) -> InjectionError {
-    missing(service.type, step: step)
+  package var type: any Any.Type { erased.type }
+
+  /// Whether a container of this class is meant.
+  package func includes(_ container: any AnyObject.Type) -> Bool {
+    subclasses ? isSuperclass(container) : ObjectIdentifier(container) == erased.id
   }
 
-  /// Runs `body`, and notes the requests that initializers make meanwhile.
-  package static func recording<Result>(
-    _ recorder: RequestRecorder, in registry: InitializerRegistry, _ body: () throws -> Result
-  ) rethrows -> Result {
-    let before = registry.observedRequests
-    defer { registry.note(in: recorder, besides: before) }
-    return try body()
+  /// Whether the other is for a superclass of this one's class.
+  func isNarrower(than other: ClassConstraint) -> Bool {
+    (type as? any AnyObject.Type).map(other.isSuperclass) ?? false
   }
 
-  package static func recording<Result>(
-    _ recorder: RequestRecorder, in registry: InitializerRegistry, isolation: isolated (any Actor)? = #isolation,
-    _ body: () async throws -> Result
-  ) async rethrows -> Result {
-    let before = registry.observedRequests
-    defer { registry.note(in: recorder, besides: before) }
-    return try await body()
+  package static func == (left: Self, right: Self) -> Bool {
+    left.erased.id == right.erased.id && left.subclasses == right.subclasses
   }
 
-  private var observedRequests: [ObjectIdentifier: Set<Service>] {
-    Dictionary(
-      uniqueKeysWithValues: lineage.flatMap(\.registrations).map { (ObjectIdentifier($0), Set($0.observed.all)) })
-  }
-
-  private func note(in recorder: RequestRecorder, besides before: [ObjectIdentifier: Set<Service>]) {
-    for owner in lineage {
-      for record in owner.registrations {
-        let asked = record.lifetime.isShared ? owner : self
-        for service in record.observed.all where before[ObjectIdentifier(record)]?.contains(service) != true {
-          recorder.note(from: record, to: asked.provider(of: service)?.record, service: service)
-        }
-      }
-    }
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(erased.id)
+    hasher.combine(subclasses)
   }
 }

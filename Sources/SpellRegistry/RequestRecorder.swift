@@ -1,38 +1,86 @@
 internal import Support
+internal import Synchronization
 
-/// The requests that initializers make while something is recorded, each once.
+/// The receiver of what initializers ask for, while someone records it.
 package final class RequestRecorder: Sendable {
-  /// A request for a service, by the initializer of a registration or by other code.
-  package struct Request: Sendable {
-    /// The registration whose initializer asked; nil for other code.
-    package let asker: RegistrationRecord?
-    /// The registration that serves the request; nil if none does.
-    package let provider: RegistrationRecord?
-    package let service: Service
+  /// A registration, and the registry that its initializer's dependencies come from.
+  package typealias Provider = (record: RegistrationRecord, registry: InitializerRegistry)
+
+  private let receive: @Sendable (_ asker: Provider?, _ service: Service, _ provider: Provider?) -> Void
+
+  /// - Parameter receive: Called with the initializer that asks, if one does, and with what serves it, if anything does.
+  package init(_ receive: @escaping @Sendable (Provider?, Service, Provider?) -> Void) { self.receive = receive }
+
+  @TaskLocal private static var current: RequestRecorder?
+  private static let count = Atomic(0)
+
+  /// Whether anything is recorded in the process.
+  static var isUsed: Bool { count.load(ordering: .relaxed) != 0 }
+
+  /// Records what is asked for in `body` and in the tasks that it starts.
+  package func record<Result>(_ body: () throws -> Result) rethrows -> Result {
+    Self.count.add(1, ordering: .relaxed)
+    defer { Self.count.subtract(1, ordering: .relaxed) }
+    return try Self.$current.withValue(self, operation: body)
   }
-  private struct ID: Hashable {
-    let asker: ObjectIdentifier?
-    let provider: ObjectIdentifier?
-    let service: Service
+
+  /// Records what is asked for in `body` and in the tasks that it starts.
+  package func record<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    Self.count.add(1, ordering: .relaxed)
+    defer { Self.count.subtract(1, ordering: .relaxed) }
+    return try await Self.$current.withValue(self, operation: body, isolation: isolation)
   }
 
-  private let noted = Lock((ids: Set<ID>(), requests: [Request]()))
-
-  package init() {}
-
-  /// The requests in the order in which they were first made.
-  package var requests: [Request] { noted.withLock(\.requests) }
-
-  /// Notes a request.
-  ///
-  /// Safe to call from any thread.
-  package func note(from asker: RegistrationRecord?, to provider: RegistrationRecord?, service: Service) {
-    let id = ID(
-      asker: asker.map { ObjectIdentifier($0) }, provider: provider.map { ObjectIdentifier($0) }, service: service)
-    noted.withLock { noted in
-      if noted.ids.insert(id).inserted {
-        noted.requests.append(Request(asker: asker, provider: provider, service: service))
+  static func note(_ service: Service, servedBy provider: Provider?, on thread: CurrentThread) {
+    if thread.fields.isInHook { return }
+    var link = thread.fields.innermost
+    while let frame = link {
+      if let record = frame.frame.record?.object, let registry = frame.frame.registry?.object {
+        current?.receive((record, registry), service, provider)
+        return
       }
+      if let run = frame.frame.run?.object { return note(service, servedBy: provider, by: run) }
+      link = frame.frame.outer
+    }
+    current?.receive(nil, service, provider)
+  }
+
+  static func note(_ service: Service, servedBy provider: Provider?, by run: AsyncRun?) {
+    current?.receive(run.map { ($0.record, $0.registry) }, service, provider)
+  }
+}
+
+/// The objects that are services of a box, whose properties ask the box first.
+package enum Adoptions {
+  private struct Adopter: Sendable {
+    let id: ObjectIdentifier
+    let registry: WeakReference
+  }
+  private static let adopters = Lock<[ObjectIdentifier: [Adopter]]>([:])
+  private static let isUsed = Atomic(false)
+
+  /// The registry of the box that has an object as a service.
+  static func registry(of object: AnyObject) -> InitializerRegistry? {
+    guard isUsed.load(ordering: .relaxed) else { return nil }
+    return adopters.withLock { $0[ObjectIdentifier(object)]?.last?.registry.object as? InitializerRegistry }
+  }
+
+  /// Lets an object's properties ask a registry first.
+  ///
+  /// - Precondition: The caller holds the object until it ends the adoption.
+  package static func begin(_ object: AnyObject, by registry: InitializerRegistry) {
+    isUsed.store(true, ordering: .relaxed)
+    let adopter = Adopter(id: ObjectIdentifier(registry), registry: WeakReference(registry))
+    adopters.withLock { $0[ObjectIdentifier(object), default: []].append(adopter) }
+  }
+
+  package static func end(_ object: AnyObject, by registry: InitializerRegistry) {
+    adopters.withLock { adopters in
+      var rest = adopters[ObjectIdentifier(object), default: []]
+      if let index = rest.lastIndex(where: { $0.id == ObjectIdentifier(registry) }) { rest.remove(at: index) }
+      adopters[ObjectIdentifier(object)] = rest.isEmpty ? nil : rest
     }
   }
 }

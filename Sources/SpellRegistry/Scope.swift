@@ -18,6 +18,12 @@ public struct Scope<Value>: Sendable {
 
   /// A new value each time.
   public static var unique: Scope { Scope(lifetime: .unique) }
+
+  /// The scope ``graph`` for values that aren't `Sendable`.
+  ///
+  /// You vouch that no value of a resolution is used by two threads at once: every initializer of the resolution, and every
+  /// object that keeps the value, stays in one isolation.
+  @unsafe public static var unsafeGraph: Scope { Scope(lifetime: .graph) }
 }
 
 extension Scope where Value: Sendable {
@@ -54,7 +60,6 @@ package enum ScopeLifetime: Sendable {
   case weak
   case cached(ScopeCache)
 
-  var isUnique: Bool { if case .unique = self { true } else { false } }
   var isWeak: Bool { if case .weak = self { true } else { false } }
 
   /// Whether the registration keeps one value for every asker.
@@ -106,7 +111,7 @@ public final class ScopeCache: Sendable {
   public let name: String
 
   /// Those whose values are kept here.
-  private let registrations = Lock<[ObjectIdentifier: WeakReference]>([:])
+  private let records = Lock<[ObjectIdentifier: WeakReference]>([:])
 
   /// An empty cache.
   public init(_ name: String) { self.name = name }
@@ -115,16 +120,13 @@ public final class ScopeCache: Sendable {
   ///
   /// A value that is being made at this moment isn't kept: it goes only to the callers that asked before.
   public func reset() {
-    for registration in registrations.withLock({ $0.values.compactMap { $0.object as? RegistrationStorage } }) {
-      registration.kept.reset()
+    for record in records.withLock({ $0.values.compactMap { $0.object as? RegistrationRecord } }) {
+      record.kept?.reset()
+      record.variants?.removeAll()
     }
   }
 
-  func add(_ registration: RegistrationStorage) {
-    registrations.withLock { $0[ObjectIdentifier(registration)] = WeakReference(registration) }
-  }
+  func add(_ record: RegistrationRecord) { records.withLock { $0[ObjectIdentifier(record)] = WeakReference(record) } }
 
-  func remove(_ id: ObjectIdentifier) {
-    registrations.withLock { $0[id] = nil }
-  }
+  func remove(_ id: ObjectIdentifier) { records.withLock { $0[id] = nil } }
 }

@@ -25,3 +25,20 @@ extension Decimal: DefaultInitializable {}
 extension AttributedString: DefaultInitializable {}
 extension IndexPath: DefaultInitializable {}
 extension UUID: DefaultInitializable {}
+
+// MARK: Errors
+
+// An error's localized description is its description.
+
+extension InjectionError: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
+}
+extension FinalError: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
+}
+extension PartialError: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
+}

@@ -19,6 +19,7 @@ extension InjectionKeys {
   fileprivate static let bell = InjectionKey<any Bell>(scope: .singleton) { Chime() }
   fileprivate static let secondBell = InjectionKey<any Bell> { Chime(sound: "second") }
   fileprivate static let counted = InjectionKey(scope: .singleton) { Made() }
+  fileprivate static let kept = InjectionKey(scope: .singleton) { Token() }
   fileprivate static let word = InjectionKey { "live" }.test { "test" }.preview { "preview" }
   fileprivate static let sentence = InjectionKey { try $0.resolve(.word) + "!" }
   fileprivate static let pair = InjectionKey(autowire: Pair.init)
@@ -65,6 +66,25 @@ struct InjectionKeyTests {
     #expect(registry.validate().isEmpty)
     registry.registerAsync(.word) { _ in "awaited" }
     #expect(try await registry.resolveAsync(.word) == "awaited")
+  }
+
+  @Test("keeps its singleton through an override that is withdrawn")
+  func override() throws {
+    let before = try registry.resolve(.kept)
+    registry.register(.kept, instance: Token()).unregister()
+    #expect(try registry.resolve(.kept) === before)
+  }
+
+  @Test("that is made again at its place stops the program, since what is registered for the first wouldn't be used")
+  func madeTwice() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      enum Keys { static var computed: InjectionKey<Int> { InjectionKey(scope: .singleton) { 1 } } }
+      _ = try InitializerRegistry.shared.resolve(Keys.computed)
+      _ = try InitializerRegistry.shared.resolve(Keys.computed)
+    }
+    let message = text(result.standardErrorContent)
+    #expect(message.contains("A declared key is made a second time at InjectedSpellTests/InjectionKeyTests.swift:"))
+    #expect(message.contains("static let"))
   }
 
   @Test("that is asynchronous is read once it was awaited")
@@ -134,14 +154,10 @@ struct InjectionKeyTests {
 
   @Test("is distinguished in the graph and in errors by where it is declared")
   func diagnosed() throws {
-    let graph = try registry.graph {
-      _ = Tower().bell
-      _ = Tower().otherBell
-      _ = try registry.resolve(.sentence)
-    }
-    let nodes = graph.nodes.map(\.type).filter { $0.contains("Bell") }
+    registry.register(.bell) { Chime() }
+    registry.register(.secondBell) { Chime() }
+    let nodes = registry.graph().nodes.map(\.type).filter { $0.contains("Bell") }
     #expect(nodes.count == 2 && nodes.allSatisfy { $0.contains("InjectionKeyTests.swift:") })
-    #expect(graph.edges.count == 1)
     struct Broken: Error {}
     registry.register(.word) { throw Broken() }
     let error = try #require(throws: InjectionError.self) { try registry.resolve(.sentence) }

@@ -19,6 +19,22 @@ import Testing
   func postInject() { log.append("post") }
 }
 
+/// Fills without the names of the properties, which the compiler advises against.
+private protocol FillingByReflection: Sendable {
+  @MainActor func inject() throws
+  @MainActor func fillFromBox() -> FillReport
+}
+private struct Unnamed: FillingByReflection {
+  let window: Window
+  let registry: InitializerRegistry
+  @available(*, deprecated) func inject() throws { try registry.inject(into: window) }
+  @available(*, deprecated) func fillFromBox() -> FillReport {
+    let box = ServiceBox()
+    box.register(Clock(), named: "clock")
+    return box.fill(window)
+  }
+}
+
 private actor Worker: InjectionObserver {
   @Injected var clock: Clock
   var log: [String] = []
@@ -33,12 +49,27 @@ private actor Worker: InjectionObserver {
     registry.register { BaseTracker() }
   }
 
-  @Test("a main-actor object is filled from elsewhere")
-  func aMainActorObjectIsFilledFromElsewhere() async throws {
+  @Test("a main-actor object is filled where its properties may be named")
+  func aMainActorObjectIsFilledWhereItsPropertiesMayBeNamed() async throws {
+    registerAll()
+    let registry = registry
+    let window = Window()
+    try await MainActor.run { try registry.inject(into: window, \.$clock, \.$tracker) }
+    #expect(await window.log == ["clock", "hook", "tracker", "post"])
+  }
+
+  @Test("an object that another task may use isn't filled without its properties' names")
+  func aSendableObjectIsNotFilledWithoutItsPropertiesNames() async throws {
     registerAll()
     let window = Window()
-    try await registry.inject(into: window)
-    #expect(await window.log == ["clock", "hook", "tracker", "post"])
+    let unnamed: any FillingByReflection = Unnamed(window: window, registry: registry)
+    let error = await #expect(throws: InjectionError.self) { try await unnamed.inject() }
+    #expect(error?.code == .wrongIsolation)
+    #expect(error?.description.contains("inject(into: object, \\.$property)") == true)
+    let report = await unnamed.fillFromBox()
+    #expect(report.filled == [])
+    #expect(report.note?.contains("box.fill(object, \\.$property)") == true)
+    #expect(await window.log == [])
   }
 
   @Test("an actor is filled from elsewhere")
@@ -49,31 +80,30 @@ private actor Worker: InjectionObserver {
     #expect(await worker.log == ["clock"])
   }
 
-  @Test("a box fills a main-actor object and an actor from elsewhere")
-  func aBoxFillsAMainActorObjectAndAnActorFromElsewhere() async {
+  @Test("a box fills a main-actor object on the main actor, and an actor from elsewhere")
+  func aBoxFillsAMainActorObjectThereAndAnActorFromElsewhere() async {
     let box = ServiceBox()
     let clock = Clock()
     box.register(clock, named: "clock")
     let (window, worker) = (Window(), Worker())
-    #expect(await box.fill(window).filled == ["clock"])
+    #expect(await MainActor.run { box.fill(window, \.$clock).filled } == ["clock"])
     #expect(await window.clock === clock)
+    #expect(await window.log == ["clock"])
     #expect(await box.fill(worker).filled == ["clock"])
     #expect(await worker.clock === clock)
   }
 
-  @Test("a service that was added to a box on the main actor is filled there only")
-  func aServiceThatWasPutIntoABoxOnTheMainActorIsFilledThereOnly() async {
-    let box = ServiceBox()
+  @Test("a service in a box is left alone until its own isolation reads its property, which the box then gives")
+  func aServiceInABoxIsLeftAloneUntilItsOwnIsolationReadsItsProperty() async {
+    let (box, clock) = (ServiceBox(), Clock())
     let window = Window()
-    await MainActor.run { box.register(window, named: "window") }
-    box.register(Clock(), named: "clock")
+    box.register(window, named: "window")
+    box.register(clock, named: "clock")
     final class Plain { @Injected var clock: Clock }
     box.fill(Plain())
-    #expect(await window.log == [])
     await MainActor.run { _ = box.fill(Plain()) }
     #expect(await window.log == [])
-    let other = Window()
-    await box.fill(other)
+    #expect(await window.clock === clock)
     #expect(await window.log == ["clock"])
   }
 

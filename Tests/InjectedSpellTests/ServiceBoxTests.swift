@@ -146,6 +146,19 @@ private final class Pong: @unchecked Sendable {
     ping.$pong.reset()
   }
 
+  @Test("a service that a box has by two names gets the others until both are gone")
+  func givesAServiceTheOthersForEachOfItsNames() {
+    let (box, ping, pong) = (ServiceBox(), Ping(), Pong())
+    box.register(pong, named: "pong")
+    box.register(ping, named: "one")
+    box.register(ping, named: "two")
+    box.register(Clock(), named: "one")
+    #expect(ping.pong === pong)
+    ping.$pong.reset()
+    box.register(Clock(), named: "two")
+    #expect(throws: InjectionError.self) { try ping.$pong.resolve() }
+  }
+
   @Test("a service box fills an actor from within")
   func fillsAnActorFromWithin() async {
     actor Worker: ServiceBoxClient {
@@ -166,14 +179,19 @@ private final class Pong: @unchecked Sendable {
 
   @Test("a service box fills a weak property and keeps nothing alive there")
   func fillsAWeakPropertyAndKeepsNothingAliveThere() {
-    final class Holder { @Injected(.weak) var clock: Clock? }
+    final class Holder: InjectionObserver {
+      @Injected(.weak) var clock: Clock?
+      var heard: [String] = []
+      func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
+    }
     let box = ServiceBox()
     let holder = Holder()
     do {
       let clock = Clock()
       box.register(clock, named: "clock")
-      box.fill(holder)
+      for _ in 0..<2 { box.fill(holder) }
       #expect(holder.clock === clock)
+      #expect(holder.heard == ["clock"])
     }
     box.clear()
     #expect(holder.clock == nil)

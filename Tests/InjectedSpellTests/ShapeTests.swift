@@ -85,7 +85,7 @@ import TestSupport
       }
       registration.unregister()
     }
-    let key = InjectionKey { value }
+    let key = InjectionKey(line: UInt(location.line)) { value }
     #expect(areEqual(try registry.resolve(key), value), sourceLocation: location)
     registry.register(Value.self, arguments: Int.self) { _, _ in value }
     #expect(areEqual(try registry.resolve(Value.self, arguments: 1), value), sourceLocation: location)

@@ -24,7 +24,7 @@ private final class Car: InjectionObserver, @unchecked Sendable {
 }
 
 @Suite("Everything at once", .registry, .timeLimit(.minutes(10))) struct StressTests {
-  @Test("eight tasks register, resolve, read, re-inject, fill and unregister at random without harm")
+  @Test("eight tasks register, resolve, read, re-inject, box and unregister at random without harm")
   func random() async {
     let registry = InitializerRegistry.current
     registry.register((any Part).self, scope: .singleton) { Wheel(number: 0) }
@@ -44,7 +44,7 @@ private final class Car: InjectionObserver, @unchecked Sendable {
             case 3: registry.reinject((any Part).self)
             case 4: registry.reinject(Wheel.self)
             case 5: box.register(Wheel(number: round), named: round.isMultiple(of: 2) ? "part" : "wheel")
-            case 6: await box.fill(car)
+            case 6: box.register(car, named: "car")
             case 7: _ = try? registry.resolve(Engine.self, named: "engine \(round % 7)")
             case 8:
               let own = registry.run { Car() }

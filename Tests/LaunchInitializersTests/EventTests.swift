@@ -18,7 +18,8 @@ import Testing
     try await launch.launch()
     await launch.shutDown()
     var lines: [String] = []
-    for await event in events { lines.append("\(event)") }
+    // On a busy machine, a step may be waited for.
+    for await event in events where !"\(event)".contains("still waiting") { lines.append("\(event)") }
     #expect(
       lines == [
         "launch: began", "launch: a began", "launch: a completed", "launch: b began",

@@ -48,6 +48,18 @@ private final class Essay: Article {}
     #expect(Essay().service.label == "article and below")
   }
 
+  @Test("an object that an expression creates asks the registry of the property, whoever reads it")
+  func ofAnExpressionIsThePropertysRegistry() {
+    final class Outer { @Lazy var page = Page() }
+    let (own, reader) = (InitializerRegistry(), InitializerRegistry())
+    own.register { Service("own") }
+    reader.register { Service("reader") }
+    let (first, second) = (own.run { Outer() }, own.run { Outer() })
+    #expect(first.page.service.label == "own")
+    #expect(reader.run { second.page.service.label } == "own")
+    #expect(reader.run { own.run { Outer() }.page.backup.label } == "own")
+  }
+
   @Test("a registration ranks below the expression unless it is for the class")
   func standsBelowTheExpressionUnlessItIsForTheContainer() {
     registry.register { Service("any") }

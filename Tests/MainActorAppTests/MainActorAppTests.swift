@@ -104,11 +104,11 @@ struct MainActorAppTests {
     registry.registerOnMainActor { Session() }
     registry.registerOnMainActor(autowire: Cart.init)
     let screen = Screen(title: "Home")
-    try registry.inject(into: screen)
-    #expect(screen.$cart.isResolved)
+    try registry.inject(into: screen, \.$cart, \.$session)
+    #expect(screen.$cart.isResolved && screen.heard == ["tester"])
     let box = ServiceBox()
     box.register(Cart(session: Session(user: "boxed")), named: "cart")
-    box.fill(screen)
+    box.fill(screen, \.$cart)
     #expect(screen.cart.session.user == "boxed")
   }
 }

@@ -43,12 +43,12 @@ final class Post {
 final class Plain { var lamp = Lamp() }
 
 /// A spell that says what it needs, and one that doesn't.
-@propertyWrapper struct Custom<Value>: NamedProperty {
+@propertyWrapper struct Custom<Value>: NeedingProperty {
   var storage: PropertyStorage<Value>
   var identity: PropertyIdentity { storage.identity }
-  static var need: PropertyNeed { .service(Address.self, .required) }
+  static var need: PropertyNeed { PropertyNeed(.required, asksForValue: false, services: [Address.self]) }
   init(line: UInt = #line) {
-    storage = PropertyStorage(PropertyDeclaration(place: SourcePlace(fileID: #fileID, line: line)))
+    storage = PropertyStorage(at: SourcePlace(fileID: #fileID, line: line))
   }
   var wrappedValue: Value {
     get { fatalError("No test reads it.") }
@@ -58,7 +58,7 @@ final class Plain { var lamp = Lamp() }
 @propertyWrapper struct Silent: NamedProperty {
   typealias Value = Int
   var wrappedValue = 0
-  private let storage = PropertyStorage<Int>(PropertyDeclaration(place: SourcePlace(fileID: #fileID, line: #line)))
+  private let storage = PropertyStorage<Int>(at: SourcePlace(fileID: #fileID, line: #line))
   var identity: PropertyIdentity { storage.identity }
 }
 final class Widget {

@@ -73,15 +73,13 @@ private struct Three: Sendable {}
     }
   }
 
-  @Test("a cycle through child tasks of an initializer is an error")
+  @Test("a child task of an initializer that asks for what that makes gets an error")
   func childTasks() async {
     registry.registerAsync(One.self, scope: .singleton) { resolver in
       let registry = resolver.registry
-      async let two = registry.resolveAsync(Two.self)
-      _ = try await two
-      return One()
+      async let one = registry.resolveAsync(One.self)
+      return try await one
     }
-    link(Two(), to: One.self)
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
   }
 
@@ -151,6 +149,50 @@ private struct Three: Sendable {}
     _ = try await registry.resolveAsync(One.self)
     finished.open()
     await #expect(throws: Never.self) { try await late.value?.value }
+  }
+
+  @Test("a task that nothing awaits, and that needs the value of the initializer that began it, is none")
+  func unawaitedTask() async throws {
+    let registry = registry
+    let (found, asked) = (Shared<Task<Double, any Error>?>(nil), AsyncLatch())
+    registry.registerAsync(Int.self, scope: .singleton) { _ in
+      let task = Task { try await registry.resolveAsync(Double.self) }
+      found.update { $0 = task }
+      await asked.wait()
+      return 1
+    }
+    registry.registerAsync(Double.self, scope: .singleton) { resolver in
+      asked.open()
+      return Double(try await resolver.resolveAsync(Int.self))
+    }
+    #expect(try await registry.resolveAsync(Int.self) == 1)
+    #expect(try await found.value?.value == 1)
+  }
+
+  @Test("an initializer of a child that asks its parent for the same registration is none")
+  func parent() async throws {
+    registry.register(instance: 0)
+    registry.registerAsync([Int].self) { resolver in
+      let number = try resolver.resolve(Int.self)
+      guard number > 0, let parent = resolver.registry.parent else { return [number] }
+      return [number] + (try await parent.resolveAsync([Int].self))
+    }
+    let child = registry.child { $0.register(instance: 1) }
+    #expect(try await child.resolveAsync([Int].self) == [1, 0])
+  }
+
+  @Test("through resolvers is an error with the whole path, whatever the scopes", arguments: [true, false])
+  func resolvers(isKept: Bool) async {
+    registry.registerAsync(One.self, scope: isKept ? .singleton : .unique) { resolver in
+      _ = try await resolver.resolveAsync(Two.self)
+      return One()
+    }
+    registry.registerAsync(Two.self, scope: isKept ? .singleton : .graph) { resolver in
+      _ = try await resolver.resolveAsync(One.self)
+      return Two()
+    }
+    await expectCycle(["One", "Two", "One"], awaiting: One.self)
+    await expectCycle(["Two", "One", "Two"], awaiting: Two.self)
   }
 
   @Test("after a cycle is broken by another registration everything resolves")

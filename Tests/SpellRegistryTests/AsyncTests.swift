@@ -110,6 +110,47 @@ import Testing
     #expect(try await patient == false)
   }
 
+  @Test("a request that is cancelled returns while the value is still being made for another")
+  func cancelled() async throws {
+    let registry = registry
+    let (begun, finish) = (AsyncLatch(), AsyncLatch())
+    registry.registerAsync(Ticket.self, scope: .singleton) { _ in
+      begun.open()
+      await finish.wait()
+      return Ticket(1)
+    }
+    async let patient = registry.resolveAsync(Ticket.self)
+    await begun.wait()
+    let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
+    impatient.cancel()
+    let found = await impatient.value
+    #expect(found?.code == .cancelled)
+    #expect(found?.underlying is CancellationError)
+    finish.open()
+    #expect(try await patient.number == 1)
+  }
+
+  @Test(
+    "what an async initializer asks its resolver for is one resolution: it shares graph values, and completes at its end"
+  )
+  func resolution() async throws {
+    let order = Shared<[String]>([])
+    registry.register(Clock.self, scope: .graph) { Clock() }
+      .onCompletion { _, _ in order.update { $0.append("clock completed") } }
+    registry.register(Network.self, autowire: Network.init)
+    registry.registerAsync(Checkout.self) { resolver in
+      let network = try await resolver.resolveAsync(Network.self)
+      await Task.yield()
+      let clock = try resolver.resolve(Clock.self)
+      order.update { $0.append("made") }
+      return Checkout(network: network, clock: clock)
+    }
+    let checkout = try await registry.resolveAsync(Checkout.self)
+    #expect(checkout.clock === checkout.network.clock)
+    #expect(order.value == ["made", "clock completed"])
+    #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
+  }
+
   @Test("a caller that asks after a reset gets a new value, also while the old one is still being made")
   func reset() async throws {
     let registry = registry

@@ -35,6 +35,41 @@ struct CompletionTests {
     #expect(parent.child.withLock { $0 } === child)
   }
 
+  private final class Node: Sendable {
+    let other = Mutex<Node?>(nil)
+  }
+
+  @Test("closes a cycle of two graph values, which get each other")
+  func closesACycleOfGraphValues() throws {
+    for (name, other) in [("left", "right"), ("right", "left")] {
+      registry.register(Node.self, named: .equal(to: name), scope: .graph) { Node() }
+        .onCompletion { node, resolver in
+          let other = try? resolver.resolve(Node.self, named: other)
+          node.other.withLock { $0 = other }
+        }
+    }
+    let left = try registry.resolve(Node.self, named: "left")
+    let right = try #require(left.other.withLock { $0 })
+    #expect(right !== left)
+    #expect(right.other.withLock { $0 } === left)
+    left.other.withLock { $0 = nil }
+  }
+
+  @Test("that begins another without end is a cycle that names them", arguments: [1, 2])
+  func endless(hooks: Int) throws {
+    for _ in 0..<hooks {
+      registry.register(Int.self) { 7 }.onCompletion { _, resolver in _ = try? resolver.resolve(String.self) }
+    }
+    let text = registry.register(String.self) { "text" }
+    for _ in 0..<hooks { text.onCompletion { _, resolver in _ = try? resolver.resolve(Int.self) } }
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Int.self) }
+    #expect(error?.code == .cycle)
+    #expect(error?.path == ["Int", "String", "Int"])
+    #expect(error?.description.contains("Completions begin each other without end") == true)
+    text.unregister()
+    #expect(try registry.resolve(Int.self) == 7)
+  }
+
   @Test("runs once for each new value, after the hooks, and not for one that is kept")
   func onceForEachValue() throws {
     let heard = heard
@@ -136,14 +171,5 @@ struct IsRegisteredTests {
     registry.register(String.self) { fatalError("never made") }
     #expect(registry.isRegistered(String.self) && registry.isRegistered(String?.self))
     #expect(!parent.isRegistered(String.self))
-  }
-
-  @Test("finds by a name that is a constant what was registered by it")
-  func nameConstants() throws {
-    let registry = InitializerRegistry()
-    registry.register(Int.self, named: .backup) { 7 }
-    registry.register(String.self) { try "\($0.resolve(Int.self, named: .backup))" }
-    #expect(try registry.resolve(Int.self, named: .backup) == 7)
-    #expect(try registry.resolve(String.self) == "7")
   }
 }

@@ -191,7 +191,7 @@ import Testing
     #expect(network.value?.clock === clock)
   }
 
-  @Test("another hook hears of what a hook injects")
+  @Test("no hook of a registration hears of what a hook injects")
   func inner() throws {
     let registry = registry
     let heard = Shared<[String]>([])
@@ -202,7 +202,7 @@ import Testing
         _ = try? registry.resolve(Ticket.self)
       }
     _ = try registry.resolve(Clock.self)
-    #expect(heard.value == ["clock", "ticket"])
+    #expect(heard.value == ["clock"])
   }
 
   @Test("a hook for another class than the one that declares the property stops the program with a sentence")
@@ -218,7 +218,7 @@ import Testing
     #expect(message.contains("Write the hook for the class that declares the property."))
   }
 
-  @Test("while a hook runs, the others hear of what it injects, and it doesn't")
+  @Test("each of a registry's hooks hears of what was asked for, and none of what a hook injects")
   func nested() throws {
     let (registry, heard) = (registry, Shared<[String]>([]))
     registry.register { Ticket(1) }
@@ -229,7 +229,7 @@ import Testing
     }
     registry.onInjection { value, _ in heard.update { $0.append("second: \(type(of: value))") } }
     _ = try registry.resolve(Ticket.self)
-    #expect(heard.value == ["first: Ticket", "second: Clock", "second: Ticket"])
+    #expect(heard.value == ["first: Ticket", "second: Ticket"])
   }
 
   @Test("hooks that inject at each call don't multiply", arguments: [1, 2, 10])
@@ -243,6 +243,6 @@ import Testing
       }
     }
     _ = try registry.resolve(Ticket.self)
-    #expect(calls.value == count * count)
+    #expect(calls.value == count)
   }
 }

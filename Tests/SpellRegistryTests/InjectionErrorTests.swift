@@ -77,12 +77,21 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         """)
   }
 
-  @Test("what is registered nearby is looked for when the error is described, not when it is thrown")
-  func lateNotes() throws {
-    let error = try #require(registry.error(resolving: Clock.self))
-    let line: UInt = #line + 1
-    registry.register(Clock.self, named: "later") { Clock() }
-    #expect(error.description.contains("Registered, but not for this: Clock named \"later\", at \(place(line))."))
+  @Test("an error says the same whatever is registered after it was thrown, and keeps neither registry nor values")
+  func complete() throws {
+    weak var gone: InitializerRegistry?
+    weak var value: Ticket?
+    let (error, description) = try {
+      let registry = InitializerRegistry()
+      registry.register(Ticket.self, scope: .singleton) { Ticket(1) }
+      (gone, value) = (registry, try registry.resolve())
+      let error = try #require(registry.error(resolving: Clock.self))
+      let description = error.description
+      registry.register(Clock.self, named: "later") { Clock() }
+      return (error, description)
+    }()
+    #expect(gone == nil && value == nil)
+    #expect(error.description == description)
   }
 
   @Test("an initializer that throws for a property: for which, where that is declared, and where it was registered")
@@ -97,6 +106,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         The initializer of Clock for Page.clock (SpellRegistryTests/Spell.swift:7) threw Offline().
           Path: Clock
             Clock: for Page.clock, declared at SpellRegistryTests/Spell.swift:7, registered at \(place(line))
+          Nothing was kept: the next request runs the initializer again.
         """)
   }
 
@@ -108,9 +118,10 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(
       registry.error(resolving: Int.self)?.description == """
         The initializer of Int needs its own result: Int → String → Int.
-          Path: Int → String → Int
             Int: registered at \(place(line))
             String: registered at \(place(line + 1))
+          Let one of them ask for the other later: by an @Injected or @Lazy property that is read after the initializer, or in \
+        .onCompletion { value, resolver in … }.
         """)
   }
 
@@ -125,6 +136,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
           Path: String → Int
             String: registered at \(place(line + 1))
             Int: registered at \(place(line))
+          Nothing was kept: the next request runs the initializer again.
         """)
   }
 
@@ -149,7 +161,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     let description = await onThread { registry.error(resolving: Clock.self)?.description }
     #expect(
       description == """
-        The initializer of Clock runs on the main actor, and was asked for from elsewhere.
+        The value of Clock belongs to the main actor, and was asked for from elsewhere.
           Path: Clock
             Clock: registered at \(place(line))
           Ask for it on the main actor, or await it: try await registry.resolveAsync(Clock.self).

@@ -52,7 +52,7 @@ private final class Container {
     #expect(await onThread(stackSize: 256 << 20) { try? registry.resolve(Int.self, named: "0") } == 3_000)
   }
 
-  @Test("properties that make one another without end are an error on a thread of any size", arguments: [512, 8_192])
+  @Test("properties that make one another without end are a cycle on a thread of any size", arguments: [512, 8_192])
   func endless(kibibytes: Int) async {
     let registry = registry
     registry.register(Int.self, in: Container.self) { container in
@@ -66,6 +66,25 @@ private final class Container {
         return nil
       } catch { return error.code }
     }
-    #expect(code == .stackExhausted)
+    #expect(code == .cycle)
+  }
+
+  private struct Eight<Part: Sendable>: Sendable {
+    var parts: (Part, Part, Part, Part, Part, Part, Part, Part)
+    init(_ part: Part) { parts = (part, part, part, part, part, part, part, part) }
+  }
+  private typealias Table = Eight<Eight<Eight<Eight<(UInt64, UInt64)>>>>
+
+  @Test("and a singleton of 64 KiB is made or an error, on a thread with little stack")
+  func largeValue() async {
+    let registry = registry
+    registry.register(Table.self, scope: .singleton) { Table(Eight(Eight(Eight((7, 8))))) }
+    let isMade = await onThread(stackSize: 512 << 10) { () -> Bool? in
+      do throws(InjectionError) { return try registry.resolve(Table.self).parts.7.parts.7.parts.7.parts.7.1 == 8 } catch
+      {
+        return error.code == .stackExhausted
+      }
+    }
+    #expect(isMade == true)
   }
 }

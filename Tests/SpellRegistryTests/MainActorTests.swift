@@ -27,7 +27,7 @@ import Testing
     #expect(error?.path == ["Screen"])
     #expect(
       error?.description.hasPrefix(
-        "The initializer of Screen runs on the main actor, and was asked for from elsewhere.") == true)
+        "The value of Screen belongs to the main actor, and was asked for from elsewhere.") == true)
     let fromTask = await Task.detached { registry.error(resolving: Screen.self) }.value
     #expect(fromTask?.code == .wrongIsolation)
     let title = try await MainActor.run { try registry.resolve(Screen.self).title }
@@ -66,6 +66,32 @@ import Testing
     #expect(error?.path == ["Array<Screen>", "Screen"])
   }
 
+  private final class Page { @Spell var label: String }
+  @MainActor private final class Panel { @Spell var label: String }
+
+  @Test("an initializer and a hook of the main actor get no container, which might be another's to use")
+  @MainActor func containers() {
+    let heard = Shared<[String]>([])
+    registry.registerOnMainActor(String.self) { resolver in
+      "\(resolver.point.propertyName ?? "-"), \(resolver.point.container == nil)"
+    }.onInjectionOnMainActor { label, point in heard.update { $0.append("\(label), \(point.container == nil)") } }
+    #expect(registry.run { Page() }.label == "label, true")
+    #expect(heard.value == ["label, true, true"])
+  }
+
+  @Test("an initializer for a container that may be used from anywhere gets it")
+  @MainActor func typedContainer() {
+    registry.registerOnMainActor(String.self, in: Panel.self) { panel in "\(type(of: panel))" }
+    #expect(registry.run { Panel() }.label == "Panel")
+  }
+
+  @Test("an instance isn't served as a protocol to which it conforms on the main actor only")
+  @MainActor func isolatedConformance() throws {
+    registry.register(instance: Greeter(), as: .anySupertype)
+    #expect(registry.error(resolving: (any Greeting).self)?.code == .notRegistered)
+    #expect(try registry.resolve((any AnyObject & Sendable).self) is Greeter)
+  }
+
   @Test("the advice elsewhere is one that works: to await the key, or to hop for a value with arguments")
   func advice() async {
     let registry = registry
@@ -82,6 +108,9 @@ import Testing
         == true)
   }
 }
+
+private protocol Greeting { func greet() }
+@MainActor private final class Greeter: @MainActor Greeting { func greet() {} }
 
 extension InjectionKeys {
   fileprivate static let elsewhere = InjectionKey<Int>.onMainActor { 1 }

@@ -74,6 +74,8 @@ import Testing
   @Test("an Optional of an Optional looks through both")
   func nested() throws {
     #expect(try registry.resolve(Int??.self) == nil)
+    registry.register(Int.self) { 4 }
+    #expect(try registry.resolve(Int??.self) == 4)
     registry.register(Int?.self) { 5 }
     #expect(try registry.resolve(Int??.self) == 5)
   }

@@ -150,4 +150,19 @@ private final class Page: @unchecked Sendable {
     }
     #expect(seen.value == [true, true])
   }
+
+  @Test("a task that an initializer starts has the task's registry, unless its registry runs it")
+  func tasks() async throws {
+    let seen = Shared<[Task<InitializerRegistry, Never>]>([])
+    parent.register(Ticket.self) { resolver in
+      let tasks = [
+        Task { InitializerRegistry.current }, resolver.registry.run { Task { InitializerRegistry.current } },
+      ]
+      seen.update { $0 = tasks }
+      return Ticket(1)
+    }
+    _ = try child.run { try parent.resolve(Ticket.self) }
+    #expect(await seen.value[0].value === child)
+    #expect(await seen.value[1].value === parent)
+  }
 }

@@ -105,4 +105,17 @@ import Testing
     #expect(try await child.resolveAsync(Ticket.self).number == 1)
     #expect(try await child.resolveAsync(String.self) == "2")
   }
+
+  @Test(
+    "a graph value stays with the child that it was made for, also where children follow each other in one resolution")
+  func graphOfChildren() throws {
+    parent.register(String.self, scope: .graph) { "for \(try $0.resolve(Int.self))" }
+    parent.register([String].self) { resolver in
+      try (0..<50).map { number in
+        let child = resolver.registry.child { $0.register(instance: number) }
+        return try child.resolve(String.self)
+      }
+    }
+    #expect(try parent.resolve([String].self) == (0..<50).map { "for \($0)" })
+  }
 }

@@ -99,4 +99,21 @@ private actor Account {
     let names = await onThreads(16) { _ in registry.run { Child() }.own }
     #expect(names == Array(repeating: "own", count: 16))
   }
+
+  @Test("an observer whose property's name reflection does not show stops the program with a sentence")
+  func unnamed() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      final class Hidden: InjectionObserver, CustomReflectable {
+        @Spell var number: Int
+        func didInject(_ value: Any, intoProperty name: String) {}
+        var customMirror: Mirror { Mirror(self, children: []) }
+      }
+      let registry = InitializerRegistry()
+      registry.register(Int.self) { 7 }
+      _ = registry.run { Hidden() }.number
+    }
+    let message = text(result?.standardErrorContent)
+    #expect(message.contains("Hidden observes its injections, but reflection does not show the name"))
+    #expect(message.contains("SpellRegistryTests/Spell.swift:"))
+  }
 }

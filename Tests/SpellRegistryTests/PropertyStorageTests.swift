@@ -20,6 +20,16 @@ import Testing
     #expect(page.$ticket.hasValue && page.$ticket.value?.number == 6)
   }
 
+  @Test("a value that fills its memory is there as it was stored")
+  func small() {
+    for number in 0..<10_000 {
+      // What was in the memory before.
+      _ = [UInt8](repeating: 255, count: 64 + number % 128)
+      let storage = Spell<Int32>().storage.replaced(with: Int32(number))
+      #expect(storage.value == Int32(number))
+    }
+  }
+
   @Test("after a reset, by new storage or in place, the next read makes another", arguments: [true, false])
   func reset(byNewStorage: Bool) {
     let runs = Counter()
@@ -139,7 +149,7 @@ import Testing
     #expect(page.ticket.number == 1)
     registry.register(Ticket.self) { throw Offline() }
     registry.reinject(Ticket.self)
-    #expect(throws: InjectionError.self) { try page.$ticket.resolve(in: page, followsReinjection: true) }
+    #expect(throws: InjectionError.self) { try page.$ticket.makeValue(in: page, followsReinjection: true) }
     #expect(page.$ticket.value?.number == 1)
     registry.removeAll()
     registry.reinject(Ticket.self)

@@ -141,7 +141,7 @@ private final class Asking: @unchecked Sendable {
     }
     let message = text(result?.standardErrorContent)
     #expect(message.contains("The registry that this property of type Service asks is gone."))
-    #expect(message.contains("hold the registry for as long as you use such an object"))
+    #expect(message.contains("hold the registry for as long as you use the object"))
   }
 
   /// A service that gets another when it is complete.
@@ -188,5 +188,57 @@ private final class Asking: @unchecked Sendable {
     #expect(error?.code == .notRegistered)
     #expect(error?.description.contains("The registry that this property of type Service asks is gone.") == true)
     #expect(error?.description.contains("Asking.service") == true)
+  }
+
+  private struct Pack: Sendable { let asking: Asking }
+
+  @Test("that was given, inside its run, what holds an object that asks it", arguments: 0..<6)
+  func given(form: Int) {
+    let left = left { registry, _ in
+      registry.run {
+        let asking = Asking()
+        switch form {
+        case 0: registry.register((any Sendable).self, instance: asking, named: "mine")
+        case 1: registry.register(instance: Optional(asking), named: "mine")
+        case 2: registry.register(instance: [asking, Asking()], named: "mine")
+        case 3: registry.register(instance: Pack(asking: asking), named: "mine")
+        case 4: registry.register(instance: { asking.service } as @Sendable () -> Service, named: "mine")
+        default: registry.register(Asking.self, named: "mine") { asking }
+        }
+        _ = asking.service
+      }
+    }
+    #expect(left == 0)
+  }
+
+  @Test("whose singleton holds a graph value that was made for a unique one before")
+  func graph() throws {
+    let left = try left { registry, _ in
+      registry.register(Asking.self, named: "graph", scope: .graph) { Asking() }
+      registry.register(Pack.self, scope: .singleton) { Pack(asking: try $0.resolve(named: "graph")) }
+      registry.register((Asking, Pack).self) { (try $0.resolve(named: "graph"), try $0.resolve()) }
+      let (asking, pack) = try registry.resolve((Asking, Pack).self)
+      #expect(pack.asking === asking)
+      _ = asking.service
+    }
+    #expect(left == 0)
+  }
+
+  @Test("whose async singleton holds what a unique async initializer made for it")
+  func asyncUnique() async throws {
+    weak var gone: InitializerRegistry?
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.registerAsync(Asking.self) { _ in
+        await Task.yield()
+        return Asking()
+      }
+      registry.registerAsync(Pack.self, scope: .singleton) { Pack(asking: try await $0.resolveAsync()) }
+      _ = try await registry.resolveAsync(Pack.self)
+    }
+    // The task that made a value may end a little after the value is there.
+    while gone != nil, !Task.isCancelled { await Task.yield() }
+    #expect(gone == nil)
   }
 }

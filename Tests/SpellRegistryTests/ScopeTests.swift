@@ -76,6 +76,15 @@ import Testing
     #expect(try registry.resolve([Ticket].self).first?.number == 2)
   }
 
+  @Test("a value that isn't Sendable may be shared in a graph, if its user vouches for that")
+  func unsafeGraph() throws {
+    final class Page { var number = 0 }
+    registry.register(Page.self, scope: unsafe .unsafeGraph) { Page() }
+    registry.register([Page].self) { [try $0.resolve(), try $0.resolve()] }
+    let pages = try registry.resolve([Page].self)
+    #expect(pages[0] === pages[1])
+  }
+
   @Test("a singleton is one for all names and containers that its registration serves")
   func singleton() throws {
     registry.register(Clock.self, named: .containing("clock"), scope: .singleton) { Clock() }

@@ -124,4 +124,30 @@ struct ScopedArgumentsTests {
     #expect(first === second)
     #expect(try registry.resolve(FileTracker.self, arguments: Asking(number: 8, registry: registry)) !== first)
   }
+
+  /// Arguments that are counted while something holds them.
+  private final class Seat: Hashable, Sendable {
+    let number: Int
+    let gone: Counter
+    init(_ number: Int, _ gone: Counter) { (self.number, self.gone) = (number, gone) }
+    deinit { gone.increment() }
+    static func == (left: Seat, right: Seat) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+  private struct SoldOut: Error {}
+
+  enum End: CaseIterable { case weak, reset, failure }
+
+  @Test("go with their values", arguments: End.allCases)
+  func released(_ end: End) throws {
+    let (gone, cache) = (Counter(), ScopeCache("show"))
+    registry.register(Room.self, arguments: Seat.self, scope: end == .weak ? .weak : .cached(in: cache)) { _, seat in
+      if end == .failure { throw SoldOut() }
+      return Room("\(seat.number)")
+    }
+    for number in 0..<1_000 { _ = try? registry.resolve(Room.self, arguments: Seat(number, gone)) }
+    if end == .reset { cache.reset() }
+    // Those of weak values are looked for now and then.
+    #expect(gone.value > 900)
+  }
 }

@@ -1,9 +1,13 @@
-import Support
+import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import Support
+import TestSupport
 import Testing
 
 private struct Clock: Sendable { var name = "clock" }
+/// A service whose property asks the registry in which it was made.
+private final class Asking: Sendable { let clock = Injected<Clock>() }
 
 /// Every registry that a test here had, by identity, for as long as the process runs.
 private enum Seen {
@@ -81,6 +85,22 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
 
   @Test("the registry trait on a test gives each case its own", .registry, arguments: 1...10)
   func givesEachCaseItsOwn(number: Int) { expectFresh() }
+
+  @Test("a registry goes with its test, and with it all that was made and registered there")
+  func goesWithItsTest() async throws {
+    let (test, testCase) = (try #require(Test.current), try #require(Test.Case.current))
+    let left = Shared<[@Sendable () -> Bool]>([])
+    for _ in 0..<50 {
+      let trait: RegistryTrait = .registry
+      try await trait.provideScope(for: test, testCase: testCase) {
+        let registry = InitializerRegistry.current
+        left.update { $0.append { [weak registry] in registry != nil } }
+        registry.register((any Sendable).self, instance: Asking())
+      }
+    }
+    #expect(left.value.count == 50)
+    #expect(left.value.count(where: { $0() }) == 0)
+  }
 
   @Test("a test's trait doesn't apply to its neighbor")
   func isNotThereForItsNeighbour() {

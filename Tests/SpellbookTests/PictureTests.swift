@@ -1,12 +1,11 @@
 import Foundation
-import LaunchInitializers
 import SpellDiagnostics
 import Spellbook
 import Testing
 
 // The app of the README's picture.
 private protocol Analytics: Sendable {}
-private struct Counter: Analytics {}
+private struct EventLog: Analytics {}
 private struct Keychain: Sendable {}
 private final class Session: Sendable { init(_: Keychain) {} }
 private final class Network: Sendable { init(_: Session, _: any Analytics) {} }
@@ -27,7 +26,7 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
     registry.register(Images.self, scope: .singleton, autowire: Images.init)
     registry.register(Network.self, scope: .singleton, autowire: Network.init)
     registry.register(Session.self, scope: .singleton, autowire: Session.init)
-    registry.register((any Analytics).self) { Counter() }
+    registry.register((any Analytics).self) { EventLog() }
     return registry
   }
 

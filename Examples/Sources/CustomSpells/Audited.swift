@@ -44,27 +44,31 @@ public final class AuditTrail: Sendable {
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
-    wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    wrappedValue value: Value, fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column
   ) {
     self.value = value
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    trail = PropertyStorage(PropertyDeclaration(place: place))
+    trail = PropertyStorage(at: place)
   }
 
   /// The value of a property of a class or an actor.
   public static subscript<Container: AnyObject>(
-    _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
+    _enclosingInstance container: Container,
+    wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
     get {
       let audited = container[keyPath: path]
-      audited.record("read \(audited.name(in: container))", in: container)
+      let name = audited.name(in: container)
+      audited.record("read \(name)", in: container)
       return audited.value
     }
     set {
       container[keyPath: path].value = newValue
       let audited = container[keyPath: path]
-      audited.record("wrote \(audited.name(in: container)) \(newValue)", in: container)
+      let name = audited.name(in: container)
+      audited.record("wrote \(name) \(newValue)", in: container)
     }
   }
 
@@ -94,10 +98,13 @@ public final class AuditTrail: Sendable {
   private func record(_ line: String, in container: AnyObject?) { trail(in: container).add(line) }
 
   /// What the registry has for the container; made once.
-  private func trail(in container: AnyObject?) -> AuditTrail { trail.value(in: container) { AuditTrail() } }
+  private func trail(in container: AnyObject?) -> AuditTrail {
+    trail.value(in: container) { AuditTrail() }
+  }
 
   private func name(in container: AnyObject?) -> String {
-    trail.point(in: container).propertyName ?? "the property at \(trail.declaration.place)"
+    trail.point(in: container).propertyName
+      ?? "the property at \(trail.place)"
   }
 }
 
@@ -105,9 +112,4 @@ public final class AuditTrail: Sendable {
 extension Audited: NamedProperty {
   /// Which property this wrapper stores.
   public var identity: PropertyIdentity { trail.identity }
-
-  /// A trail, of which the wrapper makes its own if none is registered.
-  public static var need: PropertyNeed {
-    .service(AuditTrail.self, .optional)
-  }
 }

@@ -3,7 +3,7 @@ import Support
 extension PreferencesFile {
   /// Reads the file, if there is one, and waits a moment for its lock if something in it seems to be damaged.
   func reload() throws(PreferenceError) {
-    try inTurn(within: PreferencesFile.readingLimit) { () throws(PreferenceError) in
+    try inTurn(within: Turn.defaultLimit) { () throws(PreferenceError) in
       try lookAround(waiting: PreferencesFile.readingLimit)
     }
   }

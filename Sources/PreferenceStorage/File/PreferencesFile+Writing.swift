@@ -58,7 +58,7 @@ extension PreferencesFile {
   }
 
   func synchronize() throws(PreferenceError) {
-    let pending = try inTurn(within: PreferencesFile.readingLimit) { () throws(PreferenceError) in
+    let pending = try inTurn(within: Turn.defaultLimit) { () throws(PreferenceError) in
       try lookAround(waiting: .zero)
       return PendingSync(of: self)
     }
@@ -273,7 +273,7 @@ extension PreferencesFile {
           path: name, underlying: error.underlying ?? cause)
       }
     }
-    try inTurn(within: PreferencesFile.readingLimit) {
+    try inTurn(within: Turn.defaultLimit) {
       if descriptor === pending.descriptor { folderNeedsSync = false }
     }
   }

@@ -22,11 +22,12 @@ struct ProgramListing {
       else { continue }
       for field in fields {
         guard let wrapper = field.type.type as? any NamedProperty.Type else { continue }
+        let need = (wrapper as? any NeedingProperty.Type)?.need ?? PropertyNeed(.unknown, asksForValue: false)
         properties.append(
           WrappedProperty(
             field.label, of: wrapper.valueType, in: containerType, named: place.path, module: place.module,
-            wrapper: field.descriptor.name, need: wrapper.need,
-            mayHaveKey: wrapper.need.takesNameOrKey && mayHaveKey(wrapper.valueType)))
+            wrapper: field.descriptor.name, need: need,
+            mayHaveKey: need.takesNameOrKey && mayHaveKey(wrapper.valueType)))
       }
     }
   }

@@ -26,26 +26,6 @@
     }
   }
 
-  /// The system's lock and condition, at an address that doesn't change.
-  ///
-  /// `@unchecked Sendable`: the pointers never change, and point at what the system guards.
-  @safe struct SystemMonitor: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-
-    init() {
-      unsafe mutex.initialize(to: pthread_mutex_t())
-      unsafe condition.initialize(to: pthread_cond_t())
-      let statuses = unsafe (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
-      precondition(statuses == (0, 0), "The system has no lock left (pthread_mutex_init: \(statuses)).")
-    }
-
-    func lock() { unsafe pthread_mutex_lock(mutex) }
-    func unlock() { unsafe pthread_mutex_unlock(mutex) }
-    func sleep() { unsafe pthread_cond_wait(condition, mutex) }
-    func wakeAll() { unsafe pthread_cond_broadcast(condition) }
-  }
-
   /// The low end of the calling thread's stack, and its size; nil if the system doesn't tell.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     #if canImport(Darwin)
@@ -66,19 +46,5 @@
     #else
       return nil
     #endif
-  }
-
-  /// Lets another thread get on while this one waits for it to leave a few instructions.
-  ///
-  /// After some looks it sleeps for a moment, so that a thread of high priority doesn't keep the one that it waits for
-  /// from running.
-  func pauseBriefly(afterLooks looks: Int) {
-    if looks < 64 { return }
-    if looks < 128 {
-      sched_yield()
-    } else {
-      var pause = timespec(tv_sec: 0, tv_nsec: 50_000)
-      unsafe nanosleep(&pause, nil)
-    }
   }
 #endif

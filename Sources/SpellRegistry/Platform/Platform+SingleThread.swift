@@ -15,18 +15,6 @@
     }
   }
 
-  /// A lock that is always free.
-  struct SystemMonitor: Sendable {
-    func lock() {}
-    func unlock() {}
-    func wakeAll() {}
-
-    /// Stops the program: no other thread could end the wait.
-    func sleep() { trap("A value is waited for that is made by the only thread there is.") }
-  }
-
   /// Not known, so a chain of initializers that is too long isn't found out.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? { nil }
-
-  func pauseBriefly(afterLooks looks: Int) {}
 #endif

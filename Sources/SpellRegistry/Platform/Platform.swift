@@ -30,26 +30,25 @@ func isOnMainActor() -> Bool {
   }()
 #endif
 
-/// A value behind a lock with a condition to wait for, as Hoare's monitor; `Mutex` has no condition.
-///
-/// `@unchecked Sendable`: the state is used only in `withLock`, by the thread that holds the system's lock. A monitor is for
-/// as long as the program runs.
-final class Monitor<State: Sendable>: @unchecked Sendable {
-  private let system = SystemMonitor()
-  var state: State
+/// A signal that one thread sleeps for.
+struct ThreadSignal: Sendable {
+  #if canImport(Dispatch)
+    private let semaphore = DispatchSemaphore(value: 0)
+    func wait() { semaphore.wait() }
+    func wake() { semaphore.signal() }
+  #else
+    /// Stops the program: no other thread could end the wait.
+    func wait() { trap("A value is waited for that is made by the only thread there is.") }
+    func wake() {}
+  #endif
+}
 
-  init(_ state: State) { self.state = state }
+/// The calling task.
+struct TaskID: Sendable, Equatable {
+  private let hash: Int?
 
-  func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-    system.lock()
-    defer { system.unlock() }
-    return try body()
-  }
-
-  /// Gives up the lock until `wakeAll()`, then takes it again; may also wake for no reason.
-  func sleep() { system.sleep() }
-
-  func wakeAll() { system.wakeAll() }
+  /// The hash of a task that runs is its own.
+  static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
 /// The address on the calling thread's stack below which no creation should begin; 0 if the system doesn't

@@ -1,48 +1,47 @@
 import SpellRegistry
 
-/// A wrapper on the public storage, as someone outside the package would write it.
+/// A wrapper on the storage, with all that a wrapper can have.
 @propertyWrapper struct Spell<Value>: NamedProperty {
   var storage: PropertyStorage<Value>
+  private let expression: (() -> Value)?
+  private let hook: ((AnyObject, Value) -> Void)?
   var identity: PropertyIdentity { storage.identity }
 
   init(_ alias: String? = nil, line: UInt = #line, column: UInt = #column) {
-    let place = SourcePlace(fileID: #fileID, line: line, column: column)
-    storage = PropertyStorage(PropertyDeclaration(place: place, alias: alias))
+    storage = PropertyStorage(at: SourcePlace(fileID: #fileID, line: line, column: column), alias: alias)
+    (expression, hook) = (nil, nil)
   }
 
   init(wrappedValue: @autoclosure @escaping () -> Value, line: UInt = #line, column: UInt = #column) {
-    let place = SourcePlace(fileID: #fileID, line: line, column: column)
-    storage = PropertyStorage(PropertyDeclaration(place: place, expression: wrappedValue))
+    storage = PropertyStorage(at: SourcePlace(fileID: #fileID, line: line, column: column))
+    (expression, hook) = (wrappedValue, nil)
   }
 
   init<Container: AnyObject>(
     hook: @escaping (Container, Value) -> Void, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: #fileID, line: line, column: column)
-    storage = PropertyStorage(
-      PropertyDeclaration(place: place, hook: PropertyDeclaration<Value>.hook(hook)))
+    storage = PropertyStorage(at: place)
+    (expression, self.hook) = (nil, propertyHook(at: place, hook))
   }
 
   static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, wrapped _: ReferenceWritableKeyPath<Container, Value>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Value {
-    get {
-      let storage = container[keyPath: path].storage
-      return stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.resolve(in: container, followsReinjection: true)
-      }
-    }
+    get { container[keyPath: path].read(in: container) }
     set { container[keyPath: path].storage = container[keyPath: path].storage.replaced(with: newValue) }
   }
 
   var wrappedValue: Value {
-    get {
-      stopping(at: storage.declaration.place) { () throws(InjectionError) in
-        try storage.resolve(in: nil, followsReinjection: true)
-      }
-    }
+    get { read(in: nil) }
     set { storage = storage.replaced(with: newValue) }
+  }
+
+  private func read(in container: AnyObject?) -> Value {
+    do throws(InjectionError) {
+      return try storage.makeValue(in: container, followsReinjection: true, expression: expression, hook: hook)
+    } catch { error.stop(at: storage.place) }
   }
 
   static subscript<Container: AnyObject>(
@@ -61,9 +60,3 @@ import SpellRegistry
 
 // `@unchecked`: the storage is thread-safe, and the tests give it sendable closures only.
 extension Spell: @unchecked Sendable where Value: Sendable {}
-
-private func stopping<Result>(
-  at place: SourcePlace, _ body: () throws(InjectionError) -> Result
-) -> Result {
-  do throws(InjectionError) { return try body() } catch { error.stop(at: place) }
-}

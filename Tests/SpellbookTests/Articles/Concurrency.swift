@@ -70,4 +70,46 @@ import Testing
 
     #expect(Page().cache === cache)
   }
+
+  final class Index: Sendable {
+    let cache: Cache
+    init(cache: Cache) { self.cache = cache }
+  }
+
+  @Test("an async initializer asks its resolver")
+  func resolver() async throws {
+    registry.registerAsync(Cache.self, scope: .singleton) { _ in Cache() }
+    registry.registerAsync(Index.self, scope: .singleton) { resolver in
+      Index(cache: try await resolver.resolveAsync(Cache.self))
+    }
+    #expect(try await registry.resolveAsync(Index.self).cache === registry.resolve(Cache.self))
+  }
+
+  @MainActor final class Display {
+    @Injected var cache: Cache
+  }
+
+  @Test("an object of an actor is filled by its properties' names")
+  @MainActor func filling() throws {
+    registry.register { Cache() }
+    let screen = Display()
+    try registry.inject(into: screen, \.$cache)
+    #expect(screen.$cache.isResolved)
+  }
+
+  @Test("a protocol with and without Sendable is one type at run time")
+  func markers() throws {
+    registry.register((any Label).self) { PlainLabel() }
+    #expect(try registry.resolve((any Label & Sendable).self) is PlainLabel)
+    registry.register((any Meter).self) { PlainMeter() }
+    #expect(try registry.resolve((any Meter).self).increment() == 1)
+  }
 }
+
+private protocol Label: AnyObject {}
+private final class PlainLabel: Label { var text = "" }
+
+protocol Meter: Sendable {
+  func increment() -> Int
+}
+private struct PlainMeter: Meter { func increment() -> Int { 1 } }

@@ -6,9 +6,8 @@ internal import Support
 /// hooks, observers and errors, and the check of a whole program lists its properties:
 ///
 /// ```swift
-/// extension Clamped: NamedProperty {
-///   public var identity: PropertyIdentity { storage.identity }
-///   public static var need: PropertyNeed { .nothing }
+/// extension Audited: NamedProperty {
+///   public var identity: PropertyIdentity { trail.identity }
 /// }
 /// ```
 public protocol NamedProperty {
@@ -17,75 +16,54 @@ public protocol NamedProperty {
   /// A wrapper with a generic parameter named `Value` needs no declaration of it.
   associatedtype Value
 
-  /// Which property this wrapper stores.
+  /// The identity of the property that this wrapper stores.
   var identity: PropertyIdentity { get }
-
-  /// What a property with this wrapper asks its registry for, the same for each type of property; by default
-  /// ``PropertyNeed/unknown``.
-  static var need: PropertyNeed { get }
 }
 
 extension NamedProperty {
-  /// Nothing is known of what the property asks for.
-  public static var need: PropertyNeed { .unknown }
-
   /// The type of the property, when only the runtime knows the wrapper.
   package static var valueType: any Any.Type { Value.self }
 }
 
-/// What the properties with a wrapper ask their registry for, as far as the wrapper tells without an object.
-public struct PropertyNeed: Sendable {
+/// A wrapper that tells what its properties ask the registry for.
+package protocol NeedingProperty: NamedProperty {
+  static var need: PropertyNeed { get }
+}
+
+/// What a property asks its registry for, as far as its wrapper tells without an object.
+package struct PropertyNeed: Sendable {
   /// What becomes of a property for which nothing is registered.
-  public enum Necessity: Sendable, Hashable {
+  package enum Necessity: Sendable {
     /// A read stops the program.
     case required
     /// A read does without.
     case optional
-    /// It depends on what the declaration says in its arguments or its expression, or on whether the property was assigned.
+    /// It depends on what the declaration says, or on whether the property was assigned.
     case unknown
   }
 
   package let necessity: Necessity
   /// Whether the property's own type is asked for, before `services`.
-  package private(set) var asksForValue = false
+  package let asksForValue: Bool
   /// What is asked for whatever the property's type is; a registration of one suffices.
-  package private(set) var services: [any Any.Type] = []
+  package let services: [any Any.Type]
   /// Whether a declaration may give a name or a key to ask with.
-  package private(set) var takesNameOrKey = false
+  package let takesNameOrKey: Bool
 
-  /// Returns the need of a property that asks for its own type.
-  ///
-  /// - Parameters:
-  ///   - necessity: What becomes of it if nothing serves it. If only its type is asked for, an Optional always does without.
-  ///   - services: The types that are asked for if the property's own isn't registered.
-  ///   - takesNameOrKey: Whether a declaration may give a name or a key to ask with.
-  public static func value(
-    _ necessity: Necessity, orElse services: any Any.Type..., takesNameOrKey: Bool = false
-  ) -> PropertyNeed {
-    PropertyNeed(
-      necessity: necessity, asksForValue: true, services: services, takesNameOrKey: takesNameOrKey)
+  package init(
+    _ necessity: Necessity, asksForValue: Bool = true, services: [any Any.Type] = [], takesNameOrKey: Bool = false
+  ) {
+    self.necessity = necessity
+    self.asksForValue = asksForValue
+    self.services = services
+    self.takesNameOrKey = takesNameOrKey
   }
-
-  /// Returns the need of a property that asks for a service, whatever its own type is.
-  ///
-  /// - Parameters:
-  ///   - service: The type that is asked for.
-  ///   - necessity: What becomes of the property if nothing serves it.
-  public static func service(_ service: any Any.Type, _ necessity: Necessity) -> PropertyNeed {
-    PropertyNeed(necessity: necessity, services: [service])
-  }
-
-  /// The property asks for nothing.
-  public static let nothing = PropertyNeed(necessity: .optional)
-
-  /// Nothing is known of what the property asks for.
-  public static let unknown = PropertyNeed(necessity: .unknown)
 }
 
 /// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
 public struct PropertyIdentity {
   /// An address that is compared, and never followed.
-  let address: UInt
+  package let address: UInt
   package let place: SourcePlace
 
   /// Creates the identity of a property.

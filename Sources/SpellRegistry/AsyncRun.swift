@@ -1,0 +1,214 @@
+internal import Support
+internal import Synchronization
+
+/// One run of an async initializer, and the tasks that await its value.
+///
+/// A run needs its own result if it awaits, directly or through other runs, itself, or if it asks, further in, for what it is
+/// making. Both are cycles. What a run awaits is known if its resolver asks, or its own task does; a task that the initializer
+/// starts may be one that nothing awaits.
+final class AsyncRun: Sendable {
+  typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
+
+  let record: RegistrationRecord
+  let registry: InitializerRegistry
+  let resolution: Resolution
+  private let name: String?
+  /// The run whose initializer began this one.
+  private let asker: AsyncRun?
+  /// Whether a registry keeps what is made.
+  private let isKept: Bool
+
+  private struct State: Sendable {
+    var resetCount = 0
+    /// The task in which the initializer runs.
+    var task: TaskID?
+    var isOver = false
+    /// The task that makes a shared value, and those that await it.
+    var maker: Task<Void, Never>?
+    var isBegun = false
+    var waiters: [Int: CheckedContinuation<ValueCell, any Error>] = [:]
+    var lastWaiter = 0
+    var result: Result<ValueCell, any Error>?
+    var isAbandoned = false
+    /// The runs whose values the initializer awaits now.
+    var awaited: [AsyncRun] = []
+  }
+  private let state = Lock(State())
+
+  init(
+    _ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?, asker: AsyncRun?,
+    _ resolution: Resolution
+  ) {
+    self.record = record
+    self.registry = registry
+    self.name = name
+    self.asker = asker
+    isKept = if case .unique = record.lifetime { asker?.isKept ?? false } else { true }
+    self.resolution = resolution
+  }
+
+  var resetCount: Int { state.withLock(\.resetCount) }
+  func resetCount(is count: Int) { state.withLock { $0.resetCount = count } }
+  var isAbandoned: Bool { state.withLock(\.isAbandoned) }
+  private var isOver: Bool { state.withLock(\.isOver) }
+
+  /// This run, its asker, that one's asker, as far as they still run.
+  private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
+
+  /// Whether this run or one further out makes the same.
+  func isMaking(_ other: AsyncRun) -> Bool {
+    lineage.contains { $0.record === other.record && $0.registry === other.registry && $0.name == other.name }
+  }
+
+  /// The run whose initializer the calling task is in, unless another task runs that.
+  static var ofThisTask: AsyncRun? {
+    guard let run = TaskContext.current?.run, !run.isOver, run.state.withLock({ $0.task }) == .current else {
+      return nil
+    }
+    return run
+  }
+
+  /// Runs the initializer in the calling task, with the registry as the current one.
+  func perform(_ initializer: Initializer) async throws -> ValueCell {
+    let cell = ValueCell(record.service.type)
+    state.withLock { $0.task = .current }
+    defer { state.withLock { $0.isOver = true } }
+    let point = Request(record.service, named: name).point
+    let resolver = Resolver(point: point, registry: registry, run: self)
+    try await TaskContext.with(TaskContext(registry, run: self, isKept: isKept)) {
+      try await initializer(cell.memory, resolver)
+    }
+    if record.hasWorkAfterInitializer {
+      try record.decorate(cell.memory, resolver)
+      record.complete(cell.memory, at: point, in: registry, isKept: isKept, resolution)
+    }
+    cell.gate.settle(as: CreationGate.ready)
+    return cell
+  }
+
+  /// Runs `body` on the calling thread as part of a resolution, with this run as what asks.
+  static func continuing(
+    _ resolution: Resolution, as run: AsyncRun?, _ body: () throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    let thread = CurrentThread.current
+    let former = thread.fields.resolution
+    thread.fields.resolution = resolution
+    defer { thread.fields.resolution = former }
+    var frame = Frame(on: thread, type: Never.self)
+    frame.run = run.map { Borrowed($0) }
+    defer { withExtendedLifetime(run) {} }
+    frame.registry = (run?.registry).map { Borrowed($0) }
+    frame.isKept = run?.isKept ?? false
+    try thread.with(frame, body)
+  }
+
+  func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+    try Self.continuing(resolution, as: self, body)
+  }
+
+  // MARK: The tasks that await it
+
+  func beginOnce(_ begin: () -> Task<Void, Never>) {
+    let isFirst = state.withLock { state in
+      defer { state.isBegun = true }
+      return !state.isBegun
+    }
+    guard isFirst else { return }
+    let task = begin()
+    let isAbandoned = state.withLock { state in
+      state.maker = task
+      return state.isAbandoned
+    }
+    if isAbandoned { task.cancel() }
+  }
+
+  func end(with result: Result<ValueCell, any Error>) {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [:] }
+      state.result = result
+      return state.waiters.values
+    }
+    for waiter in waiters { waiter.resume(with: result) }
+  }
+
+  /// Awaits the value.
+  ///
+  /// - Throws: What the initializer threw; `.cycle` if that waits, directly or through others, for `asker`; `.cancelled` if
+  ///   the calling task is cancelled.
+  func value(for asker: AsyncRun?) async throws -> ValueCell {
+    if let asker {
+      if let path = Self.awaiting.withLock({ _ in asker.await(self) }) {
+        throw InjectionError(.cycle, through: path.map(\.record.step))
+      }
+    } else if let run = TaskContext.current?.run, run === self, !isOver {
+      // A task that the initializer itself has started. If the initializer awaits it, both would wait for ever.
+      throw InjectionError(.cycle, through: [])
+    }
+    defer { if let asker { Self.awaiting.withLock { _ in asker.endAwaiting(self) } } }
+    let id = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let result = state.withLock { state -> Result<ValueCell, any Error>? in
+          if let result = state.result { return result }
+          if Task.isCancelled {
+            return .failure(InjectionError(.cancelled, through: [], underlying: CancellationError()))
+          }
+          state.waiters[id] = continuation
+          return nil
+        }
+        if let result { continuation.resume(with: result) }
+      }
+    } onCancel: {
+      let (waiter, maker) = state.withLock {
+        state -> (CheckedContinuation<ValueCell, any Error>?, Task<Void, Never>?) in
+        let waiter = state.waiters.removeValue(forKey: id)
+        if waiter == nil || !state.waiters.isEmpty { return (waiter, nil) }
+        state.isAbandoned = true
+        return (waiter, state.maker)
+      }
+      maker?.cancel()
+      waiter?.resume(throwing: InjectionError(.cancelled, through: [], underlying: CancellationError()))
+    }
+  }
+
+  /// Held while it is decided which run awaits which, in the whole process.
+  private static let awaiting = Lock(())
+
+  /// Notes that this run awaits another, or returns the runs from that one to this, if that is a cycle.
+  private func await(_ other: AsyncRun) -> [AsyncRun]? {
+    var seen: Set<ObjectIdentifier> = []
+    var paths = [[other]]
+    while let path = paths.popLast(), let last = path.last {
+      // A run waits for those that its own initializer began, too.
+      if sequence(first: self, next: \.asker).contains(where: { $0 === last && !$0.isOver }) {
+        return Array(path.dropFirst())
+      }
+      for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next)).inserted {
+        paths.append(path + [next])
+      }
+    }
+    state.withLock { $0.awaited.append(other) }
+    return nil
+  }
+
+  private func endAwaiting(_ other: AsyncRun) {
+    state.withLock { state in
+      if let index = state.awaited.firstIndex(where: { $0 === other }) { state.awaited.remove(at: index) }
+    }
+  }
+}
+
+extension ValueCell {
+  /// The value in an Optional, or in several.
+  func wrapped(as type: any Any.Type) -> ValueCell {
+    guard let optional = type as? any OptionalValue.Type else { return self }
+    let inner = optional.wrappedType == self.type ? self : wrapped(as: optional.wrappedType)
+    let cell = ValueCell(type)
+    optional.putSome(inner.memory, in: cell.memory)
+    cell.gate.settle(as: CreationGate.ready)
+    return cell
+  }
+}

@@ -1,0 +1,74 @@
+internal import Support
+internal import Synchronization
+
+/// An object that hears of every value that is injected into it.
+///
+/// ```swift
+/// final class Page: InjectionObserver {
+///   @Injected var tracker: any Tracker
+///   func didInject(_ value: Any, intoProperty name: String) { print("\(name) is \(value)") }
+/// }
+/// ```
+public protocol InjectionObserver: AnyObject {
+  /// Called once for each injection, after the registration's and the property's own hooks, with no lock held.
+  ///
+  /// It runs in the isolation in which the property was read, which is the enclosing object's own. The value is already
+  /// stored: reading the property here returns it.
+  func didInject(_ value: Any, intoProperty name: String)
+}
+
+/// An object with something left to do once everything is injected into it.
+public protocol PostInjectable {
+  /// Called after `registry.inject(into:)` has filled the object, and by ``InitializerRegistry/postInjectInstances()`` on
+  /// registered instances.
+  func postInject()
+}
+
+extension InitializerRegistry {
+  /// Calls `postInject()` on every registered instance that has it, in the order of registration, with no lock held.
+  ///
+  /// Instances are those of `register(instance:)` in this registry; one that is registered twice is called once.
+  public func postInjectInstances() {
+    var called: Set<ObjectIdentifier> = []
+    for record in registrations {
+      guard let instance = record.instance, let postInjectable = instance as? any PostInjectable else { continue }
+      let isObject = type(of: instance) is any AnyObject.Type
+      if isObject && !called.insert(ObjectIdentifier(instance as AnyObject)).inserted { continue }
+      postInjectable.postInject()
+    }
+  }
+
+  /// Calls the hooks of a registration and of this registry, for a request without a property.
+  func announce(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
+    record.hooks.call(memory, record.service == point.service ? record.service.type : point.propertyType, at: point)
+    hooks.call(memory, point.propertyType, at: point)
+  }
+}
+
+/// Hooks that are called in the order in which they were added.
+struct Hooks: ~Copyable, Sendable {
+  typealias Hook = @Sendable (Any, InjectionPoint) -> Void
+  private let isUsed = Atomic(false)
+  private let hooks = Lock<[Hook]>([])
+
+  /// Whether there is any; saves the lock if there is none.
+  ///
+  /// Relaxed: a thread that has synchronized with the one that added a hook sees it, as with any other value.
+  var areUsed: Bool { isUsed.load(ordering: .relaxed) }
+
+  func add(_ hook: @escaping Hook) {
+    hooks.withLock { $0.append(hook) }
+    isUsed.store(true, ordering: .relaxed)
+  }
+
+  /// Calls every hook, with no lock held; none for what a hook injects, which might never end.
+  func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
+    if !areUsed { return }
+    let thread = CurrentThread.current
+    if thread.fields.isInHook { return }
+    thread.fields.isInHook = true
+    defer { thread.fields.isInHook = false }
+    let value = memory.any(type)
+    for hook in hooks.withLock({ $0 }) { hook(value, point) }
+  }
+}

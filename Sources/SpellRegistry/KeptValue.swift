@@ -1,0 +1,240 @@
+internal import Support
+internal import Synchronization
+
+/// The one value that a registration keeps for every asker: a singleton, or a weak, cached or expiring value.
+///
+/// Each value has a cell, which is written once; forgetting a value puts another cell in its place. The callers that asked
+/// before share the cell that they found, so each cell's value is made once.
+final class KeptValue: Sendable {
+  private struct State: Sendable {
+    /// A value, or one that is being made.
+    var cell: ValueCell?
+    /// The object of a weak value.
+    var weak: WeakReference?
+    var deadline: Duration?
+    var isRetired = false
+    /// How often the value was forgotten.
+    var resetCount = 0
+  }
+
+  private let type: ErasedType
+  private let scope: ScopeLifetime
+  private let expiry: (age: Duration, clock: ElapsedClock)?
+  private let state = Lock(State())
+  /// The async run under way, which awaiting callers share.
+  let run = Lock<AsyncRun?>(nil)
+
+  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry: (Duration, ElapsedClock)?) {
+    self.type = ErasedType(type)
+    self.scope = scope
+    self.expiry = expiry
+  }
+
+  /// Copies the value, if it is there and stays for as long as the registration; returns whether it did.
+  ///
+  /// Runs no code of others: the caller holds the table's lock.
+  @inline(__always) func copyIfLasting(to memory: ValueMemory) -> Bool {
+    if expiry != nil || scope.isWeak { return false }
+    return state.withLock { state in
+      guard let cell = state.cell, cell.gate.isReady else { return false }
+      memory.copy(cell.type, from: cell.memory)
+      return true
+    }
+  }
+
+  /// Puts the value in memory: the one that is kept, or one that `make` puts there, once for all who find the same cell.
+  ///
+  /// If `make` throws, each thread that waited tries for itself.
+  func supply(
+    _ memory: ValueMemory, for step: () -> FrameSummary, on thread: CurrentThread,
+    make: (UInt) throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    while true {
+      guard let cell = look(memory) else { return }
+      let found = cell.gate.current
+      if found == CreationGate.ready { return memory.copy(cell.type, from: cell.memory) }
+      if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
+        do throws(InjectionError) { try make(cell.gate.id) } catch {
+          cell.gate.settle(as: CreationGate.vacant)
+          throw error
+        }
+        cell.memory.copy(cell.type, from: memory)
+        keep(cell)
+        return cell.gate.settle(as: CreationGate.ready)
+      }
+      if CreationGate.isBusy(found) {
+        try Waits.wait(at: cell.gate, for: step(), on: thread)
+        // Even if the scope keeps it no longer: it is what this thread has waited for.
+        if cell.gate.isReady { return memory.copy(cell.type, from: cell.memory) }
+      }
+    }
+  }
+
+  /// Copies a value that is there, for callers that can't make one.
+  func copyIfReady(to memory: ValueMemory) -> Bool {
+    guard let cell = look(memory) else { return true }
+    guard cell.gate.isReady else { return false }
+    memory.copy(cell.type, from: cell.memory)
+    return true
+  }
+
+  /// Whether there is no value, and none is being made.
+  var isVacant: Bool {
+    state.withLock { state in
+      state.weak?.object == nil && state.cell?.gate.current ?? CreationGate.vacant == CreationGate.vacant
+    }
+  }
+
+  /// Whether there is a value that didn't go.
+  var isReady: Bool { state.withLock { $0.weak?.object != nil || $0.cell?.gate.isReady ?? false } }
+
+  /// Puts a weak value that lives in memory, and returns nil; else the current cell.
+  private func look(_ memory: ValueMemory) -> ValueCell? {
+    // The clock may be anyone's, so it is asked with no lock held.
+    let now = expiry?.clock.now
+    let (cell, object, expired) = state.withLock { state -> (ValueCell, Unchecked<AnyObject?>, ValueCell?) in
+      var expired: ValueCell?
+      if let now, let deadline = state.deadline, deadline <= now {
+        expired = state.cell
+        (state.cell, state.weak, state.deadline) = (nil, nil, nil)
+      }
+      let cell = state.cell ?? ValueCell(type.type)
+      state.cell = cell
+      return (cell, Unchecked(value: state.weak?.object), expired)
+    }
+    // An old value's deinitializer may ask for the new one.
+    withExtendedLifetime(expired) {}
+    if let object = object.value, memory.put(object, as: type.type) { return nil }
+    return cell
+  }
+
+  /// Keeps a cell's value in the scope's way, if the cell is still the current one.
+  private func keep(_ cell: ValueCell) {
+    let value = cell.memory.any(type.type)
+    // A nil is never kept.
+    let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
+    let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(type.type)") : nil
+    let deadline = expiry.map { $0.clock.now + $0.age }
+    state.withLock { state in
+      guard state.cell === cell else { return }
+      if scope.isWeak || isNothing { (state.cell, state.weak) = (nil, weak) }
+      state.deadline = deadline
+    }
+  }
+
+  var resetCount: Int { state.withLock(\.resetCount) }
+
+  /// Keeps a value that was awaited, unless the value was forgotten since `count` was read.
+  func keep(_ cell: ValueCell, since count: Int) {
+    let (isCurrent, dropped) = state.withLock { state -> (Bool, ValueCell?) in
+      if state.resetCount != count || state.isRetired { return (false, nil) }
+      defer { (state.cell, state.weak, state.deadline) = (cell, nil, nil) }
+      return (true, state.cell)
+    }
+    withExtendedLifetime(dropped) {}
+    if isCurrent { keep(cell) }
+  }
+
+  /// Forgets the value, and the one that is being made: only the callers that asked for that one before get it.
+  func reset() { forget { _ in true } }
+
+  /// Forgets the value for good; one that is being made goes to all who found this registration.
+  func retire() {
+    forget { state in
+      state.isRetired = true
+      return state.cell?.gate.isReady ?? true
+    }
+  }
+
+  private func forget(_ shouldDrop: (inout State) -> Bool) {
+    // Released with no lock held.
+    let dropped = state.withLock { state -> ValueCell? in
+      state.resetCount += 1
+      guard shouldDrop(&state) else { return nil }
+      defer { (state.cell, state.weak, state.deadline) = (nil, nil, nil) }
+      return state.cell
+    }
+    withExtendedLifetime(dropped) {}
+  }
+}
+
+/// The values that a registration keeps for arguments, each for as long as there is one.
+final class KeptVariants: Sendable {
+  /// `@unchecked Sendable`: the forms of `register` that keep values demand `Sendable` arguments, and the count is guarded by
+  /// the lock of the variants.
+  private final class Variant: @unchecked Sendable {
+    let arguments: AnyHashable
+    let kept: KeptValue
+    /// The requests that are using it.
+    var userCount = 0
+
+    init(_ arguments: AnyHashable, _ kept: KeptValue) {
+      self.arguments = arguments
+      self.kept = kept
+    }
+  }
+
+  private struct State: Sendable {
+    /// By the arguments' hash: their own code, which may ask for anything, runs with no lock held.
+    var variants: [Int: [Variant]] = [:]
+    /// The number of hashes at which those without a value are looked for.
+    var limit = 16
+
+    /// Takes out the variants that have no value and no user.
+    mutating func takeUnused(_ hashes: some Sequence<Int>) -> [Variant] {
+      hashes.flatMap { hash in
+        let list = variants[hash, default: []]
+        let rest = list.filter { $0.userCount > 0 || !$0.kept.isVacant }
+        variants[hash] = rest.isEmpty ? nil : rest
+        return list.filter { variant in !rest.contains { $0 === variant } }
+      }
+    }
+  }
+
+  private let state = Lock(State())
+
+  /// Runs `body` with the value's place for arguments, made when they are first asked with.
+  func with(
+    _ arguments: AnyHashable, make: () -> KeptValue, _ body: (KeptValue) throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    let hash = arguments.hashValue
+    let new = Variant(arguments, make())
+    var variant: Variant?
+    while variant == nil {
+      let known = state.withLock { $0.variants[hash, default: []] }
+      let equal = known.first { $0.arguments == arguments } ?? new
+      variant = state.withLock { state in
+        let current = state.variants[hash, default: []]
+        let isKnown = current.contains { $0 === equal }
+        guard isKnown || current.elementsEqual(known, by: ===) && equal === new else { return nil }
+        if !isKnown { state.variants[hash] = current + [new] }
+        equal.userCount += 1
+        return equal
+      }
+    }
+    guard let variant else { return }
+    defer { leave(variant, hash) }
+    try body(variant.kept)
+  }
+
+  /// Ends a use, and lets go of arguments whose values are gone; of all, each time that their number has doubled.
+  private func leave(_ variant: Variant, _ hash: Int) {
+    let dropped = state.withLock { state in
+      variant.userCount -= 1
+      if state.variants.count < state.limit { return state.takeUnused([hash]) }
+      defer { state.limit = max(16, state.variants.count * 2) }
+      return state.takeUnused(Array(state.variants.keys))
+    }
+    // Released with no lock held.
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// Lets go of all values and arguments.
+  func removeAll() {
+    let dropped = state.withLock { state in
+      defer { state.variants = [:] }
+      return state.variants
+    }
+    for variant in dropped.values.joined() { variant.kept.retire() }
+  }
+}

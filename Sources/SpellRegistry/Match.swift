@@ -1,0 +1,183 @@
+internal import Support
+
+/// The registration that wins for a request, and the registry that has it.
+package struct Match {
+  package let record: RegistrationRecord
+  package let owner: InitializerRegistry
+}
+
+extension InitializerRegistry {
+  /// The answer of a search.
+  enum Finding {
+    /// The value that the winner keeps was copied.
+    case copied
+    case match(RegistrationRecord, InitializerRegistry)
+    case nothing
+  }
+
+  /// Which registrations a search leaves out, and what it may do at once.
+  struct Search {
+    /// Leaves out what isn't registered for a class of containers.
+    var onlyForContainer = false
+    /// Finds only what is registered for arguments of this type.
+    var arguments: ObjectIdentifier?
+    /// Where to copy a value that the winner keeps and no hook wants to hear of.
+    var copying: ValueMemory?
+  }
+
+  /// Finds the registration that wins here or, if there is none, in a parent; else a declared key's own.
+  func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
+    let found = find(request, request.service, search, asked: self)
+    guard case .nothing = found else { return found }
+    if let wrapped = request.service.wrapped { return findWrapped(request, wrapped, search) }
+    guard let key = request.service.key, !search.onlyForContainer, search.arguments == nil else { return .nothing }
+    let match = defaultMatch(for: key)
+    if let memory = search.copying, match.record.copyUnheard(to: memory) { return .copied }
+    return .match(match.record, match.owner)
+  }
+
+  /// The registration that wins.
+  func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
+    guard case .match(let record, let owner) = find(request, Search(onlyForContainer: onlyForContainer)) else {
+      return nil
+    }
+    return Match(record: record, owner: owner)
+  }
+
+  /// Finds the registration that wins for exactly a service, here and in the parents.
+  ///
+  /// - Parameter end: The parent at which the search ends.
+  private func find(
+    _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
+    upTo end: InitializerRegistry? = nil
+  ) -> Finding {
+    var record: RegistrationRecord?
+    var isCopied = false
+    var isSimple = true
+    let mayHaveName = request.mayHaveName
+    table.withLock { table in
+      switch table.look(for: service.id, mayHaveName: mayHaveName) {
+      case .nothing: break
+      case .several: isSimple = false
+      case .only(let only):
+        if search.onlyForContainer || search.arguments != nil { break }
+        if let memory = search.copying, self === asked || !only.makesOptional, only.copyUnheard(to: memory) {
+          isCopied = true
+        } else {
+          record = only
+        }
+      }
+    }
+    if isCopied { return .copied }
+    if !isSimple { record = winner(request, service, search) }
+    guard let record else {
+      guard let parent, parent !== end else { return .nothing }
+      return parent.find(request, service, search, asked: asked, upTo: end)
+    }
+    // A registry further in may make what an Optional wraps.
+    if self !== asked, record.makesOptional, let wrapped = service.wrapped,
+      case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
+    {
+      return .match(nearer, owner)
+    }
+    return .match(record, self)
+  }
+
+  /// Finds the registration that wins for what an Optional wraps.
+  private func findWrapped(
+    _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: InitializerRegistry? = nil
+  ) -> Finding {
+    var search = search
+    search.copying = nil
+    let found = find(request, wrapped, search, asked: self, upTo: end)
+    guard case .nothing = found, let inner = wrapped.wrapped else { return found }
+    return findWrapped(request, inner, search, upTo: end)
+  }
+
+  @inline(never) private func winner(
+    _ request: borrowing Request, _ service: Service, _ search: Search
+  ) -> RegistrationRecord? {
+    let name = table.withLock { $0.asksForName(of: service.id) } ? request.name : nil
+    return winner(for: service, named: name, in: request.containerType, search)
+  }
+
+  /// The most specific of the candidates.
+  private func winner(
+    for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
+  ) -> RegistrationRecord? {
+    var best: (record: RegistrationRecord, rank: RegistrationRank)?
+    for candidate in table.withLock({ $0.candidates(for: service.id, named: name) }) {
+      guard candidate.key.arguments == search.arguments, !search.onlyForContainer || candidate.container != nil,
+        let rank = RegistrationRank(of: candidate, in: containerType, named: name)
+      else { continue }
+      if let best, !rank.wins(over: best.rank) { continue }
+      if candidate.serves(service) { best = (candidate, rank) }
+    }
+    return best?.record
+  }
+
+  /// The registration of a key for which nothing is registered: its own, which is kept in the outermost of the registries
+  /// that have this one's context, so that all of them share what the key's scope keeps.
+  private func defaultMatch(for key: InjectionKeys) -> Match {
+    let owner = lineage.prefix { $0.context == context }.last ?? self
+    let service = Service(type(of: key).valueType, key: key)
+    if let known = owner.table.withLock({ $0.defaults[service.id] }) { return Match(record: known, owner: owner) }
+    let made = key.makeRecord(for: service, in: context, clock: owner.clock)
+    let record = owner.table.withLock { table in
+      let record = table.defaults[service.id] ?? made
+      table.defaults[service.id] = record
+      return record
+    }
+    return Match(record: record, owner: owner)
+  }
+
+  /// Reports that a key's live initializer runs in a registry of another context, once for each registry.
+  func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
+    guard let key = record.service.key, !key.hasInitializer(for: context), record.isFirstReport(),
+      let report = lineage.lazy.compactMap({ $0.reporter.withLock(\.onLiveInitializer) }).first
+    else { return }
+    let step = request.step()
+    report(
+      """
+      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for context .\(context), so the \
+      live one makes its value\(step.property.map { " for \($0)" } ?? ""). Add `.\(context) { … }` to the key's declaration, \
+      or register an initializer: registry.register(.key) { … }.
+      """)
+  }
+
+  // MARK: For diagnosis
+
+  /// The types of all registrations, with where they are.
+  package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
+    reachable.map { ($0.record.service.type, $0.record.place) }
+  }
+
+  /// The registration that serves a request, and the registry that has it.
+  package func provider(
+    of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
+  ) -> (record: RegistrationRecord, owner: InitializerRegistry)? {
+    match(Request(service, named: name, inClass: containerType)).map { ($0.record, $0.owner) }
+  }
+
+  /// Whether something is registered, here or in a parent, that makes values of a type for every container.
+  ///
+  /// Makes nothing. For an Optional type, whether something makes it or its wrapped type.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - name: The name to ask with.
+  public func isRegistered<Value>(_ type: Value.Type, named name: String? = nil) -> Bool {
+    isRegistered(Request(Service(type), named: name))
+  }
+
+  /// Whether something is registered, here or in a parent, for a declared key and every container.
+  ///
+  /// The key's own initializer doesn't count.
+  public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {
+    isRegistered(Request(Service(Value.self, key: key), named: name))
+  }
+
+  private func isRegistered(_ request: borrowing Request) -> Bool {
+    if case .match(let record, _) = find(request) { !record.isDefault } else { false }
+  }
+}

@@ -1,0 +1,161 @@
+/// The registrations of one registry, which guards the table with its lock.
+///
+/// Most are for a type or key and nothing else: one look in a dictionary finds them. Those that are limited to a container, a
+/// name or arguments, and instances that serve supertypes, are candidates, which are compared with no lock held.
+struct RegistrationTable: Sendable {
+  /// The address of a type or a key, hashed by its own bits: the program chooses them, and no input (benchmark: "resolve
+  /// unique").
+  private struct Address: Hashable, Sendable {
+    let id: ObjectIdentifier
+
+    func _rawHashValue(seed: Int) -> Int {
+      let bits = UInt(bitPattern: id) &* 0x9E37_79B9_7F4A_7C15
+      return Int(bitPattern: bits ^ (bits >> 32)) ^ seed
+    }
+  }
+
+  /// The limited registrations of one service.
+  private struct Limited: Sendable {
+    /// For any container and exactly one name.
+    var named: [String: [RegistrationRecord]] = [:]
+    var others: [RegistrationRecord] = []
+
+    var all: [RegistrationRecord] { others + named.values.joined() }
+    var isEmpty: Bool { named.isEmpty && others.isEmpty }
+    var hasNames: Bool { !named.isEmpty || others.contains { $0.name != nil } }
+
+    func candidates(named name: String?) -> [RegistrationRecord] {
+      others + (name.flatMap { named[$0] } ?? [])
+    }
+
+    /// Puts a registration, or nothing, in place of the one with the key, and returns that.
+    mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
+      func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
+        let former = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
+        if let record { list.append(record) }
+        return former
+      }
+      guard key.container == nil, key.arguments == nil, case .equal(let name)? = key.name else {
+        return exchange(in: &others)
+      }
+      defer { if named[name]?.isEmpty ?? false { named[name] = nil } }
+      return exchange(in: &named[name, default: []])
+    }
+  }
+
+  private var plain: [Address: RegistrationRecord] = [:]
+  private var limited: [ObjectIdentifier: Limited] = [:]
+  /// Instances that serve their supertypes.
+  private var universal = Limited()
+  /// Those that declared keys have by themselves.
+  var defaults: [ObjectIdentifier: RegistrationRecord] = [:]
+  /// Whether any registration is, or was, for a class of containers.
+  private(set) var hasContainers = false
+
+  /// All but the keys' own, in the order of registration.
+  var all: [RegistrationRecord] {
+    (plain.values + limited.values.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
+  }
+
+  /// Those of declared keys for which nothing is registered, in the order in which they were used.
+  var defaultsInForce: [RegistrationRecord] {
+    defaults.values.filter { plain[Address(id: $0.service.id)] == nil }.sorted { $0.age < $1.age }
+  }
+
+  /// One registration of each service, and all instances that serve supertypes.
+  var representatives: [RegistrationRecord] {
+    plain.values + limited.values.compactMap { $0.others.first ?? $0.named.values.first?.first } + universal.all
+  }
+
+  /// The registrations of the service that one is of, or only that one if it serves supertypes.
+  func all(like record: RegistrationRecord) -> [RegistrationRecord] {
+    record.servesSupertypes || record.isUnlimited ? [record] : limited[record.service.id]?.all ?? []
+  }
+
+  /// The answer of one look.
+  enum Look {
+    case only(RegistrationRecord)
+    case nothing
+    /// The winner depends on the request's name and container.
+    case several
+  }
+
+  /// - Parameter mayHaveName: Whether the request may have a name.
+  @inline(__always) func look(for service: ObjectIdentifier, mayHaveName: Bool) -> Look {
+    guard limited.isEmpty || limited.index(forKey: service) == nil,
+      universal.others.isEmpty, !mayHaveName || universal.named.isEmpty
+    else { return .several }
+    return plain[Address(id: service)].map { .only($0) } ?? (universal.isEmpty ? .nothing : .several)
+  }
+
+  /// Whether a registration that may serve a service has a name.
+  func asksForName(of service: ObjectIdentifier) -> Bool {
+    universal.hasNames || limited[service]?.hasNames ?? false
+  }
+
+  /// The registrations that may win for a request with a name.
+  func candidates(for service: ObjectIdentifier, named name: String?) -> [RegistrationRecord] {
+    [plain[Address(id: service)]].compactMap(\.self) + (limited[service]?.candidates(named: name) ?? [])
+      + universal.candidates(named: name)
+  }
+
+  /// Adds a registration, and returns the one that it replaces.
+  mutating func insert(_ record: RegistrationRecord) -> RegistrationRecord? {
+    if record.container != nil { hasContainers = true }
+    return exchange(record.key, for: record)
+  }
+
+  /// Removes a registration, or returns false if it isn't the one in force.
+  mutating func remove(_ record: RegistrationRecord) -> Bool {
+    guard current(for: record.key) === record else { return false }
+    _ = exchange(record.key, for: nil)
+    return true
+  }
+
+  private func current(for key: RegistrationRecord.Key) -> RegistrationRecord? {
+    let name: String? = if case .equal(let name)? = key.name { name } else { nil }
+    return candidates(for: key.service.id, named: name).first { $0.key == key }
+  }
+
+  /// Puts a registration, or nothing, in place of the one with the key, and returns that.
+  private mutating func exchange(
+    _ key: RegistrationRecord.Key, for record: RegistrationRecord?
+  ) -> RegistrationRecord? {
+    let service = key.service.id
+    if key.servesSupertypes { return universal.exchange(key, for: record) }
+    if key.isUnlimited {
+      defer { plain[Address(id: service)] = record }
+      return plain[Address(id: service)]
+    }
+    defer { if limited[service]?.isEmpty ?? false { limited[service] = nil } }
+    return limited[service, default: Limited()].exchange(key, for: record)
+  }
+}
+
+/// How closely a registration fits a request: the container counts first, then the name, the kind, and age.
+struct RegistrationRank {
+  private let container: ClassConstraint?
+  /// 0 for exactly the container's class, 1 for a superclass, 2 for any container.
+  private let distance: Int
+  private let name: Int
+  private let kind: Int
+  private let age: UInt64
+
+  /// Nil if the registration is for other properties.
+  init?(of record: RegistrationRecord, in containerType: (any AnyObject.Type)?, named requested: String?) {
+    if let constraint = record.container, !(containerType.map(constraint.includes) ?? false) { return nil }
+    guard let name = record.name.map({ $0.rank(for: requested) }) ?? 2 else { return nil }
+    container = record.container
+    distance = record.container.map { $0.subclasses ? 1 : 0 } ?? 2
+    self.name = name
+    kind = record.servesSupertypes ? 1 : 0
+    age = record.age
+  }
+
+  func wins(over other: RegistrationRank) -> Bool {
+    if distance == 1, other.distance == 1, let mine = container, let others = other.container, mine != others {
+      return mine.isNarrower(than: others)
+    }
+    return (distance, name, kind, other.age) < (other.distance, other.name, other.kind, age)
+  }
+}

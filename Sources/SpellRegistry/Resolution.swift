@@ -1,0 +1,269 @@
+internal import Support
+internal import Synchronization
+
+/// What belongs to one request from outside and ends with it: the values of scope `.graph`, and the completions that wait for
+/// its end.
+///
+/// A thread has one while it resolves; an async resolution is carried by its resolvers from thread to thread.
+final class Resolution: Sendable {
+  struct GraphKey: Hashable {
+    let record: ObjectIdentifier
+    let registry: ObjectIdentifier
+  }
+
+  /// A value, with what its key names, which must not go before it.
+  private struct GraphValue: Sendable {
+    let cell: ValueCell
+    let record: RegistrationRecord
+    let registry: InitializerRegistry
+  }
+
+  /// A call that waits for the end.
+  private struct Completion: Sendable {
+    let run: @Sendable () -> Void
+    /// The registry that is current meanwhile.
+    let registry: InitializerRegistry
+    /// Whether a registry keeps the value.
+    let isKept: Bool
+    /// The registrations whose completions led to it.
+    let chain: [RegistrationRecord]
+  }
+
+  private struct State: Sendable {
+    var graph: [GraphKey: GraphValue] = [:]
+    var completions: [Completion] = []
+    /// The registrations of the completion that runs, outermost first.
+    var chain: [RegistrationRecord] = []
+    /// The number of completions that other completions began.
+    var nestedCount = 0
+  }
+
+  private let state = Lock(State())
+
+  private static let longestChain = 100
+  private static let mostNested = 10_000
+
+  /// Copies the value that a registration has made for a registry in this resolution.
+  func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
+  {
+    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    guard let value = state.withLock({ $0.graph[key] }) else { return false }
+    memory.copy(value.cell.type, from: value.cell.memory)
+    return true
+  }
+
+  /// The cell of an awaited value.
+  func graphCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
+    state.withLock {
+      $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell
+    }
+  }
+
+  func keepGraphValue(_ memory: ValueMemory, of record: RegistrationRecord, for registry: InitializerRegistry) {
+    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    let cell = ValueCell(record.service.type)
+    cell.memory.copy(cell.type, from: memory)
+    cell.gate.settle(as: CreationGate.ready)
+    let value = GraphValue(cell: cell, record: record, registry: registry)
+    // The former value, which was made further in for another asker, is released with no lock held.
+    let former = state.withLock { $0.graph.updateValue(value, forKey: key) }
+    withExtendedLifetime(former) {}
+  }
+
+  /// Leaves a call for the end of the resolution.
+  func atEnd(
+    of record: RegistrationRecord, in registry: InitializerRegistry, isKept: Bool, _ run: @escaping @Sendable () -> Void
+  ) {
+    state.withLock { state in
+      state.completions.append(
+        Completion(run: run, registry: registry, isKept: isKept, chain: state.chain + [record]))
+    }
+  }
+
+  /// Runs the completions, and those that they lead to, with no lock held.
+  ///
+  /// - Throws: `.cycle` if they begin each other without end.
+  func complete(on thread: CurrentThread) throws(InjectionError) {
+    var index = 0
+    while true {
+      let (next, endless) = state.withLock { state -> (Completion?, [RegistrationRecord]?) in
+        guard index < state.completions.count else {
+          state.completions = []
+          return (nil, nil)
+        }
+        let next = state.completions[index]
+        index += 1
+        if next.chain.count > 1 { state.nestedCount += 1 }
+        if next.chain.count > Self.longestChain || state.nestedCount > Self.mostNested { return (nil, next.chain) }
+        state.chain = next.chain
+        return (next, nil)
+      }
+      if let endless { throw InjectionError.endless(endless) }
+      guard let next else { return }
+      var frame = Frame(on: thread, type: Never.self)
+      frame.registry = Borrowed(next.registry)
+      frame.isKept = next.isKept
+      // The frame counts no reference.
+      defer { withExtendedLifetime(next.registry) {} }
+      thread.with(frame, next.run)
+    }
+  }
+}
+
+/// What one thread is making.
+@safe struct ThreadState: ~Copyable {
+  /// Never used again in the process, in units that leave room for a gate's tags.
+  let id: UInt
+  var innermost: Frame.Link?
+  /// The resolution under way, made when it has something to keep.
+  var resolution: Resolution?
+  /// Whether a hook of a registration or a registry runs: hooks don't hear of what it injects.
+  var isInHook = false
+  /// Which classes of containers observe their injections: the runtime takes its time to say so.
+  var observingClasses: [ObjectIdentifier: Bool] = [:]
+  /// The address below which too little of the thread's stack is left to make anything.
+  let stackLimit: UInt
+
+  init() {
+    id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
+    stackLimit = lowestUsableStackAddress()
+  }
+
+  private static let last = Atomic<UInt>(0)
+}
+
+/// One value that a thread is making.
+///
+/// Frames are on the thread's stack, each linked to the one whose initializer asked, and only that thread follows the links.
+/// They tell cycles, the current registry, and whether a registry keeps what is made.
+struct Frame: ~Copyable {
+  let outer: Link?
+  let type: any Any.Type
+  /// The registration whose initializer runs; nil for a property's own expression and for a frame that only separates.
+  var record: Borrowed<RegistrationRecord>?
+  /// The registry that is current meanwhile; nil for the task's.
+  var registry: Borrowed<InitializerRegistry>?
+  var asker = Asker()
+  /// Whether what is made refers to its registry weakly, since a registry keeps it.
+  var isKept = false
+  /// Where other threads wait for the value: at the gate of what the registration keeps, and at the property's.
+  var gate: UInt?
+  var propertyGate: UInt?
+  /// The async initializer in which everything further in is asked for.
+  var run: Borrowed<AsyncRun>?
+
+  init(on thread: CurrentThread, type: any Any.Type) {
+    outer = thread.fields.innermost
+    self.type = type
+  }
+
+  /// What two requests for one registration have in common that need each other's result.
+  struct Asker {
+    var container: ObjectIdentifier?
+    var property: UInt?
+    var name: Borrowed<Alias>?
+    /// Arguments can't be compared, so a request with arguments is like no other.
+    var hasArguments = false
+
+    @inline(__always) func needs(_ other: Asker) -> Bool {
+      container == other.container && property == other.property && !hasArguments
+        && (name == other.name || name?.object.name == other.name?.object.name)
+    }
+  }
+}
+
+/// A frame as other threads may see it.
+struct FrameSummary: Sendable {
+  let type: ErasedType
+  let record: RegistrationRecord?
+  var gates: [UInt] = []
+  var located: InjectionStep?
+
+  var step: InjectionStep { located ?? record?.step ?? InjectionStep(Service(type.type)) }
+}
+
+extension CurrentThread {
+  var id: UInt { fields.id }
+
+  /// Whether objects of a class are ``InjectionObserver``s.
+  func observes(_ type: any AnyObject.Type) -> Bool {
+    if let known = fields.observingClasses[ObjectIdentifier(type)] { return known }
+    let observes = type is any InjectionObserver.Type
+    fields.observingClasses[ObjectIdentifier(type)] = observes
+    return observes
+  }
+
+  /// What is being made, the outermost first.
+  var frames: [FrameSummary] {
+    sequence(first: fields.innermost) { $0?.frame.outer }.compactMap { link in
+      guard let link, link.frame.record != nil || link.frame.gate != nil else { return nil }
+      return FrameSummary(
+        type: ErasedType(link.frame.type), record: link.frame.record?.object,
+        gates: [link.frame.gate, link.frame.propertyGate].compactMap(\.self))
+    }.reversed()
+  }
+
+  /// Runs what makes a value, with a frame.
+  ///
+  /// - Throws: `.cycle` if the same is being made further out, `.stackExhausted` if too little of the stack is left, or what
+  ///   `make` throws.
+  @inline(__always) func making(
+    _ frame: consuming Frame, at step: () -> InjectionStep, _ make: () throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    var open = frame.outer
+    while let link = open {
+      if let record = frame.record, link.frame.record == record, link.frame.registry == frame.registry,
+        frame.asker.needs(link.frame.asker)
+      {
+        throw InjectionError(.cycle, through: [step()])
+      }
+      open = link.frame.outer
+    }
+    if isStackAddress(below: fields.stackLimit) { throw stackExhausted(by: frame, at: step()) }
+    try with(frame, make)
+  }
+
+  /// A cycle if one registration's initializer runs over and over, each time for another asker; else a chain that is too long.
+  @inline(never) private func stackExhausted(by frame: borrowing Frame, at step: InjectionStep) -> InjectionError {
+    let records = frames.map { $0.record.map { ObjectIdentifier($0) } }
+    let record = frame.record.map { ObjectIdentifier($0.object) }
+    let laps = records.indices.filter { record != nil && records[$0] == record }
+    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
+    // The steps further out are left out: each lap is like the last one.
+    return InjectionError(.cycle, through: frames[last...].map(\.step) + [step]).whole()
+  }
+
+  /// Runs one request: a resolution of its own, or a part of the one under way.
+  func resolving(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+    if fields.innermost != nil || fields.resolution != nil { return try body() }
+    do throws(InjectionError) { try body() } catch {
+      try? endResolution()
+      throw error
+    }
+    try endResolution()
+  }
+
+  /// Ends the resolution, if there is one: runs its completions, which still share its values, and lets it go.
+  ///
+  /// Also after an error: what was made on the way is kept though the whole failed.
+  @inline(never) func endResolution() throws(InjectionError) {
+    guard let resolution = fields.resolution else { return }
+    defer {
+      // Deinitializers may resolve, so it is released when it is no longer the thread's.
+      fields.resolution = nil
+      withExtendedLifetime(resolution) {}
+    }
+    try resolution.complete(on: self)
+  }
+
+  /// Whether a registry keeps what is made now.
+  var isMakingKept: Bool { fields.innermost?.frame.isKept ?? false }
+
+  /// The resolution under way.
+  var resolution: Resolution {
+    if let resolution = fields.resolution { return resolution }
+    let resolution = Resolution()
+    fields.resolution = resolution
+    return resolution
+  }
+}
