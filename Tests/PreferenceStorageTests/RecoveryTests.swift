@@ -133,7 +133,7 @@ import Testing
     #expect(try folder.names.count == 2)
     let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
     #expect(again.recovery == nil)
-    #expect(try again.json() == store.json())
+    #expect(again.json() == store.json())
   }
 
   @Test("a first line that is deleted while the file is open comes back with the next write")
