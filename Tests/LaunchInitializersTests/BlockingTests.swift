@@ -3,7 +3,6 @@
   @testable import LaunchInitializers
   import Support
   import Synchronization
-  import Support
   import TestSupport
   import Testing
 
@@ -68,8 +67,10 @@
         }
         let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
         #expect(error?.code == .timedOut)
-        #expect(error?.abandoned.sorted() == journal.entries.sorted())
-        #expect(journal.entries.count < Self.many)
+        // On a busy machine, another step may begin when a thread is released.
+        let abandoned = try #require(error?.abandoned)
+        #expect(!abandoned.isEmpty && abandoned.count < Self.many)
+        #expect(Set(abandoned).isSubset(of: journal.entries))
       }
     }
 

@@ -297,8 +297,10 @@ import Testing
 
     #expect(launch.isReady)
     await launch.shutDown()
+    // On a busy machine, a step may be waited for.
+    let lines = await log.value.filter { !$0.contains("still waiting") }
     #expect(
-      await log.value == [
+      lines == [
         "launch: began", "launch: Cache began", "launch: Cache completed", "launch: ended after 0 s",
         "shutDown: began: shutDown() was called", "shutDown: Cache began", "shutDown: Cache completed",
         "shutDown: ended after 0 s",
