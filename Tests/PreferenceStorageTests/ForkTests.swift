@@ -66,6 +66,7 @@
           done.signal()
         }
         inside.wait()
+        let childHasRead = Pipe()
         let child = forkWhileOthersSleep()
         if child == 0 {
           insist(code { _ = try store.value(Int.self, forKey: "n") } == .forked)
@@ -73,9 +74,12 @@
           insist(store.keys.isEmpty)
           let own = try FilePreferenceStore(url: URL(filePath: path), lockWaitLimit: .seconds(40))
           guard try own.value(Int.self, forKey: "n") == 0 else { _exit(1) }
+          try childHasRead.fileHandleForWriting.close()
           do { try own.set(2, forKey: "m") } catch { _exit(2) }
           _exit(try own.value(Int.self, forKey: "n") == 1 ? 0 : 3)
         }
+        try childHasRead.fileHandleForWriting.close()
+        _ = try childHasRead.fileHandleForReading.readToEnd()
         forked.signal()
         done.wait()
         insist(ended(child) == 0)
