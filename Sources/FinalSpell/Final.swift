@@ -122,8 +122,8 @@ public import SpellRegistry
   }
 }
 
-// The one assignment is made by the thread that begins the storage's gate, an atomic, and the value is read after the
-// gate is loaded as ready with acquiring order. There is no expression and no hook.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the value. The one thread that begins the gate assigns it,
+// and others read it only after they load the gate as ready, acquiring.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: CustomStringConvertible {

@@ -170,10 +170,9 @@ public import SpellRegistry
   }
 }
 
-// A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
-// gate as ready; a newer value is found under a lock, and a weak
-// one is never changed. There is no expression, and a hook is `@Sendable` or runs only after a check that it is on the main
-// actor.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
+// writes, and others read after they load the gate as ready, acquiring. A newer value is read under the storage's lock. Hooks
+// are `@Sendable`, or run after a check that the thread is the main actor's.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: CustomStringConvertible {

@@ -5,7 +5,8 @@ internal import Support
 /// The conformance of a main-actor type may belong to the main actor: only code there may use it, also for a cast. So all
 /// casts are made where the step is listed, and a call goes to the main actor if a cast fails where it is.
 ///
-/// `@unchecked Sendable` because an initializer is `Sendable`: ``Initializable/SendableSelf`` says so.
+/// `@unchecked Sendable`: nothing changes after `init`, so there is neither lock nor atomic, and what is stored is an
+/// initializer, which is `Sendable`: ``Initializable/SendableSelf`` says so.
 final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?

@@ -67,8 +67,9 @@ public import SpellRegistry
   public func reset() { storage.forget() }
 }
 
-// A value is written by the one thread that began the storage's gate, an atomic, and read by others after they load the
-// gate as ready; a newer value is found under a lock. The closure is `@Sendable`.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
+// writes, and others read after they load the gate as ready, acquiring. A newer value is read under the storage's lock. The
+// closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {
