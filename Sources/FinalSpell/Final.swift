@@ -66,7 +66,7 @@ public import SpellRegistry
     set { assignApart(newValue) }
   }
 
-  /// What `$property` offers, in a class or an actor.
+  /// The projection `$property`, in a class or an actor.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -74,7 +74,7 @@ public import SpellRegistry
     Projection(final: container[keyPath: path], container: container)
   }
 
-  /// What `$property` offers, in a struct.
+  /// The projection `$property`, in a struct.
   public var projectedValue: Projection { Projection(final: self, container: nil) }
 
   /// The value of a constant; the same as ``wrappedValue``, for reading.
@@ -152,7 +152,7 @@ extension Final {
   /// - Throws: ``FinalError`` if there is a value already, which stays.
   public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
 
-  /// What `$property` offers.
+  /// The projection `$property`.
   public struct Projection {
     fileprivate let final: Final
     /// The enclosing object; nil in a struct and for a local variable.
@@ -202,7 +202,7 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
     typeName = TypeName.of(type)
   }
 
-  /// What went wrong, for which property, and what to do.
+  /// The fault, its property, and the remedy.
   public var description: String {
     switch code {
     case .beingMade:

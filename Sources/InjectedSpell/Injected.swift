@@ -90,7 +90,7 @@ public import SpellRegistry
     set { assign(newValue) }
   }
 
-  /// What `$property` offers, in a class or an actor.
+  /// The projection `$property`, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
@@ -104,7 +104,7 @@ public import SpellRegistry
     }
   }
 
-  /// What `$property` offers, in a struct.
+  /// The projection `$property`, in a struct.
   @inlinable public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
     set {
@@ -220,7 +220,7 @@ extension Injected {
   /// The registry that is asked for the value.
   public var registry: InitializerRegistry { storage.registry }
 
-  /// What `$property` offers.
+  /// The projection `$property`.
   @frozen public struct Projection {
     @usableFromInline var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.

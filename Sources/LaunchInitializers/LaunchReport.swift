@@ -49,7 +49,7 @@ public struct LaunchReport: Sendable {
     public let attempts: Int
     /// Why the step failed or was skipped, or another note about it; nil if there is none.
     public let message: String?
-    /// What the step threw in all its attempts, and what its rollback and its service threw, in order.
+    /// The errors of the step's attempts, its rollback and its service, in order.
     public let errors: [any Error]
     /// The ids of the steps that it waited for; of a group, the step that ended last.
     public let waitedFor: [String]

@@ -52,7 +52,7 @@ final class SignalListener: Sendable {
 
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      /// What handled a signal before the first listener, and whether that was a function of the program.
+      /// The handler of a signal before the first listener, and whether that was a function of the program.
       var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0

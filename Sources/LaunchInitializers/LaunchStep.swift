@@ -1,6 +1,6 @@
 /// A step of a ``LaunchSequence``: an initializer, a group of steps or closures, and what its modifiers declare.
 public struct LaunchStep: Sendable {
-  /// What the modifiers of a step declare.
+  /// The declarations that a step's modifiers make.
   struct Declaration: Sendable {
     let work: StepWork
     /// The steps of a group; nil for a step.
@@ -20,7 +20,7 @@ public struct LaunchStep: Sendable {
     var isDeferred = false
   }
 
-  /// What the modifiers declare.
+  /// The declarations that the modifiers make.
   private(set) var declared: Declaration
 
   init(_ initializer: any Initializable) { self.init(work: StepWork(initializer)) }
@@ -82,7 +82,7 @@ public struct LaunchGroup: LaunchStepConvertible, Sendable {
   }
 }
 
-/// What a step declares about another one.
+/// A declaration of a step about another one.
 struct StepReference: Sendable {
   enum Relation: Sendable {
     /// The step waits for the other one.

@@ -77,7 +77,7 @@ public struct RunningService: Sendable {
 
 /// A policy for what a sequence does when a service ends by itself.
 public struct ExitPolicy: Sendable, Hashable {
-  /// What follows an exit.
+  /// The reaction to an exit.
   enum Decision: Equatable {
     case shutDown, goOn
     case restart(after: Duration)

@@ -149,7 +149,7 @@ public import SpellRegistry
     set { assign(newValue) }
   }
 
-  /// What `$property` offers, in a class or an actor.
+  /// The projection `$property`, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
@@ -163,7 +163,7 @@ public import SpellRegistry
     }
   }
 
-  /// What `$property` offers, in a struct.
+  /// The projection `$property`, in a struct.
   @inlinable public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
     set {
@@ -216,7 +216,7 @@ public import SpellRegistry
 // MARK: The projection
 
 extension Lazy {
-  /// What `$property` offers.
+  /// The projection `$property`.
   @frozen public struct Projection {
     @usableFromInline var lazy: Lazy
     /// The enclosing object; nil in a struct and for a local variable.

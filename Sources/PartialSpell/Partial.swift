@@ -125,7 +125,7 @@ public import SpellRegistry
     return makeValue(in: nil)
   }
 
-  /// What `$property` offers, in a class or an actor.
+  /// The projection `$property`, in a class or an actor.
   @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
@@ -139,7 +139,7 @@ public import SpellRegistry
     }
   }
 
-  /// What `$property` offers, in a struct.
+  /// The projection `$property`, in a struct.
   @inlinable public var projectedValue: Projection {
     get { Projection(partial: self, container: nil) }
     set {
@@ -277,7 +277,7 @@ extension Partial {
   /// property, use `$property.reset()`.
   public func reset() { storage.forget() }
 
-  /// What `$property` offers.
+  /// The projection `$property`.
   @frozen public struct Projection {
     @usableFromInline var partial: Partial
     /// The enclosing object; nil in a struct and for a local variable.

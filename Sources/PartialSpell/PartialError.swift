@@ -76,7 +76,7 @@ public struct PartialError: Error, Sendable {
 }
 
 extension PartialError: CustomStringConvertible {
-  /// What went wrong, for which property, where the resource was searched for, and what to do.
+  /// The fault, its property, the places that were searched for the resource, and the remedy.
   public var description: String {
     var lines = ["The \(typeName)\(asker) could not be loaded: \(reason)"]
     if !places.isEmpty { lines.append("  Searched: \(places.joined(separator: ", "))") }

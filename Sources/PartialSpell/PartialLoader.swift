@@ -186,7 +186,7 @@ extension DecodablePartialLoader {
     }
   }
 
-  /// What a nib has outside any other object.
+  /// The objects of a nib that are outside any other.
   ///
   /// `@unchecked Sendable`: the main actor stands for the lock. It is made there, read within the same call, which has the
   /// main thread, and never changed.

@@ -1,7 +1,7 @@
 public import PreferenceStorage
 
 extension Preference {
-  /// What `$property` offers.
+  /// The projection `$property`.
   ///
   /// `settings.$user.name` is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable {
@@ -121,7 +121,7 @@ extension Preference {
   }
 }
 
-/// What `$property` offers, for a plain constant, which has no `$`; ``Projection`` says more of each.
+/// The members of the projection, for a plain constant, which has no `$`; ``Projection`` says more of each.
 extension Preference {
   private var projection: Projection { Projection(cache: constantCache) }
 

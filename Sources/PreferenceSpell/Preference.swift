@@ -162,7 +162,7 @@ public import SpellRegistry
     nonmutating set { set(newValue, in: nil) }
   }
 
-  /// What `$property` offers, in a class or an actor.
+  /// The projection `$property`, in a class or an actor.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -170,7 +170,7 @@ public import SpellRegistry
     Projection(cache: container[keyPath: path].cache(in: container))
   }
 
-  /// What `$property` offers, in a struct.
+  /// The projection `$property`, in a struct.
   ///
   /// A plain constant has the same operations itself.
   public var projectedValue: Projection { Projection(cache: cache(in: nil)) }

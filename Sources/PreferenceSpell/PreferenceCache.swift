@@ -32,7 +32,7 @@ internal import Synchronization
   /// The version of which the store's value is known to be readable, so that it may be assigned.
   private let readableVersion = Atomic<UInt64>(0)
   private let failures = Lock(PreferenceFailures())
-  /// What has taken the place of a cache whose store could not be made.
+  /// The cache that has taken the place of one whose store could not be made.
   private let successor = Lock<PreferenceCache?>(nil)
 
   init(
@@ -90,7 +90,7 @@ internal import Synchronization
     return copies.value(of: version)
   }
 
-  /// What the store has, under the key or a former one, and why it could not be read.
+  /// The store's value, under the key or a former one, and why it could not be read.
   private func stored() -> (value: Value?, error: PreferenceError?) {
     let version = signal?.version ?? 0
     do throws(PreferenceError) {
@@ -268,7 +268,7 @@ internal import Synchronization
   }
 }
 
-/// What went wrong with a preference.
+/// The last failures of a preference.
 private struct PreferenceFailures: Sendable {
   /// Why the last assignment failed, and the version that it left as it was.
   var write: (error: PreferenceError, version: UInt64?)?

@@ -62,7 +62,7 @@ public import Synchronization
 
 // MARK: Declaration
 
-/// What a preference's declaration says.
+/// The declaration of a preference.
 struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let place: SourcePlace
   let key: String?
@@ -137,7 +137,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   }
 }
 
-/// What a preference reads as while it isn't set.
+/// The value of a preference that isn't set.
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
   case constant(Value)
   /// Evaluated at each read.

@@ -88,7 +88,7 @@ public final class PreferenceSignal: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   /// The version of which a mismatch was reported.
   private let reportedVersion = Atomic<UInt64>(0)
-  /// What the registrar knows the value by.
+  /// The key path by which the registrar knows the value.
   ///
   /// Kept here, since a key path that is written in place is retained by each read.
   private let path: any KeyPath<PreferenceSignal, Void> & Sendable = \PreferenceSignal.value
@@ -101,7 +101,7 @@ public final class PreferenceSignal: Observable, Sendable {
 
   deinit { onEnd() }
 
-  /// What observers track; the value itself is the store's.
+  /// The property that observers track; the value itself is the store's.
   private var value: Void { () }
 
   /// The version: never 0, so that 0 can stand for "nothing kept yet".

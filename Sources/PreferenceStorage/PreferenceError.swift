@@ -10,7 +10,7 @@
 /// }
 /// ```
 public struct PreferenceError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
   /// The key that was asked for, if the failure is about one.
   public let key: String?
@@ -38,7 +38,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// What happened, where, and what to do.
+  /// The failure, its place, and the remedy.
   public var description: String {
     var place: [String] = []
     if let key { place.append("key \(PreferenceError.shortened(key).debugDescription)") }
@@ -77,7 +77,7 @@ extension PreferenceError {
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// What is at the path isn't a preferences file: other text, a folder, a device, a FIFO.
+    /// The path names no preferences file, but other text, a folder, a device, or a FIFO.
     ///
     /// It was not touched.
     public static let notAPreferencesFile = Code("notAPreferencesFile")

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// What an import has taken over, and what it has passed over.
+/// The keys that an import has taken over, and those that it has passed over.
 public struct PreferenceImport: Sendable {
   /// The keys that were taken over, in the file's order.
   ///

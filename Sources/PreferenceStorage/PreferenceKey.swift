@@ -47,7 +47,7 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
     makeDefault = { nil }
   }
 
-  /// What the preference reads as while it isn't set; evaluated at each access.
+  /// The value of the preference while it isn't set; evaluated at each access.
   public var defaultValue: Value { makeDefault() }
 }
 

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// What was damaged in a preferences file, and what became of it.
+/// The damage in a preferences file, and what became of it.
 ///
 /// Everything that is whole is kept, before the damage and after it. What is dropped stays in the copy.
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
@@ -32,7 +32,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// Bad lines among good ones go only with a new file.
   var needsRewriting: Bool { !skippedLines.isEmpty || !editedLines.isEmpty || headerWasDamaged }
 
-  /// What was lost, in a sentence.
+  /// The loss, in a sentence.
   public var description: String {
     var losses: [String] = []
     if headerWasDamaged { losses.append("the first line was damaged or missing") }

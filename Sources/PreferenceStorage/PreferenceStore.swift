@@ -151,7 +151,7 @@ extension PreferenceStore {
 
 // MARK: Durability
 
-/// What a write survives once it has returned.
+/// The events that a write survives once it has returned.
 public enum Durability: Sendable {
   /// The end of the process, `kill -9` included: the value is in the kernel. About the cost of one system call or two.
   case written

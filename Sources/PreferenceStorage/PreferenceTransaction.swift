@@ -1,4 +1,4 @@
-/// What a transaction's body reads and changes values with.
+/// The access to values that a transaction's body has.
 ///
 /// It reads the store as it was when the transaction began, and its own changes. No other reader sees them before the body
 /// returns, and none ever does if it throws.
@@ -95,7 +95,7 @@ public struct PreferenceTransaction: ~Copyable {
     if staged.updateValue(text, forKey: key) == nil { order.append(key) }
   }
 
-  /// What is to be written: the keys that the body touched and whose value is another now, in the order of touching.
+  /// The changes to write: the keys that the body touched and whose value is another now, in the order of touching.
   public var changes: [PreferenceChange] {
     var changes: [PreferenceChange] = []
     for key in order {
@@ -106,7 +106,7 @@ public struct PreferenceTransaction: ~Copyable {
   }
 }
 
-/// What a transaction's body reads if it has changed nothing.
+/// The values that a transaction's body reads if it has changed nothing.
 protocol TransactionValues {
   var keys: [String] { get }
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
@@ -114,7 +114,7 @@ protocol TransactionValues {
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
 }
 
-/// What is to become of one key: what one line of the file, or a part of it, does to it.
+/// A change of one key, as one line of the file, or a part of it, makes it.
 public struct PreferenceChange: Sendable, Equatable {
   /// The key, of any characters.
   public internal(set) var key: String

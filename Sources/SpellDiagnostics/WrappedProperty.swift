@@ -26,7 +26,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
   public let module: String
   /// The name of the type that declares the property, with those of the types that it is declared in.
   let containerName: String
-  /// What becomes of the property if nothing serves it.
+  /// The outcome for the property if nothing serves it.
   let necessity: PropertyNeed.Necessity
   /// The types that the property asks for, one after the other; a registration of one suffices.
   fileprivate let types: [any Any.Type]

@@ -22,7 +22,7 @@ extension InitializerRegistry {
     return (nearMatches(service.type, named: name) + [advice]).reduce(error) { $0.noting($1) }
   }
 
-  /// What to say if this registry, which is current, serves a type that another registry was asked for.
+  /// The advice if this registry, which is current, serves a type that another registry was asked for.
   private func registeredElsewhere(than asked: InitializerRegistry, _ service: Service) -> String? {
     guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: service)
     else { return nil }

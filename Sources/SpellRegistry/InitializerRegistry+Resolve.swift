@@ -121,7 +121,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// What has become of a request.
+  /// The outcome of a request.
   enum Supply {
     case value
     /// A value that hooks want to hear of.
@@ -270,7 +270,7 @@ extension InitializerRegistry {
 }
 
 extension RegistrationRecord {
-  /// What to do about a value that isn't there as its initializer is async.
+  /// The advice for a value that isn't there because its initializer is async.
   fileprivate var adviceToAwait: String {
     if lifetime.isShared { return "Await it first: \(callThatAwaits)." }
     return """

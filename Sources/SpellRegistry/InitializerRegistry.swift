@@ -40,7 +40,7 @@ public final class InitializerRegistry: Sendable {
   /// The registry that is asked for what isn't registered here.
   public let parent: InitializerRegistry?
 
-  /// What the values are for, which chooses among the initializers of declared keys.
+  /// The purpose of the values, which chooses among the initializers of declared keys.
   ///
   /// The shared registry's is that of the process: `.test` under a test runner, `.preview` if Xcode shows previews,
   /// else `.live`.

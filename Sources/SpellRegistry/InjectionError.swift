@@ -14,7 +14,7 @@ internal import Support
 /// }
 /// ```
 public struct InjectionError: Error, Sendable {
-  /// What kind of fault it is.
+  /// The kind of fault.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as it is spelled in source.
     public let description: String
@@ -73,13 +73,13 @@ public struct InjectionError: Error, Sendable {
     details = Details(code, steps, underlying, notes, isWhole: isWhole)
   }
 
-  /// What kind of fault it is.
+  /// The kind of fault.
   public var code: Code { details.code }
 
   /// Type names, from the first asked for to the one that is at fault; a cycle ends where it began.
   public var path: [String] { steps.map(\.typeName) }
 
-  /// What the initializer threw, for ``Code/initializerFailed``.
+  /// The error that the initializer threw, for ``Code/initializerFailed``.
   public var underlying: (any Error)? { details.underlying }
 
   package var steps: [InjectionStep] { details.steps }
@@ -98,7 +98,7 @@ public struct InjectionError: Error, Sendable {
     InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.isWhole)
   }
 
-  /// What becomes of an error that an initializer threw: the same with one more step, or `.initializerFailed`.
+  /// Returns the error for one that an initializer threw: the same with one more step, or `.initializerFailed`.
   static func wrapping(_ error: any Error, thrownBy step: InjectionStep? = nil) -> InjectionError {
     guard let error = error as? InjectionError else {
       return InjectionError(.initializerFailed, through: [step].compactMap(\.self), underlying: error)
@@ -162,7 +162,7 @@ package struct InjectionStep: Sendable {
 }
 
 extension InjectionError: CustomStringConvertible {
-  /// What went wrong, for which property, the way there with every registration's file and line, and what to do.
+  /// The fault, its property, the path to it with every registration's file and line, and the remedy.
   public var description: String {
     var lines = [headline]
     if steps.count > 1 || steps.contains(where: \.isRegistered) {
@@ -208,7 +208,7 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// What to do about an error whose notes don't say it.
+  /// The remedy for an error whose notes don't give one.
   private var cure: String? {
     guard notes.isEmpty else { return nil }
     return switch code {

@@ -48,7 +48,7 @@ final class Alias: Sendable {
 /// Every initializer that takes a ``Resolver`` and every hook gets one. It is valid while that initializer or hook
 /// runs, and holds its container strongly for just as long. What runs on the main actor gets a point without a container.
 public struct InjectionPoint {
-  /// What is asked for: a type, or a declared key of it.
+  /// The service that is asked for: a type, or a declared key of it.
   package let service: Service
   /// The object that holds the property; nil for a struct, a local, a plain constant, and a direct `resolve`.
   public private(set) var container: AnyObject?
@@ -56,7 +56,7 @@ public struct InjectionPoint {
   private let cell: PropertyCell?
   /// The name that `resolve` or the property's declaration gives.
   private let givenName: Alias?
-  /// What few points have: apart, so that the others are small.
+  /// The parts that few points have: apart, so that the others are small.
   private var details: Details?
 
   private final class Details {

@@ -218,7 +218,7 @@ struct ErasedType: Sendable {
     return unsafe (memory.value.address - offset).assumingMemoryBound(to: PropertyFields.self)
   }
 
-  /// What the cell has besides its value; by an addressor, so that nothing is copied.
+  /// The state of the cell besides its value; by an addressor, so that nothing is copied.
   var fields: PropertyFields { @inline(__always) unsafeAddress { unsafe UnsafePointer(fieldsAddress) } }
 
   deinit {

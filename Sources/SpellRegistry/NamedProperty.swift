@@ -30,9 +30,9 @@ package protocol NeedingProperty: NamedProperty {
   static var need: PropertyNeed { get }
 }
 
-/// What a property asks its registry for, as far as its wrapper tells without an object.
+/// The request of a property to its registry, as far as its wrapper tells without an object.
 package struct PropertyNeed: Sendable {
-  /// What becomes of a property for which nothing is registered.
+  /// The outcome for a property for which nothing is registered.
   package enum Necessity: Sendable {
     /// A read stops the program.
     case required
@@ -45,7 +45,7 @@ package struct PropertyNeed: Sendable {
   package let necessity: Necessity
   /// Whether the property's own type is asked for, before `services`.
   package let asksForValue: Bool
-  /// What is asked for whatever the property's type is; a registration of one suffices.
+  /// The types that are asked for in place of the property's own; a registration of one suffices.
   package let services: [any Any.Type]
   /// Whether a declaration may give a name or a key to ask with.
   package let takesNameOrKey: Bool

@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// What one property has besides its value.
+/// The state of one property besides its value.
 struct PropertyFields: ~Copyable {
   let type: any Any.Type
   let place: SourcePlace

@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// What is asked for: a type or, of that type, a declared key.
+/// A service that can be asked for: a type or, of that type, a declared key.
 package struct Service: Sendable, Hashable {
   private let erased: ErasedType
   package let key: InjectionKeys?
@@ -16,7 +16,7 @@ package struct Service: Sendable, Hashable {
   var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
   package var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
-  /// What is between a type and the place of its key.
+  /// The text between a type and the place of its key.
   package static let keyPreposition = " of the key declared at "
   /// The same with the type's module.
   package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }

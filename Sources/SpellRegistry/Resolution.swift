@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// What belongs to one request from outside and ends with it: the values of scope `.graph`, and the completions that wait for
+/// The state of one request from outside, which ends with it: the values of scope `.graph`, and the completions that wait for
 /// its end.
 ///
 /// A thread has one while it resolves; an async resolution is carried by its resolvers from thread to thread.
@@ -110,7 +110,7 @@ final class Resolution: Sendable {
   }
 }
 
-/// What one thread is making.
+/// The values that one thread is making.
 @safe struct ThreadState: ~Copyable {
   /// Never used again in the process, in units that leave room for a gate's tags.
   let id: UInt
@@ -157,7 +157,7 @@ struct Frame: ~Copyable {
     self.type = type
   }
 
-  /// What two requests for one registration have in common that need each other's result.
+  /// The identity that two requests for one registration share if they need each other's result.
   struct Asker {
     var container: ObjectIdentifier?
     var property: UInt?
@@ -193,7 +193,7 @@ extension CurrentThread {
     return observes
   }
 
-  /// What is being made, the outermost first.
+  /// The frames of what is being made, the outermost first.
   var frames: [FrameSummary] {
     sequence(first: fields.innermost) { $0?.frame.outer }.compactMap { link in
       guard let link, link.frame.record != nil || link.frame.gate != nil else { return nil }

@@ -107,7 +107,7 @@ extension ScopeLifetime: CustomStringConvertible {
 ///
 /// Any number of registrations, of any registries, can share one. Safe to use from any thread.
 public final class ScopeCache: Sendable {
-  /// What the cache is for; shown in drawings of the graph.
+  /// The purpose of the cache; shown in drawings of the graph.
   public let name: String
 
   /// Those whose values are kept here.

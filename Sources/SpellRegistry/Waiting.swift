@@ -65,7 +65,7 @@ enum Waits {
     /// The thread that makes the value at the gate.
     let maker: UInt
     let step: FrameSummary
-    /// What the waiting thread is making, the outermost first.
+    /// The frames of the waiting thread, the outermost first.
     let making: [FrameSummary]
     let signal: ThreadSignal
   }

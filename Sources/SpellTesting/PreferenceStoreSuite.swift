@@ -33,11 +33,11 @@ public enum PreferenceStoreSuite {
 
   /// A requirement of a store.
   public struct Check: Sendable, Identifiable, CustomTestStringConvertible {
-    /// What the store does: `keeps strings byte for byte`.
+    /// The behavior that is checked: `keeps strings byte for byte`.
     public let name: String
-    /// What the store does, which tells the checks from each other.
+    /// The behavior that is checked, which tells the checks from each other.
     public var id: String { name }
-    /// What the store does.
+    /// The behavior that is checked.
     public var testDescription: String { name }
 
     let body: @Sendable (StoreTrial) async throws -> Void

@@ -1,7 +1,7 @@
 import PreferenceStorage
 internal import Support
 
-/// What can be done with a file.
+/// A command over a file.
 enum Command: Equatable {
   case list, watch, check
   case get(key: String, isText: Bool)
@@ -164,7 +164,7 @@ struct Export {
 
   /// Writes a new file and gives it the target's name, so that a reader of an older one sees all of one or of the other.
   ///
-  /// What isn't a file, such as a device, is written to as it is.
+  /// A path that isn't a file, such as a device, is written to as it is.
   func write(_ text: String) throws {
     let path = isReplaced ? target + ".new-\(UInt32.random(in: 0 ... .max))" : target
     try onFile(target, Export.failure) { () throws(SystemError) in

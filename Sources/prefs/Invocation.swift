@@ -1,6 +1,6 @@
 import PreferenceStorage
 
-/// What the tool was asked to do.
+/// The command line, parsed.
 enum Invocation: Equatable {
   case help
   case command(Command, path: FilePath)

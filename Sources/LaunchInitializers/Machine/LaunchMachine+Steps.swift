@@ -1,7 +1,7 @@
 // What happens to a step from its turn to its end, in the launch and at the foreground.
 
 extension LaunchMachine {
-  /// What a visible node's step declares.
+  /// The declarations of a visible node's step.
   func declared(_ step: Int) -> LaunchStep.Declaration {
     guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
     return declared

@@ -132,7 +132,7 @@ struct StepState: Sendable {
   var (queued, start, end) = (Duration.zero, Duration.zero, Duration.zero)
   var outcome = LaunchReport.Outcome.notRun
   var message: String?
-  /// What the step, its service and its rollback threw, in order.
+  /// The errors of the step, its service and its rollback, in order.
   var errors: [any Error] = []
   /// For an invisible node or a skipped step, the step because of which it didn't complete.
   var culprit: Int?

@@ -33,7 +33,7 @@ struct LaunchMachine: Sendable {
   var wasLaunched = false
   /// Why the sequence ended or ends, unless it was shut down after its launch.
   var failure: LaunchError?
-  /// What is wrong with the shut-downs of steps, by the steps.
+  /// The errors of the steps' shut-downs, by the steps.
   var shutDownNotes: [Int: String] = [:]
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
@@ -54,7 +54,7 @@ struct LaunchMachine: Sendable {
   private(set) var now = Duration.zero
   var actions: [Action] = []
 
-  /// What is known of a job under way.
+  /// The state of a job under way.
   struct JobState: Sendable {
     let start: Duration
     var hasBegun = false

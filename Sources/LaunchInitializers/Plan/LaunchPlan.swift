@@ -12,7 +12,7 @@ struct LaunchPlan: Sendable {
   /// A step, or a point between steps that no report mentions.
   final class Node: Sendable {
     let id: String
-    /// What the step declares; nil for a point.
+    /// The declarations of the step; nil for a point.
     let declared: LaunchStep.Declaration?
     /// The names of the groups around the step, outermost first.
     let groups: [String]

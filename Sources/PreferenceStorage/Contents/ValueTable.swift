@@ -73,7 +73,7 @@ struct ValueTable: Sendable {
     }
   }
 
-  /// What turns the other table into this one.
+  /// The changes that turn the other table into this one.
   ///
   /// - Complexity: O(n).
   func changes(since other: ValueTable) -> [PreferenceChange] {

@@ -230,7 +230,7 @@ extension PreferencesFile {
 
 // MARK: Synchronizing
 
-/// What is to be synchronized once the file's lock was given back, which a synchronization doesn't need.
+/// A synchronization to make once the file's lock was given back, which it doesn't need.
 private struct PendingSync: Sendable {
   let descriptor: Descriptor
   /// The folder whose names are to be synchronized, too.
@@ -249,7 +249,7 @@ private struct PendingSync: Sendable {
 extension PreferencesFile {
   /// Returns when what was written would survive a power cut.
   ///
-  /// What a failed synchronization leaves may be anything, so everything is written again then, to a new file.
+  /// A failed synchronization may leave anything, so everything is written again then, to a new file.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     do throws(SystemError) {
       if let failure = pending.earlierFailure { throw failure }

@@ -24,7 +24,7 @@ final class PreferencesFile: @unchecked Sendable {
     var table = ValueTable()
     /// Why there is nothing to read, if the file could not be read.
     var failure: PreferenceError?
-    /// What was damaged in the file.
+    /// The damage in the file.
     var recovery: PreferenceRecovery?
   }
   let memory = Lock(Memory())
@@ -46,9 +46,9 @@ final class PreferencesFile: @unchecked Sendable {
   var identity = FileIdentity(device: 0, inode: 0)
   /// Why the file can only be read.
   var readOnly: SystemError?
-  /// What memory knows of the file; nil if all of it has to be read.
+  /// The state of the file as memory knows it; nil if all of it has to be read.
   var known: KnownPart?
-  /// What is damaged in the file, and still there.
+  /// The damage that is still in the file.
   var damage = PreferenceRecovery()
   /// A new file has to take the place of this one, since it has lines that can't be read or no first line.
   var needsRewriting = false

@@ -52,7 +52,7 @@ extension JSONText {
     }
   }
 
-  /// What an encoder gave can't be kept.
+  /// The encoder's result can't be kept.
   private struct NotJSON: Error, CustomStringConvertible {
     let type: any Any.Type
     var description: String {
@@ -90,7 +90,7 @@ extension JSONText {
   /// The first byte shows that the type can't be read.
   private struct KindMismatch: Error {}
 
-  /// What the text spells, by its first byte.
+  /// The kind of value that the text spells, by its first byte.
   private var kind: String {
     switch firstByte {
     case UInt8(ascii: "\""): "a string"
@@ -144,7 +144,7 @@ extension JSONText {
     }
   }
 
-  /// What the text spells, if it is a string.
+  /// The string that the text spells, if it spells one.
   private var characters: String? {
     guard isString else { return nil }
     return withBytes { bytes in

@@ -27,7 +27,7 @@ enum Line {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// What a line turned out to be.
+  /// The kind of a line.
   enum Kind: Sendable, Equatable {
     case blank
     /// A line whose checksum is right.

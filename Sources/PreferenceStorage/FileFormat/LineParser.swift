@@ -3,7 +3,7 @@
 /// Bytes in, values out: it calls nothing of the system.
 struct LineParser {
   var table: ValueTable
-  /// What the lines did, in order, if it is wanted.
+  /// The changes that the lines made, in order, if they are wanted.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
   private(set) var lineCount = 0
@@ -19,7 +19,7 @@ struct LineParser {
   /// Creates a parser for lines that come after the part that is known.
   init(after known: KnownPart) { (table, self.known, keepsChanges) = (ValueTable(), known, true) }
 
-  /// What a file begins with.
+  /// The beginning of a file.
   enum Header: Equatable {
     case empty, whole, damaged, foreign
     case laterVersion(String)

@@ -22,7 +22,7 @@ enum PropertyListCheck {
 
   /// Whether the elements of an XML text are nested no deeper than is allowed.
   ///
-  /// What counts is what begins an element: not what a comment, a CDATA section, a declaration or an instruction has in it.
+  /// Only the beginnings of elements count: not those within a comment, a CDATA section, a declaration or an instruction.
   private static func isShallow(_ bytes: ArraySlice<UInt8>) -> Bool {
     let passages = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!DOCTYPE", ">")]
     var (depth, rest) = (0, bytes)

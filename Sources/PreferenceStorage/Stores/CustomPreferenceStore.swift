@@ -132,7 +132,7 @@ extension TransactionValues {
 
 // MARK: The hub
 
-/// What a store of your own needs besides its values: turns for writers, notices for listeners, signals for properties, and
+/// The parts that a store of your own needs besides its values: turns for writers, notices for listeners, signals for properties, and
 /// errors.
 ///
 /// A ``CustomPreferenceStore`` has one and need not call it. A property keeps its decoded value until the hub is notified of a

@@ -99,7 +99,7 @@ public final class FilePreferenceStore: ErrorReporter {
     self.followsOthers = followsOthers
   }
 
-  /// What was damaged in the file when it was read, and where it is kept as it was found.
+  /// The damage in the file when it was read, and where it is kept as it was found.
   ///
   /// Nil if nothing was.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }

@@ -15,7 +15,7 @@ public final class PrefixedPreferenceStore: CustomPreferenceStore, ErrorReporter
   public let hub = PreferenceHub()
   /// The store that keeps the values.
   public let base: any PreferenceStore
-  /// What the keys begin with in the store that keeps the values.
+  /// The prefix of the keys in the store that keeps the values.
   public let prefix: String
 
   /// Creates the part of a store whose keys begin with a prefix.

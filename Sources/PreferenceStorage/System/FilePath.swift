@@ -22,13 +22,13 @@ package struct FilePath: Sendable, Hashable {
   /// Whether the system could be given the path: it ends at the first zero.
   package var isValid: Bool { terminated.count > 1 && !bytes.contains(0) }
 
-  /// What comes before the last slash.
+  /// The part before the last slash.
   package var folder: FilePath {
     guard let slash = bytes.lastIndex(of: FilePath.slash) else { return "." }
     return slash == 0 ? "/" : FilePath(bytes: bytes[..<slash])
   }
 
-  /// What comes after the last slash.
+  /// The part after the last slash.
   package var name: FilePath {
     guard let slash = bytes.lastIndex(of: FilePath.slash) else { return self }
     return FilePath(bytes: bytes[(slash + 1)...])

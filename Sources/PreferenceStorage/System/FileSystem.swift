@@ -6,7 +6,7 @@ package protocol FileSystem: Sendable {
   func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32
   func close(_ file: Int32)
 
-  /// What is at the path; a symbolic link isn't followed.
+  /// The state of the file at the path; a symbolic link isn't followed.
   func status(atPath path: FilePath) throws(SystemError) -> FileStatus
   func status(of file: Int32) throws(SystemError) -> FileStatus
   /// Returns which file is at the path, and its size; its change time may be left out.
@@ -68,7 +68,7 @@ package protocol FileWatch: Sendable {
   func cancel()
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 package enum FileAccess: Sendable {
   case reading
   /// Reading, and writing at the end.
@@ -115,7 +115,7 @@ package struct FileOwner: Sendable, Equatable {
   }
 }
 
-/// What the system knows of a file.
+/// The state of a file as the system knows it.
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable { case file, folder, link, other }
 

@@ -1,7 +1,7 @@
 internal import Support
 import Synchronization
 
-/// What a forked child must not share with its parent.
+/// The state that a forked child must not share with its parent.
 ///
 /// A store of the parent's throws `.forked` in the child, as another thread of the parent may have been in the midst of
 /// anything. The child closes the descriptors that hold locks as its first act: they would hold the parent's locks for as

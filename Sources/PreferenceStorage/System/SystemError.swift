@@ -1,6 +1,6 @@
 internal import Support
 
-/// What a system call answered when it failed.
+/// The answer of a system call that failed.
 package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The call that failed, for instance `open`.
   package let call: String
@@ -18,7 +18,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 // MARK: Meanings
 
 extension PreferenceError {
-  /// What a failed call means to a caller who wanted to write.
+  /// The error of a failed call for a caller who wanted to write.
   static func writing(_ error: SystemError, path: String) -> PreferenceError {
     let reason =
       switch error.number {
@@ -31,7 +31,7 @@ extension PreferenceError {
     return PreferenceError(error.isFull ? .noSpace : .unwritable, reason, path: path, underlying: error)
   }
 
-  /// What a failed call means when a file was to be replaced by a smaller or an undamaged one: no change was lost.
+  /// The error of a failed call if a file was to be replaced by a smaller or an undamaged one: no change was lost.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
     PreferenceError(
       error.isFull ? .noSpace : .unwritable,
@@ -40,7 +40,7 @@ extension PreferenceError {
         + " mounted by itself", path: path, underlying: error)
   }
 
-  /// What a failed call means to a caller who wanted to read.
+  /// The error of a failed call for a caller who wanted to read.
   static func reading(_ error: SystemError, path: String) -> PreferenceError {
     let advice =
       switch error.number {
