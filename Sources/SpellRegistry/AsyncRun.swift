@@ -94,12 +94,7 @@ final class AsyncRun: Sendable {
     let former = thread.fields.resolution
     thread.fields.resolution = resolution
     defer { thread.fields.resolution = former }
-    var frame = Frame(on: thread, type: Never.self)
-    frame.run = run.map { Borrowed($0) }
-    defer { withExtendedLifetime(run) {} }
-    frame.registry = (run?.registry).map { Borrowed($0) }
-    frame.isKept = run?.isKept ?? false
-    try thread.with(frame, body)
+    try thread.with(run?.registry, isKept: run?.isKept ?? false, run: run, body)
   }
 
   func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {

@@ -80,19 +80,16 @@ extension InitializerRegistry {
     identity: (@Sendable (Arguments) -> AnyHashable)? = nil,
     _ initializer: @escaping @Sendable (ValueMemory, Resolver, Arguments) throws -> Void
   ) -> Registration<Value> {
-    @Sendable func typed(_ arguments: Any) -> Arguments {
+    @Sendable func typed(_ arguments: Any?) -> Arguments {
       guard let arguments = arguments as? Arguments else {
         trap("An initializer with \(Arguments.self) got other arguments; please report this.")
       }
       return arguments
     }
-    var erasedIdentity: (@Sendable (Any) -> AnyHashable)?
-    if let identity { erasedIdentity = { identity(typed($0)) } }
-    let kind = Making.Kind.withArguments(erasedIdentity) { memory, resolver, arguments in
-      try initializer(memory, resolver, typed(arguments))
+    var making = Making { memory, request, registry, arguments in
+      try initializer(memory, Resolver(request, registry), typed(arguments?.list))
     }
-    let making = Making(kind) { _, _, _ in trap("An initializer that takes arguments ran without; please report this.")
-    }
+    if let identity { making.identity = { identity(typed($0)) } }
     return add(making, named: name, scope: scope, arguments: arguments, at: place)
   }
 
@@ -111,7 +108,7 @@ extension InitializerRegistry {
     let list = ArgumentList(first: first, rest: (repeat each rest))
     let identifier = ObjectIdentifier(ArgumentList<First, repeat each Rest>.self)
     return try ValueMemory.value { memory throws(InjectionError) in
-      let request = Request(Service(Value.self), named: name)
+      let request = Request(Value.self, named: name.map { Alias($0) })
       try fulfill(request, in: memory, with: ArgumentBox(list), identifier) {
         let types = types(First.self, repeat (each Rest).self).map { TypeName.source(of: $0) }.joined(separator: ", ")
         return """
@@ -140,17 +137,14 @@ extension InitializerRegistry {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
       if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: (record, self), on: thread) }
-      if let variants = record.variants, case .withArguments(let identity?, _) = record.kind {
-        let make = {
-          KeptValue(record.service.type, record.lifetime, expiry: record.expiry.map { ($0, owner.clock) })
-        }
+      if let variants = record.variants, let identity = record.identity {
+        let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, in: owner.object) }
         try variants.with(identity(arguments.list), make: make) { kept throws(InjectionError) in
-          try owner.supplyKeptValue(memory, record, kept, request, arguments: arguments, on: thread)
+          try owner.object.supplyKeptValue(memory, record, kept, request, arguments: arguments, on: thread)
         }
-      } else if case .graph = record.lifetime {
-        try make(memory, record, request, arguments: arguments, isKept: true, on: thread)
       } else {
-        try make(memory, record, request, arguments: arguments, isKept: false, on: thread)
+        let isKept = record.keeping == .graph
+        try make(memory, record, request, arguments: arguments, isKept: isKept, on: thread)
       }
       if hooks.areUsed || record.hooks.areUsed { announce(memory, of: record, at: request.point) }
     }
@@ -171,7 +165,7 @@ extension Resolver {
 }
 
 /// A list of arguments behind a reference, since most requests have none.
-final class ArgumentBox {
+@usableFromInline final class ArgumentBox {
   let list: Any
 
   init(_ list: Any) { self.list = list }

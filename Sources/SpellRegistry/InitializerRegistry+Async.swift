@@ -81,7 +81,7 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution, isPart: Bool
   ) async throws -> ValueCell {
     guard case .match(let record, let owner) = find(Request(service, named: name)),
-      case .async(let initializer) = record.kind
+      let initializer = record.asyncInitializer
     else {
       do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError
       {
@@ -90,12 +90,12 @@ extension InitializerRegistry {
       }
     }
     if RequestRecorder.isUsed {
-      RequestRecorder.note(service, servedBy: (record, record.lifetime.isShared ? owner : self), by: asker)
+      RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? owner.object : self), by: asker)
     }
     let cell: ValueCell
     do {
       if let kept = record.kept {
-        cell = try await owner.keptCell(kept, of: record, named: name, asker: asker, initializer)
+        cell = try await owner.object.keptCell(kept, of: record, named: name, asker: asker, initializer)
       } else {
         let run = AsyncRun(record, for: self, named: name, asker: asker, resolution)
         if asker?.isMaking(run) ?? false { throw InjectionError(.cycle, through: []) }

@@ -190,7 +190,7 @@ extension InitializerRegistry {
     let recordKey = RegistrationRecord.Key(
       service: Service(Value.self, key: key), container: container, name: name,
       servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
-    let record = RegistrationRecord(recordKey, making, scope.lifetime, scope.expiry, clock: clock, at: place)
+    let record = RegistrationRecord(recordKey, making, scope.lifetime, scope.expiry, in: self, at: place)
     insert(record)
     return Registration(record: record, registry: self)
   }

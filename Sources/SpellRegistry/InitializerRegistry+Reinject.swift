@@ -1,4 +1,5 @@
 internal import Support
+internal import Synchronization
 
 extension InitializerRegistry {
   /// Gives live `@Injected` properties of a type, and Optionals of it, the value that is registered now.
@@ -31,5 +32,5 @@ extension InitializerRegistry {
   }
 
   /// Whether a registration here or in a parent is for one class of containers.
-  var hasContainers: Bool { table.withLock { $0.hasContainers } || parent?.hasContainers ?? false }
+  var hasContainers: Bool { isForContainers.load(ordering: .relaxed) || parent?.hasContainers ?? false }
 }

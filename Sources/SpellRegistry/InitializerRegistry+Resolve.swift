@@ -45,7 +45,7 @@ extension InitializerRegistry {
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {
-    try fulfill(Request(Service(type, key: key), named: name.map { Alias($0) }, in: container), in: memory)
+    try fulfill(Request(type, key, named: name.map { Alias($0) }, in: container), in: memory)
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
@@ -62,7 +62,7 @@ extension InitializerRegistry {
         guard match.record.serves(service) else { continue }
         values.append(
           try ValueMemory.value { memory throws(InjectionError) in
-            try fulfill(Request(service), in: memory, from: match)
+            try fulfill(Request(Value.self), in: memory, from: match)
           })
       }
     }
@@ -81,11 +81,8 @@ extension InitializerRegistry {
   package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
-      var frame = Frame(on: thread, type: Never.self)
       // What runs in it is current as before.
-      frame.registry = thread.fields.innermost?.frame.registry
-      frame.isKept = thread.fields.innermost?.frame.isKept ?? false
-      try thread.with(frame, body)
+      try thread.with(thread.registry, isKept: thread.isMakingKept, body)
     }
   }
 
@@ -96,10 +93,9 @@ extension InitializerRegistry {
     _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    let isOutermost = thread.fields.innermost == nil && thread.fields.resolution == nil
-    do throws(InjectionError) {
+    try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       let supplied =
-        if let match { try supply(memory, request, match.record, of: match.owner, on: thread) } else {
+        if let match { try supply(memory, request, match.record, of: Borrowed(match.owner), on: thread) } else {
           try supply(memory, request, on: thread)
         }
       switch supplied {
@@ -108,15 +104,6 @@ extension InitializerRegistry {
       case .nothing:
         guard let type = request.type as? any OptionalValue.Type else { throw missing(request) }
         type.putNil(in: memory)
-      }
-    } catch {
-      if isOutermost { try? thread.endResolution() }
-      throw error
-    }
-    if isOutermost && thread.fields.resolution != nil {
-      do throws(InjectionError) { try thread.endResolution() } catch {
-        memory.destroy(request.type)
-        throw error
       }
     }
   }
@@ -142,7 +129,8 @@ extension InitializerRegistry {
     switch find(request, Search(copying: isHeard ? nil : memory)) {
     case .copied: return .value
     case .match(let record, let owner):
-      return try supply(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      return try supply(
+        memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
     case .nothing:
       if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
       return .nothing
@@ -151,20 +139,21 @@ extension InitializerRegistry {
 
   /// Puts the value of a registration in memory: what its scope keeps, or what its initializer makes now.
   func supply(
-    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, of owner: InitializerRegistry,
-    propertyGate: UInt? = nil, isKept: Bool = false, on thread: CurrentThread
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
+    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil, isKept: Bool = false, on thread: CurrentThread
   ) throws(InjectionError) -> Supply {
     if RequestRecorder.isUsed {
-      RequestRecorder.note(request.service, servedBy: (record, record.lifetime.isShared ? owner : self), on: thread)
+      let provider = record.keeping == .shared ? owner.object : self
+      RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
-    if record.service != request.service {
+    if record.service.id != request.id {
       try supplyConverted(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
     } else {
-      switch record.lifetime {
-      case .unique: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
+      switch record.keeping {
+      case .nothing: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
       case .graph: try supplyGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
-      case .singleton, .weak, .cached:
-        try owner.supplyKeptValue(memory, record, record.kept, request, propertyGate: propertyGate, on: thread)
+      case .shared:
+        try owner.object.supplyKeptValue(memory, record, record.kept, request, propertyGate: propertyGate, on: thread)
       }
     }
     return hooks.areUsed || record.hooks.areUsed ? .heardValue(record) : .value
@@ -174,10 +163,7 @@ extension InitializerRegistry {
     _ memory: ValueMemory, _ record: RegistrationRecord, _ kept: KeptValue?, _ request: borrowing Request,
     arguments: ArgumentBox? = nil, propertyGate: UInt? = nil, on thread: CurrentThread
   ) throws(InjectionError) {
-    if record.isAsync {
-      if kept?.copyIfReady(to: memory) ?? false { return }
-      throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
-    }
+    if record.isAsync, kept?.copyIfReady(to: memory) ?? false { return }
     try kept?.supply(
       memory,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
@@ -200,8 +186,8 @@ extension InitializerRegistry {
   /// Puts the value of a registration of another type in memory: an instance that has the type asked for as a supertype, or
   /// what the Optional that is asked for wraps.
   @inline(never) private func supplyConverted(
-    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, of owner: InitializerRegistry,
-    propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
+    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
@@ -219,67 +205,53 @@ extension InitializerRegistry {
   /// - Parameters:
   ///   - gate: Where other threads wait for the value that the registration keeps.
   ///   - isKept: Whether a registry keeps the value, or the object that asks.
-  func make(
+  ///
+  /// Never inlined: the frame counts no references, and a caller holds what it passes until the call returns.
+  @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, arguments: ArgumentBox? = nil,
     gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     // An instance is there, so it asks for nothing.
-    if record.isInstance, (try? record.initializer(memory, request, self)) != nil { return }
+    if record.isInstance, (try? record.initialize(memory, request, self, nil)) != nil { return }
+    if record.isAsync {
+      throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
+    }
     if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
-    var frame = Frame(on: thread, type: record.service.type)
+    var frame = Frame(record.service.type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(self)
-    frame.isKept = isKept || (thread.fields.innermost?.frame.isKept ?? false)
+    frame.isKept = isKept || thread.isMakingKept
     frame.gate = gate
     frame.propertyGate = propertyGate
-    frame.asker.container = request.container.map { ObjectIdentifier($0) }
-    frame.asker.property = request.cell.map { $0.identity.address }
-    frame.asker.name = request.alias.map { Borrowed($0) }
+    frame.asker = request.asker
     frame.asker.hasArguments = arguments != nil
-    // The frame counts no references; they are held here for as long as it is there.
-    defer {
-      withExtendedLifetime(record) {}
-      withExtendedLifetime(self) {}
+    if let obstacle = thread.obstacle(to: frame) {
+      throw thread.error(obstacle, to: frame, at: request.step(record))
     }
-    try thread.making(frame, at: { request.step(record) }) { () throws(InjectionError) in
-      do { try initialize(memory, record, request, arguments, on: thread) } catch {
-        throw InjectionError.wrapping(error, thrownBy: request.step(record))
-      }
-    }
+    thread.fields.frames.append(frame)
+    defer { thread.fields.frames.removeLast() }
+    do {
+      try record.initialize(memory, request, self, arguments)
+      if record.hasWorkAfterInitializer { try finish(memory, record, request, on: thread) }
+    } catch { throw InjectionError.wrapping(error, thrownBy: request.step(record)) }
   }
 
-  @inline(__always) private func initialize(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, _ arguments: ArgumentBox?,
-    on thread: CurrentThread
+  /// Decorates a new value, and leaves it for the completions.
+  @inline(never) private func finish(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
   ) throws {
-    switch record.kind {
-    case .instance, .initializer: try record.initializer(memory, request, self)
-    case .onMainActor:
-      try requireMainActor(orElse: "Ask for it on the main actor, or await it: \(record.callThatAwaits).")
-      try record.initializer(memory, request, self)
-    case .withArguments(_, let initializer):
-      guard let arguments else { throw missing(request) }
-      try initializer(memory, Resolver(point: request.point, registry: self), arguments.list)
-    case .async: throw InjectionError(.notReady, through: [], advice: record.adviceToAwait)
-    }
-    if record.hasWorkAfterInitializer {
-      try record.decorate(memory, Resolver(point: request.point, registry: self))
-      record.complete(memory, at: request.point, in: self, isKept: thread.isMakingKept, thread.resolution)
-    }
+    try record.decorate(memory, Resolver(request, self))
+    record.complete(memory, at: request.point, in: self, isKept: thread.isMakingKept, thread.resolution)
   }
 }
 
 extension RegistrationRecord {
   /// The advice for a value that isn't there because its initializer is async.
   fileprivate var adviceToAwait: String {
-    if lifetime.isShared { return "Await it first: \(callThatAwaits)." }
+    if lifetime.isShared { return "Await it first: \(service.callThatAwaits)." }
     return """
-      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(callThatAwaits). To read it after it \
+      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(service.callThatAwaits). To read it after it \
       was awaited once, register it with a scope that keeps it, such as .singleton.
       """
-  }
-
-  fileprivate var callThatAwaits: String {
-    "try await registry.resolveAsync(\(service.key == nil ? TypeName.source(of: service.type) : "the key"))"
   }
 }

@@ -34,7 +34,7 @@ public final class InitializerRegistry: Sendable {
 
   /// The registry that an initializer or ``run(_:)`` has made current; nil if none has.
   package static var requested: InitializerRegistry? {
-    CurrentThread.current.fields.innermost?.frame.registry?.object ?? TaskContext.current?.registry
+    CurrentThread.current.registry ?? TaskContext.current?.registry
   }
 
   /// The registry that is asked for what isn't registered here.
@@ -47,6 +47,10 @@ public final class InitializerRegistry: Sendable {
   public let context: InjectionContext
 
   let table = Lock(RegistrationTable())
+  /// Whether any registration is, or was, for a class of containers.
+  ///
+  /// Relaxed: a thread that has synchronized with the one that registered it sees it.
+  let isForContainers = Atomic(false)
   let hooks = Hooks()
   /// The clock by which the values that are registered here expire.
   let clock: ElapsedClock
@@ -100,11 +104,9 @@ public final class InitializerRegistry: Sendable {
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     return try TaskContext.with(TaskContext(self)) {
-      guard let outer = thread.fields.innermost else { return try body() }
+      if thread.fields.frames.isEmpty { return try body() }
       // In an initializer: a frame without a registry, so that the task's is current.
-      var frame = Frame(on: thread, type: Never.self)
-      frame.isKept = outer.frame.isKept
-      return try thread.with(frame, body)
+      return try thread.with(nil, isKept: thread.isMakingKept, body)
     }
   }
 
@@ -120,8 +122,9 @@ public final class InitializerRegistry: Sendable {
   /// The parent, and hooks for the whole registry, stay.
   public func removeAll() {
     let removed = table.withLock { table in
-      defer { table = RegistrationTable() }
-      return table.all + table.defaults.values
+      let removed = table.all + table.defaults.values
+      table = RegistrationTable()
+      return removed
     }
     for record in removed { record.retire() }
   }
@@ -154,6 +157,7 @@ public final class InitializerRegistry: Sendable {
   /// Puts a registration in the table, in place of the one with its key.
   func insert(_ record: RegistrationRecord) {
     TaskContext.loosen(for: self)
+    if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
     table.withLock { $0.insert(record) }?.retire()
   }
 
@@ -266,10 +270,10 @@ enum Home {
 
   /// The home of what is made now.
   static var current: Home {
-    let frame = CurrentThread.current.fields.innermost
-    if let registry = frame?.frame.registry?.object { return home(in: registry, isKept: frame?.frame.isKept ?? false) }
+    let thread = CurrentThread.current
+    if let registry = thread.registry { return home(in: registry, isKept: thread.isMakingKept) }
     guard let context = TaskContext.current else { return .shared }
-    if frame?.frame.isKept ?? false { return home(in: context.registry, isKept: true) }
+    if thread.isMakingKept { return home(in: context.registry, isKept: true) }
     return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
   }
 

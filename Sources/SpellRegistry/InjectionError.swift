@@ -241,7 +241,7 @@ extension InjectionError {
   ///
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
   package func stop(at place: SourcePlace) -> Never {
-    let frames = CurrentThread.current.frames.map(\.step)
+    let frames = CurrentThread.current.making.map(\.step)
     // A cycle ends at what is being made further out, by which an error that is thrown would pass.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description
     if !frames.isEmpty && code != .cycle {

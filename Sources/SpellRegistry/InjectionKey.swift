@@ -26,11 +26,12 @@ public class InjectionKeys: @unchecked Sendable {
   package class var valueType: any Any.Type { Never.self }
 
   /// The registration that makes the key's value in a registry where nothing is registered for it.
-  func makeRecord(for service: Service, in context: InjectionContext, clock: ElapsedClock) -> RegistrationRecord {
+  func makeRecord(for service: Service, in context: InjectionContext, of registry: InitializerRegistry)
+    -> RegistrationRecord
+  {
     RegistrationRecord(
-      RegistrationRecord.Key(service: service), others[context] ?? live, lifetime, expiry, clock: clock,
-      isDefault: true,
-      at: place)
+      RegistrationRecord.Key(service: service), others[context] ?? live, lifetime, expiry, in: registry,
+      isDefault: true, at: place)
   }
 
   /// Whether the key says what its value is in a context.

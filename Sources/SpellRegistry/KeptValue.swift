@@ -21,25 +21,27 @@ final class KeptValue: Sendable {
   private let scope: ScopeLifetime
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
+  /// The registry whose table's lock guards what is published.
+  private let registry: WeakReference
+  /// A value that is there and stays for as long as the registration, unless it is forgotten.
+  private let published = PublishedMemory()
   /// The async run under way, which awaiting callers share.
   let run = Lock<AsyncRun?>(nil)
 
-  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry: (Duration, ElapsedClock)?) {
+  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, in registry: InitializerRegistry) {
     self.type = ErasedType(type)
     self.scope = scope
-    self.expiry = expiry
+    expiry = age.map { ($0, registry.clock) }
+    self.registry = WeakReference(registry)
   }
 
-  /// Copies the value, if it is there and stays for as long as the registration; returns whether it did.
+  /// Copies the value, if it is published; returns whether it did.
   ///
   /// Runs no code of others: the caller holds the table's lock.
-  @inline(__always) func copyIfLasting(to memory: ValueMemory) -> Bool {
-    if expiry != nil || scope.isWeak { return false }
-    return state.withLock { state in
-      guard let cell = state.cell, cell.gate.isReady else { return false }
-      memory.copy(cell.type, from: cell.memory)
-      return true
-    }
+  @inline(__always) func copyIfPublished(to memory: ValueMemory) -> Bool {
+    guard let value = published.memory else { return false }
+    memory.copy(type.type, from: value)
+    return true
   }
 
   /// Puts the value in memory: the one that is kept, or one that `make` puts there, once for all who find the same cell.
@@ -115,10 +117,14 @@ final class KeptValue: Sendable {
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
     let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(type.type)") : nil
     let deadline = expiry.map { $0.clock.now + $0.age }
-    state.withLock { state in
+    change { state, registry in
       guard state.cell === cell else { return }
-      if scope.isWeak || isNothing { (state.cell, state.weak) = (nil, weak) }
       state.deadline = deadline
+      if scope.isWeak || isNothing {
+        (state.cell, state.weak) = (nil, weak)
+      } else if expiry == nil {
+        publish(cell, in: registry)
+      }
     }
   }
 
@@ -126,35 +132,46 @@ final class KeptValue: Sendable {
 
   /// Keeps a value that was awaited, unless the value was forgotten since `count` was read.
   func keep(_ cell: ValueCell, since count: Int) {
-    let (isCurrent, dropped) = state.withLock { state -> (Bool, ValueCell?) in
-      if state.resetCount != count || state.isRetired { return (false, nil) }
-      defer { (state.cell, state.weak, state.deadline) = (cell, nil, nil) }
-      return (true, state.cell)
+    var isCurrent = false
+    change { state, registry in
+      isCurrent = state.resetCount == count && !state.isRetired
+      guard isCurrent else { return }
+      publish(nil, in: registry)
+      (state.cell, state.weak, state.deadline) = (cell, nil, nil)
     }
-    withExtendedLifetime(dropped) {}
     if isCurrent { keep(cell) }
   }
 
   /// Forgets the value, and the one that is being made: only the callers that asked for that one before get it.
-  func reset() { forget { _ in true } }
+  func reset() { change { forget(&$0, $1) } }
 
   /// Forgets the value for good; one that is being made goes to all who found this registration.
   func retire() {
-    forget { state in
+    change { state, registry in
       state.isRetired = true
-      return state.cell?.gate.isReady ?? true
+      if state.cell?.gate.isReady ?? true { forget(&state, registry) } else { state.resetCount += 1 }
     }
   }
 
-  private func forget(_ shouldDrop: (inout State) -> Bool) {
-    // Released with no lock held.
-    let dropped = state.withLock { state -> ValueCell? in
-      state.resetCount += 1
-      guard shouldDrop(&state) else { return nil }
-      defer { (state.cell, state.weak, state.deadline) = (nil, nil, nil) }
-      return state.cell
+  private func forget(_ state: inout State, _ registry: InitializerRegistry?) {
+    publish(nil, in: registry)
+    state.resetCount += 1
+    (state.cell, state.weak, state.deadline) = (nil, nil, nil)
+  }
+
+  private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) {
+    registry?.table.withLock { _ in published.publish(cell?.memory) }
+  }
+
+  /// Changes the state, and lets go of what it had, and of the registry, with no lock held.
+  private func change(_ body: (inout State, InitializerRegistry?) -> Void) {
+    let registry = registry.object as? InitializerRegistry
+    let former = state.withLock { state in
+      let former = state
+      body(&state, registry)
+      return former
     }
-    withExtendedLifetime(dropped) {}
+    withExtendedLifetime((registry, former)) {}
   }
 }
 

@@ -1,52 +1,41 @@
 /// How the values of a registration are made, and what is known of its dependencies before it runs.
 @usableFromInline struct Making: Sendable {
-  /// Puts a new value in memory.
+  /// Puts a new value in memory; gets the arguments of the request, if it has any.
   @usableFromInline typealias Initializer =
-    @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
+    @Sendable (ValueMemory, borrowing Request, InitializerRegistry, ArgumentBox?) throws -> Void
 
-  enum Kind: Sendable {
-    /// An instance that was there before.
-    case instance
-    case initializer
-    case onMainActor
-    /// The identity tells which arguments share a value that the scope keeps.
-    case withArguments((@Sendable (Any) -> AnyHashable)?, @Sendable (ValueMemory, Resolver, Any) throws -> Void)
-    case async(AsyncRun.Initializer)
-  }
-
-  let kind: Kind
   let dependencies: [any Any.Type]
   let initializer: Initializer
-
-  init(_ kind: Kind, dependencies: [any Any.Type] = [], _ initializer: @escaping Initializer) {
-    (self.kind, self.dependencies, self.initializer) = (kind, dependencies, initializer)
-  }
+  /// Whether the value is an instance that was there before.
+  var isInstance = false
+  /// Makes the value instead of `initializer`, if it has to be awaited.
+  var async: AsyncRun.Initializer?
+  /// Tells which arguments share a value that the scope keeps.
+  var identity: (@Sendable (Any) -> AnyHashable)?
 
   @usableFromInline init(dependencies: [any Any.Type] = [], _ initializer: @escaping Initializer) {
-    self.init(.initializer, dependencies: dependencies, initializer)
+    (self.dependencies, self.initializer) = (dependencies, initializer)
   }
 
   @inlinable static func independent<Value>(_ initializer: @escaping @Sendable () throws -> Value) -> Making {
-    Making { memory, _, _ in memory.put(try initializer()) }
+    Making { memory, _, _, _ in memory.put(try initializer()) }
   }
 
   @inlinable static func resolving<Value>(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> Making {
-    Making { memory, request, registry in
-      memory.put(try initializer(Resolver(request, registry)))
-    }
+    Making { memory, request, registry, _ in memory.put(try initializer(Resolver(request, registry))) }
   }
 
   /// A closure that only asks the registry, for dependencies that are known.
   @inlinable static func resolving<Value>(
     dependencies: [any Any.Type], _ initializer: @escaping @Sendable (InitializerRegistry) throws -> Value
   ) -> Making {
-    Making(dependencies: dependencies) { memory, _, registry in memory.put(try initializer(registry)) }
+    Making(dependencies: dependencies) { memory, _, registry, _ in memory.put(try initializer(registry)) }
   }
 
   @inlinable static func autowiring<Value, each Dependency>(
     _ initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) -> Making {
-    Making(dependencies: types(repeat (each Dependency).self)) { memory, _, registry in
+    Making(dependencies: types(repeat (each Dependency).self)) { memory, _, registry, _ in
       memory.put(try initializer(repeat try registry.resolve((each Dependency).self)))
     }
   }
@@ -58,16 +47,18 @@
   }
 
   static func instance<Value: Sendable>(_ instance: Value) -> Making {
-    Making(.instance) { memory, _, _ in memory.put(instance) }
+    var making = Making { memory, _, _, _ in memory.put(instance) }
+    making.isInstance = true
+    return making
   }
 
   /// On the main actor, with a resolver whose point has no container.
   static func onMainActor<Value: Sendable>(
     dependencies: [any Any.Type] = [], _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> Making {
-    Making(.onMainActor, dependencies: dependencies) { memory, request, registry in
-      let resolver = Resolver(point: request.point.withoutContainer(), registry: registry)
-      memory.put(try callOnMainActor(resolver, initializer))
+    Making(dependencies: dependencies) { memory, request, registry, _ in
+      try requireMainActor(for: Value.self, request)
+      memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), initializer))
     }
   }
 
@@ -82,17 +73,18 @@
   static func inContainerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
     _ initializer: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Making {
-    Making(.onMainActor) { memory, request, registry in
-      let resolver = Resolver(point: request.point.withoutContainer(), registry: registry)
-      let container: Container = Resolver(request, registry).container()
-      memory.put(try callOnMainActor(resolver) { try initializer(container, $0) })
+    Making { memory, request, registry, _ in
+      try requireMainActor(for: Value.self, request)
+      let resolver = Resolver(request, registry)
+      let container: Container = resolver.container()
+      memory.put(try callOnMainActor(resolver.onMainActor()) { try initializer(container, $0) })
     }
   }
 
   static func async<Value: Sendable>(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Making {
-    Making(.async { memory, resolver in memory.put(try await initializer(resolver)) }) { _, _, _ in
-      trap("An async initializer ran without being awaited; please report this.")
-    }
+    var making = Making { _, _, _, _ in trap("An async initializer ran without being awaited; please report this.") }
+    making.async = { memory, resolver in memory.put(try await initializer(resolver)) }
+    return making
   }
 }
 
@@ -101,6 +93,19 @@
   var types: [any Any.Type] = []
   repeat types.append(each type)
   return types
+}
+
+/// Throws an error unless the caller is on the main actor.
+private func requireMainActor(for type: any Any.Type, _ request: borrowing Request) throws {
+  try requireMainActor(
+    orElse: "Ask for it on the main actor, or await it: \(Service(type, key: request.service.key).callThatAwaits).")
+}
+
+extension Service {
+  /// The expression that awaits the value.
+  var callThatAwaits: String {
+    "try await registry.resolveAsync(\(key == nil ? TypeName.source(of: type) : "the key"))"
+  }
 }
 
 extension Resolver {

@@ -8,11 +8,19 @@ package struct Match {
 
 extension InitializerRegistry {
   /// The answer of a search.
-  enum Finding {
+  enum Finding: ~Copyable {
     /// The value that the winner keeps was copied.
     case copied
-    case match(RegistrationRecord, InitializerRegistry)
+    /// The registry is the one that was asked or a parent of it, so who holds that one holds this.
+    case match(RegistrationRecord, Borrowed<InitializerRegistry>)
     case nothing
+
+    var isNothing: Bool {
+      switch self {
+      case .nothing: true
+      default: false
+      }
+    }
   }
 
   /// Which registrations a search leaves out, and what it may do at once.
@@ -27,13 +35,14 @@ extension InitializerRegistry {
 
   /// Finds the registration that wins here or, if there is none, in a parent; else a declared key's own.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
-    let found = find(request, request.service, search, asked: self)
-    guard case .nothing = found else { return found }
-    if let wrapped = request.service.wrapped { return findWrapped(request, wrapped, search) }
-    guard let key = request.service.key, !search.onlyForContainer, search.arguments == nil else { return .nothing }
+    let service = request.service
+    let found = find(request, service, search, asked: self)
+    if !found.isNothing { return found }
+    if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
+    guard let key = service.key, !search.onlyForContainer, search.arguments == nil else { return .nothing }
     let match = defaultMatch(for: key)
     if let memory = search.copying, match.record.copyUnheard(to: memory) { return .copied }
-    return .match(match.record, match.owner)
+    return .match(match.record, Borrowed(match.owner))
   }
 
   /// The registration that wins.
@@ -41,7 +50,7 @@ extension InitializerRegistry {
     guard case .match(let record, let owner) = find(request, Search(onlyForContainer: onlyForContainer)) else {
       return nil
     }
-    return Match(record: record, owner: owner)
+    return Match(record: record, owner: owner.object)
   }
 
   /// Finds the registration that wins for exactly a service, here and in the parents.
@@ -51,26 +60,20 @@ extension InitializerRegistry {
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
-    var record: RegistrationRecord?
-    var isCopied = false
-    var isSimple = true
+    // What is registered for anything is looked at for its container and its arguments.
+    let isPlain = !search.onlyForContainer && search.arguments == nil
+    let winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
-    table.withLock { table in
-      switch table.look(for: service.id, mayHaveName: mayHaveName) {
-      case .nothing: break
-      case .several: isSimple = false
-      case .only(let only):
-        if search.onlyForContainer || search.arguments != nil { break }
-        if let memory = search.copying, self === asked || !only.makesOptional, only.copyUnheard(to: memory) {
-          isCopied = true
-        } else {
-          record = only
-        }
-      }
+    let look = table.withLock { table in
+      table.look(for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked)
     }
-    if isCopied { return .copied }
-    if !isSimple { record = winner(request, service, search) }
-    guard let record else {
+    switch consume look {
+    case .copied: return .copied
+    case .only(let record): winner = isPlain ? record : nil
+    case .nothing: winner = nil
+    case .several: winner = self.winner(request, service, search)
+    }
+    guard let record = winner else {
       guard let parent, parent !== end else { return .nothing }
       return parent.find(request, service, search, asked: asked, upTo: end)
     }
@@ -80,7 +83,7 @@ extension InitializerRegistry {
     {
       return .match(nearer, owner)
     }
-    return .match(record, self)
+    return .match(record, Borrowed(self))
   }
 
   /// Finds the registration that wins for what an Optional wraps.
@@ -90,7 +93,7 @@ extension InitializerRegistry {
     var search = search
     search.copying = nil
     let found = find(request, wrapped, search, asked: self, upTo: end)
-    guard case .nothing = found, let inner = wrapped.wrapped else { return found }
+    guard found.isNothing, let inner = wrapped.wrapped else { return found }
     return findWrapped(request, inner, search, upTo: end)
   }
 
@@ -122,7 +125,7 @@ extension InitializerRegistry {
     let owner = lineage.prefix { $0.context == context }.last ?? self
     let service = Service(type(of: key).valueType, key: key)
     if let known = owner.table.withLock({ $0.defaults[service.id] }) { return Match(record: known, owner: owner) }
-    let made = key.makeRecord(for: service, in: context, clock: owner.clock)
+    let made = key.makeRecord(for: service, in: context, of: owner)
     let record = owner.table.withLock { table in
       let record = table.defaults[service.id] ?? made
       table.defaults[service.id] = record
@@ -167,14 +170,14 @@ extension InitializerRegistry {
   ///   - type: The type.
   ///   - name: The name to ask with.
   public func isRegistered<Value>(_ type: Value.Type, named name: String? = nil) -> Bool {
-    isRegistered(Request(Service(type), named: name))
+    isRegistered(Request(type, named: name.map { Alias($0) }))
   }
 
   /// Whether something is registered, here or in a parent, for a declared key and every container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {
-    isRegistered(Request(Service(Value.self, key: key), named: name))
+    isRegistered(Request(Value.self, key, named: name.map { Alias($0) }))
   }
 
   private func isRegistered(_ request: borrowing Request) -> Bool {

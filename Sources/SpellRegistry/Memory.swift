@@ -43,7 +43,9 @@ public import Synchronization
   // Operations on a value whose type only the runtime knows.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {
-    func copy<Value>(_: Value.Type) { put(other.value(as: Value.self)) }
+    func copy<Value>(_: Value.Type) {
+      unsafe address.initializeMemory(as: Value.self, from: other.address.assumingMemoryBound(to: Value.self), count: 1)
+    }
     _openExistential(type, do: copy)
   }
 
@@ -99,6 +101,23 @@ final class ValueCell: @unchecked Sendable {
   }
 }
 
+/// Where a value is that may be copied, if it is there.
+///
+/// - Precondition: All that read and change it hold one lock, and the value lives until it is withdrawn.
+struct PublishedMemory: ~Copyable, Sendable {
+  private let bits = Atomic<UInt>(0)
+
+  var memory: ValueMemory? {
+    @inline(__always) get {
+      unsafe UnsafeMutableRawPointer(bitPattern: bits.load(ordering: .relaxed)).map { unsafe ValueMemory($0) }
+    }
+  }
+
+  func publish(_ memory: ValueMemory?) {
+    bits.store(memory.map { unsafe UInt(bitPattern: $0.address) } ?? 0, ordering: .relaxed)
+  }
+}
+
 /// An object that is used without counting a reference of its own.
 ///
 /// - Precondition: Something else holds the object meanwhile: a frame's registration and registry are held by the function that
@@ -109,6 +128,7 @@ final class ValueCell: @unchecked Sendable {
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
   var object: Object { unsafe reference.takeUnretainedValue() }
+  var id: ObjectIdentifier { unsafe reference._withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
 
   static func == (left: Borrowed, right: Borrowed) -> Bool {
     unsafe left.reference.toOpaque() == right.reference.toOpaque()
@@ -259,26 +279,6 @@ struct ErasedType: Sendable {
   var fields: ThreadState {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(state) }
     @inline(__always) nonmutating unsafeMutableAddress { unsafe state }
-  }
-
-  /// Runs `body` with a frame as the innermost.
-  @inline(__always) func with<Result, Failure>(
-    _ frame: consuming Frame, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try unsafe withUnsafeMutablePointer(to: &frame) { address throws(Failure) in
-      let outer = fields.innermost
-      fields.innermost = unsafe Frame.Link(address: UnsafePointer(address))
-      defer { fields.innermost = outer }
-      return try body()
-    }
-  }
-}
-
-extension Frame {
-  /// A frame further out, which stays where it is while its initializer runs.
-  @safe struct Link {
-    fileprivate let address: UnsafePointer<Frame>
-    var frame: Frame { @inline(__always) unsafeAddress { unsafe address } }
   }
 }
 

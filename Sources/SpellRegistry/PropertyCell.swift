@@ -51,7 +51,7 @@ extension PropertyCell {
   var identity: PropertyIdentity { PropertyIdentity(memory.head.gate.id, at: fields.place) }
 
   private func request(in container: AnyObject?) -> Request {
-    Request(service, of: self, named: fields.alias, in: container)
+    Request(fields.type, fields.key, of: self, named: fields.alias, in: container)
   }
 
   func point(in container: AnyObject?) -> InjectionPoint {
@@ -69,83 +69,93 @@ extension PropertyCell {
     settleWithValue()
   }
 
-  private func settleWithValue() {
+  private func settleWithValue() { settle(as: Epoch.current.state) }
+
+  private func settle(as state: UInt) {
     fields.hasValue.store(true, ordering: .relaxed)
-    memory.head.gate.settle(as: Epoch.current.state)
+    memory.head.gate.settle(as: state)
   }
 
-  /// Makes the value if there is none or if it is outdated, and calls the hooks.
+  /// Copies the value to memory, after it is made if there is none or if it is outdated, and calls the hooks.
   ///
   /// 1. The registration for this container's class. 2. The property's own expression. 3. Any other registration. 4. The
-  /// fallback. 5. Nothing, for an Optional type; else an error.
-  ///
-  /// - Returns: The cell with the value; nil for an Optional that nothing makes.
-  @usableFromInline func fill(
-    in container: AnyObject?, followsReinjection: Bool, isHeard: Bool, hasExpression: Bool, hasHook: Bool,
-    expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
-  ) throws(InjectionError) -> PropertyCell? {
+  /// fallback. 5. Nil, for an Optional type; else an error.
+  @usableFromInline func supply(
+    _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, isHeard: Bool, hasExpression: Bool,
+    hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
+  ) throws(InjectionError) {
     let thread = CurrentThread.current
+    // Once for each cell that takes the place of another meanwhile, and for each wait.
     while true {
-      let cell = newest
+      if self.memory.head.gate.current == CreationGate.replaced {
+        let cell = newest
+        if cell !== self, try supply(from: cell) { return }
+      } else if try supply(from: self) {
+        return
+      }
+    }
+
+    /// Returns false to look again.
+    func supply(from cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
-      case CreationGate.replaced: continue
-      case CreationGate.ready: if !followsReinjection || !cell.isOutdated(state, in: container) { return cell }
-      case CreationGate.vacant: break
+      case CreationGate.replaced: return false
+      case CreationGate.ready where !followsReinjection || !cell.isOutdated(state, in: container):
+        memory.copy(fields.type, from: cell.memory.value)
+        return true
+      case CreationGate.ready, CreationGate.vacant: break
       default:
         let step = FrameSummary(type: ErasedType(fields.type), record: nil, located: point(in: container).step())
         try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
-        continue
+        return false
       }
-      guard cell.memory.head.gate.begin(from: state, on: thread.id) else { continue }
-      var filled: PropertyCell?
-      try thread.resolving { () throws(InjectionError) in
-        let (made, record): (PropertyCell?, RegistrationRecord?)
+      guard cell.memory.head.gate.begin(from: state, on: thread.id) else { return false }
+      try thread.resolving(memory, of: fields.type) { () throws(InjectionError) in
         do throws(InjectionError) {
-          (made, record) = try make(
-            for: cell, state, in: container, hasExpression: hasExpression, expression: expression, fallback: fallback,
-            on: thread)
+          try make(
+            memory, for: cell, state, in: container, isHeard: isHeard, hasExpression: hasExpression, hasHook: hasHook,
+            expression: expression, hook: hook, fallback: fallback, on: thread)
         } catch {
           cell.memory.head.gate.settle(as: state)
           throw error
         }
-        filled = made
-        // A value for which nothing is registered any more stays, and isn't injected again.
-        guard isHeard, let made, made !== cell || state == CreationGate.vacant else { return }
-        announce(made.memory.value, of: record, in: container, hasHook: hasHook) {
-          hook($0, made.memory.value)
-        }
       }
-      return filled
+      return true
     }
   }
 
-  /// Makes a value as the thread that began a cell's gate, stores it, and settles the gate.
+  /// Makes a value as the thread that began a cell's gate, stores it, settles the gate, and calls the hooks.
   private func make(
-    for cell: PropertyCell, _ state: UInt, in container: AnyObject?, hasExpression: Bool,
-    expression: (ValueMemory) -> Void, fallback: Fallback, on thread: CurrentThread
-  ) throws(InjectionError) -> (PropertyCell?, RegistrationRecord?) {
+    _ memory: ValueMemory, for cell: PropertyCell, _ state: UInt, in container: AnyObject?, isHeard: Bool,
+    hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
+    fallback: Fallback, on thread: CurrentThread
+  ) throws(InjectionError) {
     let registry = try registry(for: container)
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
     // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
     let epoch = Epoch.current.state
-    let target = state == CreationGate.vacant ? cell : PropertyCell.make(like: cell)
-    let value = target.memory.value
-    var supply = InitializerRegistry.Supply.nothing
+    // A former value stays where it is: other threads may be reading it.
+    let other = state == CreationGate.vacant ? nil : PropertyCell.make(like: cell)
+    let value = other?.memory.value ?? cell.memory.value
+    let supply: InitializerRegistry.Supply
     if !hasExpression {
       supply = try registry.supply(value, request, propertyGate: gate, isKept: fields.home.isWeak, on: thread)
     } else if registry.hasContainers, let match = registry.match(request, onlyForContainer: true) {
       supply = try registry.supply(
-        value, request, match.record, of: match.owner, propertyGate: gate, isKept: fields.home.isWeak, on: thread)
+        value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
+        on: thread)
     } else {
-      var frame = Frame(on: thread, type: fields.type)
+      var frame = Frame(fields.type)
       frame.registry = Borrowed(registry)
-      frame.isKept = fields.home.isWeak || (thread.fields.innermost?.frame.isKept ?? false)
+      frame.isKept = fields.home.isWeak || thread.isMakingKept
       frame.gate = gate
-      // The frame counts no reference.
-      defer { withExtendedLifetime(registry) {} }
-      try thread.making(frame, at: { request.step() }) { expression(value) }
+      if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
+      thread.fields.frames.append(frame)
+      expression(value)
+      thread.fields.frames.removeLast()
+      // The frame counted no reference.
+      withExtendedLifetime(registry) {}
       supply = .value
     }
     var record: RegistrationRecord?
@@ -155,34 +165,40 @@ extension PropertyCell {
     case .nothing:
       if try fallback(value, request.point) { break }
       if state != CreationGate.vacant {
-        cell.memory.head.gate.settle(as: epoch)
-        return (cell, nil)
+        // What nothing makes any more stays, and isn't injected again.
+        memory.copy(fields.type, from: cell.memory.value)
+        return cell.memory.head.gate.settle(as: epoch)
       }
-      if !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
-      cell.memory.head.gate.settle(as: state)
-      return (nil, nil)
+      guard let type = fields.type as? any OptionalValue.Type else { throw registry.missing(request) }
+      type.putNil(in: memory)
+      return cell.memory.head.gate.settle(as: state)
     }
-    target.fields.hasValue.store(true, ordering: .relaxed)
-    target.memory.head.gate.settle(as: epoch)
-    if target !== cell { link(target, inPlaceOf: cell) }
-    return (target, record)
+    memory.copy(fields.type, from: value)
+    if let other {
+      other.settle(as: epoch)
+      cell.memory.head.gate.settle(as: epoch)
+      link(other, inPlaceOf: cell)
+    } else {
+      cell.settle(as: epoch)
+    }
+    guard isHeard else { return }
+    announce(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
   }
 
   /// Calls each hook that wants to hear of an injection, once, with no lock held: the registration's, the property's, the
   /// container's observer, the registry's.
   func announce(
-    _ memory: ValueMemory, of record: RegistrationRecord?, in container: AnyObject?, hasHook: Bool = true,
-    hook: (AnyObject) -> Void
+    _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
+    hasHook: Bool = true, hook: (AnyObject) -> Void
   ) {
-    guard let registry = fields.home.registry else { return }
     let observer = observer(container, on: .current)
-    if !hasHook && observer == nil && record == nil && !registry.hooks.areUsed { return }
+    if !hasHook && observer == nil && record == nil && !(registry?.hooks.areUsed ?? false) { return }
     // A hook may put other storage in place, by which the name would no longer be found.
     let point = point(in: container).withKnownName()
     record?.hooks.call(memory, fields.type, at: point)
     if let container { hook(container) }
     observer?.hear(memory.any(fields.type), at: point)
-    registry.hooks.call(memory, fields.type, at: point)
+    registry?.hooks.call(memory, fields.type, at: point)
   }
 
   /// Makes a value that isn't stored yet; nil for an Optional that nothing makes.

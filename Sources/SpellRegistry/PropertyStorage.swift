@@ -121,17 +121,17 @@ internal import Support
     in container: AnyObject?, followsReinjection: Bool = false, isHeard: Bool = true, expression: (() -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil, fallback: PropertyCell.Fallback = { _, _ in false }
   ) throws(InjectionError) -> Value {
-    let cell = try cell.fill(
-      in: container, followsReinjection: followsReinjection, isHeard: isHeard, hasExpression: expression != nil,
-      hasHook: hook != nil,
-      expression: { memory in if let expression { memory.put(expression()) } },
-      hook: { container, memory in hook?(container, memory.value()) }, fallback: fallback)
-    if let cell { return withExtendedLifetime(cell) { cell.memory.read() } }
-    return none()
+    try ValueMemory.value { made throws(InjectionError) in
+      try cell.supply(
+        made, in: container, followsReinjection: followsReinjection, isHeard: isHeard,
+        hasExpression: expression != nil, hasHook: hook != nil,
+        expression: { memory in if let expression { memory.put(expression()) } },
+        hook: { container, memory in hook?(container, memory.value()) }, fallback: fallback)
+    }
   }
 
   /// The nil of an Optional type.
-  @usableFromInline func none() -> Value {
+  private func none() -> Value {
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
       trap("Nothing made the value of this property; please report this.", at: place)
     }
@@ -166,7 +166,10 @@ internal import Support
     }
     made.gate.settle(as: CreationGate.ready)
     let value: Value = made.memory.value()
-    return (value, { cell.announce(made.memory, of: record, in: container) { hook?($0, value) } })
+    return (
+      value,
+      { cell.announce(made.memory, of: record, by: cell.fields.home.registry, in: container) { hook?($0, value) } }
+    )
   }
 
   /// Stores a value if there is none; returns whether it did.
@@ -184,7 +187,7 @@ internal import Support
     let made = ValueCell(Value.self)
     made.memory.put(value)
     made.gate.settle(as: CreationGate.ready)
-    cell.announce(made.memory, of: nil, in: container) { hook?($0, value) }
+    cell.announce(made.memory, of: nil, by: cell.fields.home.registry, in: container) { hook?($0, value) }
   }
 
   /// Forgets the value while other threads may be reading it; the next read makes another.

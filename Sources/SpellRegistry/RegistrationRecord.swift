@@ -56,6 +56,10 @@ package final class RegistrationRecord: Sendable {
   /// The values that it keeps for arguments.
   let variants: KeptVariants?
   let hooks = Hooks()
+  package let isInstance: Bool
+  /// How a value is kept, without what it is kept in.
+  let keeping: Keeping
+  enum Keeping { case nothing, graph, shared }
 
   private struct Additions: Sendable {
     var decorators: [@Sendable (ValueMemory, Resolver) throws -> Void] = []
@@ -69,20 +73,20 @@ package final class RegistrationRecord: Sendable {
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    _ key: Key, _ making: Making, _ scope: ScopeLifetime, _ expiry: Duration?, clock: ElapsedClock,
-    isDefault: Bool = false,
-    at place: SourcePlace
+    _ key: Key, _ making: Making, _ scope: ScopeLifetime, _ expiry: Duration?, in registry: InitializerRegistry,
+    isDefault: Bool = false, at place: SourcePlace
   ) {
     self.key = key
     self.making = making
     self.place = place
     self.isDefault = isDefault
+    isInstance = making.isInstance
+    keeping = scope.isShared ? .shared : scope.isGraph ? .graph : .nothing
     lifetime = scope
     self.expiry = expiry
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     let takesArguments = key.arguments != nil
-    kept =
-      scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry.map { ($0, clock) }) : nil
+    kept = scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry, in: registry) : nil
     variants = scope.isShared && takesArguments ? KeptVariants() : nil
     if case .cached(let cache) = scope { cache.add(self) }
   }
@@ -91,8 +95,12 @@ package final class RegistrationRecord: Sendable {
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
-  var kind: Making.Kind { making.kind }
-  var initializer: Making.Initializer { making.initializer }
+  /// Makes a value in memory.
+  func initialize(
+    _ memory: ValueMemory, _ request: borrowing Request, _ registry: InitializerRegistry, _ arguments: ArgumentBox?
+  ) throws { try making.initializer(memory, request, registry, arguments) }
+  var asyncInitializer: AsyncRun.Initializer? { making.async }
+  var identity: (@Sendable (Any) -> AnyHashable)? { making.identity }
   /// The services that an autowired initializer takes, known before it runs.
   package var dependencies: [Service] { making.dependencies.map { Service($0) } }
   package var service: Service { key.service }
@@ -102,8 +110,7 @@ package final class RegistrationRecord: Sendable {
   package var arguments: ObjectIdentifier? { key.arguments }
   package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
-  package var isInstance: Bool { if case .instance = kind { true } else { false } }
-  package var isAsync: Bool { if case .async = kind { true } else { false } }
+  package var isAsync: Bool { making.async != nil }
   package func sameProperties(as other: RegistrationRecord) -> Bool { key == other.key }
 
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
@@ -133,8 +140,7 @@ package final class RegistrationRecord: Sendable {
 
   /// Copies the value that the registration keeps, if no hook of it wants to hear of that; under the table's lock.
   @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
-    guard let kept, !hooks.areUsed else { return false }
-    return kept.copyIfLasting(to: memory)
+    keeping == .shared && !hooks.areUsed && (kept?.copyIfPublished(to: memory) ?? false)
   }
 
   /// Whether the values are Optionals; remembered, since the runtime takes its time to say so.
@@ -149,7 +155,7 @@ package final class RegistrationRecord: Sendable {
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)
-    guard (try? initializer(cell.memory, Request(service), .shared)) != nil else { return nil }
+    guard (try? initialize(cell.memory, Request(service, named: nil), .shared, nil)) != nil else { return nil }
     cell.gate.settle(as: CreationGate.ready)
     return cell.memory.any(service.type)
   }

@@ -2,18 +2,7 @@
 ///
 /// Most are for a type or key and nothing else: one look in a dictionary finds them. Those that are limited to a container, a
 /// name or arguments, and instances that serve supertypes, are candidates, which are compared with no lock held.
-struct RegistrationTable: Sendable {
-  /// The address of a type or a key, hashed by its own bits: the program chooses them, and no input (benchmark: "resolve
-  /// unique").
-  private struct Address: Hashable, Sendable {
-    let id: ObjectIdentifier
-
-    func _rawHashValue(seed: Int) -> Int {
-      let bits = UInt(bitPattern: id) &* 0x9E37_79B9_7F4A_7C15
-      return Int(bitPattern: bits ^ (bits >> 32)) ^ seed
-    }
-  }
-
+struct RegistrationTable: ~Copyable, Sendable {
   /// The limited registrations of one service.
   private struct Limited: Sendable {
     /// For any container and exactly one name.
@@ -49,8 +38,6 @@ struct RegistrationTable: Sendable {
   private var universal = Limited()
   /// Those that declared keys have by themselves.
   var defaults: [ObjectIdentifier: RegistrationRecord] = [:]
-  /// Whether any registration is, or was, for a class of containers.
-  private(set) var hasContainers = false
 
   /// All but the keys' own, in the order of registration.
   var all: [RegistrationRecord] {
@@ -73,19 +60,28 @@ struct RegistrationTable: Sendable {
   }
 
   /// The answer of one look.
-  enum Look {
+  enum Look: ~Copyable {
+    /// The value that the only registration keeps was copied.
+    case copied
     case only(RegistrationRecord)
     case nothing
     /// The winner depends on the request's name and container.
     case several
   }
 
-  /// - Parameter mayHaveName: Whether the request may have a name.
-  @inline(__always) func look(for service: ObjectIdentifier, mayHaveName: Bool) -> Look {
+  /// - Parameters:
+  ///   - mayHaveName: Whether the request may have a name.
+  ///   - memory: Where to copy a value that the registration keeps and no hook wants to hear of.
+  ///   - optionals: Whether to copy Optionals, too.
+  @inline(__always) func look(
+    for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
+  ) -> Look {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
       universal.others.isEmpty, !mayHaveName || universal.named.isEmpty
     else { return .several }
-    return plain[Address(id: service)].map { .only($0) } ?? (universal.isEmpty ? .nothing : .several)
+    guard let record = plain[Address(id: service)] else { return universal.isEmpty ? .nothing : .several }
+    if let memory, optionals || !record.makesOptional, record.copyUnheard(to: memory) { return .copied }
+    return .only(record)
   }
 
   /// Whether a registration that may serve a service has a name.
@@ -101,7 +97,6 @@ struct RegistrationTable: Sendable {
 
   /// Adds a registration, and returns the one that it replaces.
   mutating func insert(_ record: RegistrationRecord) -> RegistrationRecord? {
-    if record.container != nil { hasContainers = true }
     return exchange(record.key, for: record)
   }
 
@@ -157,5 +152,16 @@ struct RegistrationRank {
       return mine.isNarrower(than: others)
     }
     return (distance, name, kind, other.age) < (other.distance, other.name, other.kind, age)
+  }
+}
+
+/// The address of a type or a key, hashed by its own bits: the program chooses them, and no input (benchmark: "resolve
+/// unique").
+struct Address: Hashable, Sendable {
+  let id: ObjectIdentifier
+
+  func _rawHashValue(seed: Int) -> Int {
+    let bits = UInt(bitPattern: id) &* 0x9E37_79B9_7F4A_7C15
+    return Int(bitPattern: bits ^ (bits >> 32)) ^ seed
   }
 }

@@ -35,14 +35,12 @@ package final class RequestRecorder: Sendable {
 
   static func note(_ service: Service, servedBy provider: Provider?, on thread: CurrentThread) {
     if thread.fields.isInHook { return }
-    var link = thread.fields.innermost
-    while let frame = link {
-      if let record = frame.frame.record?.object, let registry = frame.frame.registry?.object {
+    for frame in thread.fields.frames.reversed() {
+      if let record = frame.record?.object, let registry = frame.registry?.object {
         current?.receive((record, registry), service, provider)
         return
       }
-      if let run = frame.frame.run?.object { return note(service, servedBy: provider, by: run) }
-      link = frame.frame.outer
+      if let run = frame.run?.object { return note(service, servedBy: provider, by: run) }
     }
     current?.receive(nil, service, provider)
   }

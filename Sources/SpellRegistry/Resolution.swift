@@ -100,12 +100,7 @@ final class Resolution: Sendable {
       }
       if let endless { throw InjectionError.endless(endless) }
       guard let next else { return }
-      var frame = Frame(on: thread, type: Never.self)
-      frame.registry = Borrowed(next.registry)
-      frame.isKept = next.isKept
-      // The frame counts no reference.
-      defer { withExtendedLifetime(next.registry) {} }
-      thread.with(frame, next.run)
+      thread.with(next.registry, isKept: next.isKept, next.run)
     }
   }
 }
@@ -114,13 +109,14 @@ final class Resolution: Sendable {
 @safe struct ThreadState: ~Copyable {
   /// Never used again in the process, in units that leave room for a gate's tags.
   let id: UInt
-  var innermost: Frame.Link?
+  /// What the thread is making, the innermost last.
+  var frames: [Frame] = []
   /// The resolution under way, made when it has something to keep.
   var resolution: Resolution?
   /// Whether a hook of a registration or a registry runs: hooks don't hear of what it injects.
   var isInHook = false
   /// Which classes of containers observe their injections: the runtime takes its time to say so.
-  var observingClasses: [ObjectIdentifier: Bool] = [:]
+  var observingClasses: [Address: Bool] = [:]
   /// The address below which too little of the thread's stack is left to make anything.
   let stackLimit: UInt
 
@@ -134,10 +130,9 @@ final class Resolution: Sendable {
 
 /// One value that a thread is making.
 ///
-/// Frames are on the thread's stack, each linked to the one whose initializer asked, and only that thread follows the links.
-/// They tell cycles, the current registry, and whether a registry keeps what is made.
-struct Frame: ~Copyable {
-  let outer: Link?
+/// Frames tell cycles, the current registry, and whether a registry keeps what is made. They count no references: the
+/// function that pushes one holds what it names until it pops it.
+struct Frame {
   let type: any Any.Type
   /// The registration whose initializer runs; nil for a property's own expression and for a frame that only separates.
   var record: Borrowed<RegistrationRecord>?
@@ -152,10 +147,7 @@ struct Frame: ~Copyable {
   /// The async initializer in which everything further in is asked for.
   var run: Borrowed<AsyncRun>?
 
-  init(on thread: CurrentThread, type: any Any.Type) {
-    outer = thread.fields.innermost
-    self.type = type
-  }
+  init(_ type: any Any.Type) { self.type = type }
 
   /// The identity that two requests for one registration share if they need each other's result.
   struct Asker {
@@ -187,60 +179,88 @@ extension CurrentThread {
 
   /// Whether objects of a class are ``InjectionObserver``s.
   func observes(_ type: any AnyObject.Type) -> Bool {
-    if let known = fields.observingClasses[ObjectIdentifier(type)] { return known }
+    if let known = fields.observingClasses[Address(id: ObjectIdentifier(type))] { return known }
     let observes = type is any InjectionObserver.Type
-    fields.observingClasses[ObjectIdentifier(type)] = observes
+    fields.observingClasses[Address(id: ObjectIdentifier(type))] = observes
     return observes
   }
 
-  /// The frames of what is being made, the outermost first.
-  var frames: [FrameSummary] {
-    sequence(first: fields.innermost) { $0?.frame.outer }.compactMap { link in
-      guard let link, link.frame.record != nil || link.frame.gate != nil else { return nil }
-      return FrameSummary(
-        type: ErasedType(link.frame.type), record: link.frame.record?.object,
-        gates: [link.frame.gate, link.frame.propertyGate].compactMap(\.self))
-    }.reversed()
+  /// What is being made, the outermost first.
+  var making: [FrameSummary] {
+    fields.frames.filter { $0.record != nil || $0.gate != nil }.map { frame in
+      FrameSummary(
+        type: ErasedType(frame.type), record: frame.record?.object,
+        gates: [frame.gate, frame.propertyGate].compactMap(\.self))
+    }
   }
 
-  /// Runs what makes a value, with a frame.
-  ///
-  /// - Throws: `.cycle` if the same is being made further out, `.stackExhausted` if too little of the stack is left, or what
-  ///   `make` throws.
-  @inline(__always) func making(
-    _ frame: consuming Frame, at step: () -> InjectionStep, _ make: () throws(InjectionError) -> Void
-  ) throws(InjectionError) {
-    var open = frame.outer
-    while let link = open {
-      if let record = frame.record, link.frame.record == record, link.frame.registry == frame.registry,
-        frame.asker.needs(link.frame.asker)
-      {
-        throw InjectionError(.cycle, through: [step()])
-      }
-      open = link.frame.outer
+  /// The registry that the innermost frame makes current.
+  var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
+
+  /// Whether a registry keeps what is made now.
+  var isMakingKept: Bool { fields.frames.last?.isKept ?? false }
+
+  /// Runs `body` with a frame that separates it from what runs further out.
+  func with<Result, Failure>(
+    _ registry: InitializerRegistry?, isKept: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var frame = Frame(Never.self)
+    frame.registry = registry.map { Borrowed($0) }
+    frame.isKept = isKept
+    frame.run = run.map { Borrowed($0) }
+    fields.frames.append(frame)
+    defer {
+      fields.frames.removeLast()
+      withExtendedLifetime((registry, run)) {}
     }
-    if isStackAddress(below: fields.stackLimit) { throw stackExhausted(by: frame, at: step()) }
-    try with(frame, make)
+    return try body()
+  }
+
+  /// The reason not to begin what a frame is for: the same is being made further out, or too little of the stack is left.
+  @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
+    if let record = frame.record {
+      for other in fields.frames
+      where other.record == record && other.registry == frame.registry && frame.asker.needs(other.asker) {
+        return .cycle
+      }
+    }
+    return isStackAddress(below: fields.stackLimit) ? .stackExhausted : nil
+  }
+
+  /// The error for an obstacle at a step.
+  @inline(never) func error(
+    _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
+  ) -> InjectionError {
+    obstacle == .cycle ? InjectionError(.cycle, through: [step]) : stackExhausted(by: frame, at: step)
   }
 
   /// A cycle if one registration's initializer runs over and over, each time for another asker; else a chain that is too long.
-  @inline(never) private func stackExhausted(by frame: borrowing Frame, at step: InjectionStep) -> InjectionError {
-    let records = frames.map { $0.record.map { ObjectIdentifier($0) } }
+  private func stackExhausted(by frame: Frame, at step: InjectionStep) -> InjectionError {
+    let making = making
+    let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let record = frame.record.map { ObjectIdentifier($0.object) }
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
     // The steps further out are left out: each lap is like the last one.
-    return InjectionError(.cycle, through: frames[last...].map(\.step) + [step]).whole()
+    return InjectionError(.cycle, through: making[last...].map(\.step) + [step]).whole()
   }
 
   /// Runs one request: a resolution of its own, or a part of the one under way.
-  func resolving(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
-    if fields.innermost != nil || fields.resolution != nil { return try body() }
+  ///
+  /// - Parameter memory: Where `body` puts a value, which goes if a completion's error takes its place.
+  @inline(__always) func resolving(
+    _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    let isPart = !isIdle
     do throws(InjectionError) { try body() } catch {
-      try? endResolution()
+      if !isPart { try? endResolution() }
       throw error
     }
-    try endResolution()
+    if isPart || fields.resolution == nil { return }
+    do throws(InjectionError) { try endResolution() } catch {
+      memory?.destroy(type)
+      throw error
+    }
   }
 
   /// Ends the resolution, if there is one: runs its completions, which still share its values, and lets it go.
@@ -256,8 +276,8 @@ extension CurrentThread {
     try resolution.complete(on: self)
   }
 
-  /// Whether a registry keeps what is made now.
-  var isMakingKept: Bool { fields.innermost?.frame.isKept ?? false }
+  /// Whether the thread is in no resolution.
+  var isIdle: Bool { fields.frames.isEmpty && fields.resolution == nil }
 
   /// The resolution under way.
   var resolution: Resolution {

@@ -61,6 +61,7 @@ package enum ScopeLifetime: Sendable {
   case cached(ScopeCache)
 
   var isWeak: Bool { if case .weak = self { true } else { false } }
+  var isGraph: Bool { if case .graph = self { true } else { false } }
 
   /// Whether the registration keeps one value for every asker.
   package var isShared: Bool {

@@ -78,7 +78,7 @@ enum Waits {
   static func wait(
     at gate: borrowing CreationGate, for step: FrameSummary, on thread: CurrentThread
   ) throws(InjectionError) {
-    let (making, signal, id) = (thread.frames, ThreadSignal(), gate.id)
+    let (making, signal, id) = (thread.making, ThreadSignal(), gate.id)
     var cycle: [FrameSummary]?
     let mustSleep = waits.withLock { waits in
       let found = gate.current
