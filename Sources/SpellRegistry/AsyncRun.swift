@@ -78,8 +78,7 @@ final class AsyncRun: Sendable {
     try await TaskContext.with(TaskContext(registry, run: self, isKept: isKept)) {
       try await initializer(cell.memory, resolver)
     }
-    if record.hasWorkAfterInitializer {
-      try record.decorate(cell.memory, resolver)
+    if record.hasCompletions {
       record.complete(cell.memory, at: point, in: registry, isKept: isKept, resolution)
     }
     cell.gate.settle(as: CreationGate.ready)

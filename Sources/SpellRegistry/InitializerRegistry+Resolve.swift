@@ -232,16 +232,10 @@ extension InitializerRegistry {
     defer { thread.fields.frames.removeLast() }
     do {
       try record.initialize(memory, request, self, arguments)
-      if record.hasWorkAfterInitializer { try finish(memory, record, request, on: thread) }
+      if record.hasCompletions {
+        record.complete(memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
+      }
     } catch { throw InjectionError.wrapping(error, thrownBy: request.step(record)) }
-  }
-
-  /// Decorates a new value, and leaves it for the completions.
-  @inline(never) private func finish(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, on thread: CurrentThread
-  ) throws {
-    try record.decorate(memory, Resolver(request, self))
-    record.complete(memory, at: request.point, in: self, isKept: thread.isMakingKept, thread.resolution)
   }
 }
 

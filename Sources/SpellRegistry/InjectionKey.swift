@@ -76,6 +76,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   /// Creates a key whose value a closure makes.
   ///
+  /// The parameters are the same in all forms.
+  ///
   /// - Parameters:
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file that this is written in, for messages.
@@ -85,44 +87,23 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable () throws -> Value
-  ) {
-    self.init(
-      scope, at: .declared(fileID, line, column), live: .independent(initializer))
-  }
+  ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(initializer)) }
 
   /// Creates a key whose value a closure makes with the help of other services.
   ///
   /// ```swift
   /// static let ticket = InjectionKey { Ticket(time: try $0.resolve(.time).now) }
   /// ```
-  ///
-  /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
-  ) {
-    self.init(scope, at: .declared(fileID, line, column), live: .resolving(initializer))
-  }
+  ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(initializer)) }
 
   /// Creates a key whose value an initializer makes from services that are found by its parameters' types.
-  ///
-  /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value; `validate()` and `graph()` know what it needs before it runs.
   public convenience init<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
-  ) {
-    self.init(scope, at: .declared(fileID, line, column), live: .autowiring(initializer))
-  }
+  ) { self.init(scope, at: .declared(fileID, line, column), live: .autowiring(initializer)) }
 
   override package class var valueType: any Any.Type { Value.self }
 
@@ -131,40 +112,30 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     InjectionKey(scope, at: place, live: live, others: others.merging([context: making]) { $1 })
   }
 
-  // What a key's value is in tests and previews, and keys whose initializers run on the main actor or are async.
-
   /// Adds the initializer to use in a registry whose context is `.test`.
   ///
   /// ```swift
   /// static let backend = InjectionKey { Backend.live }.test { Backend.fake }
   /// ```
   ///
-  /// - Parameter initializer: Creates the value, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func test(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
     adding(.independent(initializer), for: .test)
   }
 
   /// Adds the initializer to use in a registry whose context is `.test`, which gets the help of other services.
-  ///
-  /// - Parameter initializer: Creates the value, in the key's scope.
-  /// - Returns: The key to declare, in place of this one.
   public func test(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(initializer), for: .test)
   }
 
   /// Adds the initializer to use in a registry whose context is `.preview`.
   ///
-  /// - Parameter initializer: Creates the value, in the key's scope.
   /// - Returns: The key to declare, in place of this one.
   public func preview(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
     adding(.independent(initializer), for: .preview)
   }
 
   /// Adds the initializer to use in a registry whose context is `.preview`, which gets the help of other services.
-  ///
-  /// - Parameter initializer: Creates the value, in the key's scope.
-  /// - Returns: The key to declare, in place of this one.
   public func preview(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(initializer), for: .preview)
   }
@@ -179,90 +150,43 @@ extension InjectionKey where Value: Sendable {
   ///
   /// A request from elsewhere throws an error of code `.wrongIsolation`, unless the value is kept and there already;
   /// `resolveAsync` goes to the main actor for it.
-  ///
-  /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value on the main actor.
-  /// - Returns: The key.
   public static func onMainActor(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor () throws -> Value
   ) -> InjectionKey {
-    InjectionKey(
-      scope, at: .declared(fileID, line, column),
-      live: .onMainActor { _ in try initializer() })
+    InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor { _ in try initializer() })
   }
 
   /// Creates a key whose value a closure makes on the main actor with the help of other services.
-  ///
-  /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value on the main actor.
-  /// - Returns: The key.
   public static func onMainActor(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor (Resolver) throws -> Value
-  ) -> InjectionKey {
-    InjectionKey(
-      scope, at: .declared(fileID, line, column), live: .onMainActor(initializer))
-  }
+  ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor(initializer)) }
 
   /// Creates a key whose value an initializer makes on the main actor from services that are found by its parameters'
   /// types.
-  ///
-  /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value on the main actor.
-  /// - Returns: The key.
   public static func onMainActor<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
   ) -> InjectionKey {
-    InjectionKey(
-      scope, at: .declared(fileID, line, column), live: .autowiringOnMainActor(initializer))
+    InjectionKey(scope, at: .declared(fileID, line, column), live: .autowiringOnMainActor(initializer))
   }
 
   /// Creates a key whose value an async closure makes.
   ///
   /// A read throws an error of code `.notReady` until `resolveAsync` of the key has returned, and gets the value after
   /// that, for as long as the scope keeps it.
-  ///
-  /// - Parameters:
-  ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value.
-  /// - Returns: The key.
   public static func async(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable (Resolver) async throws -> Value
-  ) -> InjectionKey {
-    InjectionKey(
-      scope, at: .declared(fileID, line, column), live: .async(initializer))
-  }
+  ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .async(initializer)) }
 
   /// Adds the main-actor initializer to use in a registry whose context is `.test`.
-  ///
-  /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
-  /// - Returns: The key to declare, in place of this one.
   public func testOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
     adding(.onMainActor { _ in try initializer() }, for: .test)
   }
 
   /// Adds the main-actor initializer to use in a registry whose context is `.preview`.
-  ///
-  /// - Parameter initializer: Creates the value on the main actor, in the key's scope.
-  /// - Returns: The key to declare, in place of this one.
   public func previewOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
     adding(.onMainActor { _ in try initializer() }, for: .preview)
   }

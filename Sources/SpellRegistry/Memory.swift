@@ -24,11 +24,6 @@ public import Synchronization
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
-  /// Takes the value out, so that there is none.
-  @inlinable func take<Value>(_ type: Value.Type = Value.self) -> Value {
-    unsafe address.assumingMemoryBound(to: type).move()
-  }
-
   /// The value that `initialize` puts in memory on the stack.
   @inline(__always) @inlinable package static func value<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Void

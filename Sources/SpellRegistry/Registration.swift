@@ -77,34 +77,6 @@ public struct Registration<Value>: Sendable {
     return self
   }
 
-  /// Changes the values that this registration gives: each new one goes through `decorator` after its initializer.
-  ///
-  /// ```swift
-  /// registration.decorate { LoggingTracker(wrapping: $0) }
-  /// ```
-  ///
-  /// Decorators run in the order in which they were added, as part of the initializer. A value that is kept is forgotten
-  /// and made again.
-  ///
-  /// - Parameter decorator: Gets the value and gives the one to use.
-  /// - Precondition: The registration isn't one of an instance.
-  /// - Returns: The registration.
-  @discardableResult
-  public func decorate(_ decorator: @escaping @Sendable (Value) throws -> Value) -> Registration {
-    decorate { value, _ in try decorator(value) }
-  }
-
-  /// Changes the values that this registration gives, with the help of others.
-  ///
-  /// - Parameter decorator: Gets the value and the resolver that the initializer got, and gives the value to use.
-  /// - Precondition: The registration isn't one of an instance.
-  /// - Returns: The registration.
-  @discardableResult
-  public func decorate(_ decorator: @escaping @Sendable (Value, Resolver) throws -> Value) -> Registration {
-    record.addDecorator { memory, resolver in memory.put(try decorator(memory.take(Value.self), resolver)) }
-    return self
-  }
-
   /// Withdraws the registration and drops what it cached; properties that got their value keep it, and this
   /// ``Registration`` keeps an instance alive.
   ///

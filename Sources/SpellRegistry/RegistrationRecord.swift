@@ -61,12 +61,10 @@ package final class RegistrationRecord: Sendable {
   let keeping: Keeping
   enum Keeping { case nothing, graph, shared }
 
-  private struct Additions: Sendable {
-    var decorators: [@Sendable (ValueMemory, Resolver) throws -> Void] = []
-    var completions: [@Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void] = []
-  }
-  private let additions = Lock(Additions())
-  private let hasAdditions = Atomic(false)
+  typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
+  private let completions = Lock<[Completion]>([])
+  /// Relaxed: a thread that has synchronized with the one that added a completion sees it.
+  private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
   /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
   private let isKnownToMakeNoOptional = Atomic(false)
@@ -166,42 +164,21 @@ package final class RegistrationRecord: Sendable {
     variants?.removeAll()
   }
 
-  // MARK: What follows the initializer
-
-  /// Relaxed: a thread that has synchronized with the one that added something sees it.
-  var hasWorkAfterInitializer: Bool { hasAdditions.load(ordering: .relaxed) }
-
-  /// Changes a new value with the decorators.
-  func decorate(_ memory: ValueMemory, _ resolver: Resolver) throws {
-    for decorate in additions.withLock(\.decorators) { try decorate(memory, resolver) }
-  }
+  var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
   /// Leaves a new value for the completions, which run when the resolution ends.
   func complete(
     _ memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, isKept: Bool,
     _ resolution: Resolution
   ) {
-    for completion in additions.withLock(\.completions) {
+    for completion in completions.withLock(\.self) {
       resolution.atEnd(of: self, in: registry, isKept: isKept, completion(memory, point, registry))
     }
   }
 
-  func addCompletion(
-    _ completion: @escaping @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
-  ) {
-    additions.withLock { $0.completions.append(completion) }
-    hasAdditions.store(true, ordering: .relaxed)
-  }
-
-  /// Adds a decorator, and forgets what is kept so that it's made again.
-  func addDecorator(_ decorator: @escaping @Sendable (ValueMemory, Resolver) throws -> Void) {
-    if isInstance {
-      trap("An instance can't be decorated: it was made before. Decorate it, then register the result.", at: place)
-    }
-    additions.withLock { $0.decorators.append(decorator) }
-    hasAdditions.store(true, ordering: .relaxed)
-    kept?.reset()
-    variants?.removeAll()
+  func addCompletion(_ completion: @escaping Completion) {
+    completions.withLock { $0.append(completion) }
+    mayHaveCompletions.store(true, ordering: .relaxed)
   }
 }
 

@@ -71,7 +71,6 @@ import TestSupport
       { $0.register(Value.self, scope: .graph) { _ in value } },
       { $0.register(Value.self, scope: .cached(in: ScopeCache("shapes"))) { value } },
       { $0.register(instance: value) },
-      { $0.register(Value.self) { value }.decorate { $0 } },
     ]
     for make in makers {
       let registration = make(registry)

@@ -125,37 +125,6 @@ struct CompletionTests {
   }
 }
 
-@Suite("A decorator")
-struct DecorationTests {
-  let registry = InitializerRegistry()
-
-  @Test("changes each new value, after those added before it, with the help of others")
-  func changesValues() throws {
-    registry.register(Int.self) { 7 }
-    let registration = registry.register(String.self) { "value" }
-    registration.decorate { "<\($0)>" }
-    registration.decorate { value, resolver in try "\(value) \(resolver.resolve(Int.self))" }
-    #expect(try registry.resolve(String.self) == "<value> 7")
-  }
-
-  @Test("applies to a kept value, which is made again, once")
-  func keptValue() throws {
-    let registration = registry.register([Int].self, scope: .singleton) { [1] }
-    #expect(try registry.resolve([Int].self) == [1])
-    registration.decorate { $0 + [2] }
-    #expect(try registry.resolve([Int].self) == [1, 2])
-    #expect(try registry.resolve([Int].self) == [1, 2])
-  }
-
-  @Test("applies to an awaited value and to one made from arguments")
-  func otherForms() async throws {
-    registry.registerAsync(String.self, scope: .singleton) { _ in "awaited" }.decorate { $0.uppercased() }
-    #expect(try await registry.resolveAsync(String.self) == "AWAITED")
-    registry.register(Int.self, arguments: Int.self) { _, number in number }.decorate { $0 * 2 }
-    #expect(try registry.resolve(Int.self, arguments: 21) == 42)
-  }
-}
-
 extension PropertyName { fileprivate static let backup: PropertyName = "backup" }
 
 @Suite("A registry that is asked what it has")

@@ -39,14 +39,6 @@ private final class Page: @unchecked Sendable {
     #expect(InitializerRegistry.current === InitializerRegistry.shared)
   }
 
-  @Test("what a decorator makes asks the registry, as what the initializer makes does")
-  func decorators() throws {
-    let custom = InitializerRegistry()
-    custom.register(String.self) { "custom" }
-    custom.register { Page() }.decorate { _ in Page() }
-    #expect(try custom.resolve(Page.self).label == "custom")
-  }
-
   @Test("what a child overrides never ends up in a value that its parent keeps", arguments: Kept.allCases)
   func kept(_ kept: Kept) throws {
     parent.register(Page.self, scope: scope(kept)) { Page() }

@@ -82,15 +82,15 @@ struct ScopedArgumentsTests {
     #expect(error?.code == .cycle)
   }
 
-  @Test("values that are kept for arguments are decorated and completed as others, also by what is added later")
+  @Test("values that are kept for arguments are completed as others, also by what is added later")
   func additions() throws {
     let completed = Counter()
     let registration = registry.register(Room.self, arguments: Int.self, scope: .singleton) { _, number in
       Room("room \(number)")
     }
     #expect(try registry.resolve(Room.self, arguments: 1).name == "room 1")
-    registration.decorate { Room("large \($0.name)") }.onCompletion { _, _ in completed.increment() }
-    #expect(try registry.resolve(Room.self, arguments: 1).name == "large room 1")
+    registration.onCompletion { _, _ in completed.increment() }
+    #expect(try registry.resolve(Room.self, arguments: 2).name == "room 2")
     #expect(try registry.resolve(Room.self, arguments: 1) === registry.resolve(Room.self, arguments: 1))
     #expect(completed.value == 1)
   }

@@ -61,24 +61,6 @@ import Testing
     #expect(resolved.label == "resolved")
   }
 
-  protocol Tracker: Sendable {}
-  struct FileTracker: Tracker {}
-  struct LoggingTracker: Tracker {
-    let wrapped: any Tracker
-    init(wrapping tracker: any Tracker) { wrapped = tracker }
-  }
-
-  @Test("a decorator changes the values of a registration")
-  func decorator() throws {
-    registry.register((any Tracker).self, scope: .singleton) {
-      FileTracker()
-    }
-    .decorate { LoggingTracker(wrapping: $0) }
-
-    let tracker = try registry.resolve((any Tracker).self)
-    #expect(tracker is LoggingTracker)
-  }
-
   final class Lines: Sendable {
     private let content = Mutex<[String]>([])
     var all: [String] { content.withLock(\.self) }
