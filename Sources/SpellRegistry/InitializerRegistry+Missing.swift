@@ -7,11 +7,13 @@ extension InitializerRegistry {
   ///
   /// - Parameter advice: What to write; nil for the usual registration.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
-    missing(request.service, asked: request.step(), named: request.name, advice: advice)
+    missing(
+      request.service, asked: request.step(), named: request.name, in: request.containerType, advice: advice)
   }
 
   package func missing(
-    _ service: Service, asked step: InjectionStep, named name: String? = nil, advice: String? = nil
+    _ service: Service, asked step: InjectionStep, named name: String? = nil,
+    in containerType: (any AnyObject.Type)? = nil, advice: String? = nil
   ) -> InjectionError {
     let error = InjectionError(.notRegistered, through: [step])
     if let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, service) {
@@ -19,7 +21,7 @@ extension InitializerRegistry {
     }
     let type = TypeName.source(of: service.type)
     let advice = advice ?? "Register it before it is asked for: registry.register(\(type)) { … }"
-    return (nearMatches(service.type, named: name) + [advice]).reduce(error) { $0.noting($1) }
+    return (nearMatches(service.type, named: name, in: containerType) + [advice]).reduce(error) { $0.noting($1) }
   }
 
   /// The advice if this registry, which is current, serves a type that another registry was asked for.
@@ -34,14 +36,31 @@ extension InitializerRegistry {
       """
   }
 
-  private func nearMatches(_ type: any Any.Type, named name: String?) -> [String] {
+  private func nearMatches(
+    _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?
+  ) -> [String] {
     let wanted = TypeName.of(type)
+    func isSuperclass<Wanted>(_: Wanted.Type, of other: any Any.Type) -> Bool { other is Wanted.Type }
     func note(_ registration: RegistrationRecord) -> String? {
       let isUnlimited = registration.isUnlimited && registration.service.key == nil && registration.service.type != type
       if isUnlimited && !registration.servesSupertypes && registration.serves(Service(type)) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
+      if isUnlimited, type is any AnyObject.Type, isSuperclass(type, of: registration.service.type) {
+        return """
+          A subclass, \(registration.service.name), is registered at \(registration.place): register it for \(wanted), with \
+          registry.register(\(TypeName.source(of: type))) { … }.
+          """
+      }
       let isSameType = registration.service == Service(type)
+      if isSameType, let container = registration.container, let containerType, !container.includes(containerType),
+        container.isSuperclass(of: containerType)
+      {
+        return """
+          Registered for \(TypeName.of(container.type)) and not for its subclasses, at \(registration.place): add \
+          `subclasses: true` to it.
+          """
+      }
       if registration.service.type != type && TypeName.of(registration.service.type) == wanted {
         return """
           Another type of that name, \(registration.service.qualifiedName), is registered at \(registration.place); asked for \

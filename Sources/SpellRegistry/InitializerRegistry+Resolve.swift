@@ -42,6 +42,12 @@ extension InitializerRegistry {
     }
   }
 
+  /// Unavailable: the type has to be known.
+  @available(
+    *, unavailable, message: "Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'."
+  )
+  public func resolve() throws(InjectionError) { fatalError() }
+
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {

@@ -167,6 +167,29 @@ public final class InitializerRegistry: Sendable {
   }
 }
 
+extension InitializerRegistry: CustomStringConvertible {
+  /// A line for each registration, here and then in each parent: its scope, whether a value is kept, and where it is.
+  ///
+  /// ```swift
+  /// print(registry)
+  /// // Registry for context .test, with 1 registration:
+  /// //   Clock: singleton, kept, at App/Services.swift:12
+  /// ```
+  public var description: String {
+    lineage.map { registry in
+      let lines = registry.registrations.map { record in
+        let isKept = !record.isInstance && record.kept?.isReady ?? false
+        let scope = record.isInstance ? "instance" : record.scopeName + (isKept ? ", kept" : "")
+        return "\n  \(record.summary): \(scope), at \(record.place)"
+      }
+      let context = registry.context == .live ? "" : " for context .\(registry.context)"
+      let name = (registry === self ? "Registry" : "Parent") + context
+      return "\(name), with \(lines.count) registration\(lines.count == 1 ? "" : "s")\(lines.isEmpty ? "" : ":")"
+        + lines.joined()
+    }.joined(separator: "\n")
+  }
+}
+
 /// The purpose of a program's values, which chooses among the initializers that a declared key has.
 ///
 /// A registry has a context of its own: ``InitializerRegistry/context``.

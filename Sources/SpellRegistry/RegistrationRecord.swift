@@ -186,24 +186,26 @@ package final class RegistrationRecord: Sendable {
 package struct ClassConstraint: Hashable, Sendable {
   private let erased: ErasedType
   package let subclasses: Bool
-  private let isSuperclass: @Sendable (any AnyObject.Type) -> Bool
+  private let isSuperclassOf: @Sendable (any AnyObject.Type) -> Bool
 
   init<Container: AnyObject>(_ type: Container.Type, subclasses: Bool) {
     erased = ErasedType(type)
     self.subclasses = subclasses
-    isSuperclass = { $0 is Container.Type }
+    isSuperclassOf = { $0 is Container.Type }
   }
 
   package var type: any Any.Type { erased.type }
 
   /// Whether a container of this class is meant.
   package func includes(_ container: any AnyObject.Type) -> Bool {
-    subclasses ? isSuperclass(container) : ObjectIdentifier(container) == erased.id
+    subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
   }
+
+  func isSuperclass(of other: any AnyObject.Type) -> Bool { isSuperclassOf(other) }
 
   /// Whether the other is for a superclass of this one's class.
   func isNarrower(than other: ClassConstraint) -> Bool {
-    (type as? any AnyObject.Type).map(other.isSuperclass) ?? false
+    (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
   }
 
   package static func == (left: Self, right: Self) -> Bool {

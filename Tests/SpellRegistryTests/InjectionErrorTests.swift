@@ -62,6 +62,52 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(error?.description.contains("Registered, but not for this: FileTracker, at \(place(line)).") == true)
   }
 
+  private class Animal { init() {} }
+  private final class Dog: Animal {}
+  private class Page {
+    let ticket = PropertyStorage<Clock>(at: SourcePlace(fileID: #fileID, line: #line))
+  }
+  private final class SpecialPage: Page {}
+
+  @Test("a class whose subclass is registered: where, and the line to write")
+  func subclass() {
+    let line: UInt = #line + 1
+    registry.register { Dog() }
+    let description = registry.error(resolving: Animal.self)?.description
+    #expect(
+      description?.contains(
+        "A subclass, Dog, is registered at \(place(line)): register it for Animal, with registry.register(Animal.self)")
+        == true)
+  }
+
+  @Test("a subclass's property, for whose superclass it is registered: where, and what to add")
+  func superclassContainer() {
+    let line: UInt = #line + 1
+    registry.register(in: Page.self) { _ in Clock() }
+    let page = registry.run { SpecialPage() }
+    let error = #expect(throws: InjectionError.self) { try page.ticket.resolve(in: page) }
+    #expect(
+      error?.description.contains(
+        "Registered for Page and not for its subclasses, at \(place(line)): add `subclasses: true` to it.") == true)
+  }
+
+  @Test("a registry as text: a line for each registration, here and in the parents")
+  func registryDescription() throws {
+    let line: UInt = #line + 1
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    _ = try registry.resolve(Clock.self)
+    let child = InitializerRegistry(parent: registry, context: .test)
+    child.register(instance: 7, named: "seven")
+    #expect(
+      child.description == """
+        Registry for context .test, with 1 registration:
+          Int named "seven": instance, at \(place(line + 3))
+        Parent, with 1 registration:
+          Clock: singleton, kept, at \(place(line))
+        """)
+    #expect(InitializerRegistry().description == "Registry, with 0 registrations")
+  }
+
   @Test("a name that isn't registered: which was asked for, and the nearest of many that are")
   func nearestName() {
     for index in 0..<20 { registry.register(Clock.self, named: .equal(to: "clock\(index)xyz")) { Clock() } }
