@@ -21,7 +21,12 @@ extension InitializerRegistry {
     }
     let type = TypeName.source(of: service.type)
     let advice = advice ?? "Register it before it is asked for: registry.register(\(type)) { … }"
-    return (nearMatches(service.type, named: name, in: containerType) + [advice]).reduce(error) { $0.noting($1) }
+    var notes = nearMatches(service.type, named: name, in: containerType) + [advice]
+    if self === InitializerRegistry.shared && context == .test {
+      notes.append(
+        "This is the shared registry. A detached task and a queue don't have that of a test: start a Task there.")
+    }
+    return notes.reduce(error) { $0.noting($1) }
   }
 
   /// The advice if this registry, which is current, serves a type that another registry was asked for.

@@ -1,4 +1,5 @@
 internal import Support
+internal import Synchronization
 
 // The one way from a request to a value. What a request is for is a point; the value goes to memory whose type only the code
 // at the two ends knows: the functions that are generic here, and the closure that makes the value.
@@ -132,7 +133,9 @@ extension InitializerRegistry {
     on thread: CurrentThread
   ) throws(InjectionError) -> Supply {
     let isHeard = hooks.areUsed || RequestRecorder.isUsed
-    switch find(request, Search(copying: isHeard ? nil : memory)) {
+    let found = find(request, Search(copying: isHeard ? nil : memory))
+    if isWatched.load(ordering: .relaxed), !found.isNothing { reportRequest(request) }
+    switch consume found {
     case .copied: return .value
     case .match(let record, let owner):
       return try supply(

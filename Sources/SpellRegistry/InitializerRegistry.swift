@@ -26,7 +26,11 @@ internal import Synchronization
 /// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, which is current if no other is.
-  public static let shared = InitializerRegistry(context: .ofProcess)
+  public static let shared: InitializerRegistry = {
+    let registry = InitializerRegistry(context: .ofProcess)
+    if registry.context == .test { registry.watch(warnOfSharedUse) }
+    return registry
+  }()
 
   /// The current registry: that of the initializer that runs on this thread, else the one that ``run(_:)`` set for the task,
   /// else ``shared``.
@@ -58,6 +62,8 @@ public final class InitializerRegistry: Sendable {
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
   /// The receiver of problems that a test should hear of.
   package let reporter = Lock(RegistryReporter())
+  /// Whether the reporter wants to hear of requests.
+  let isWatched = Atomic(false)
   private let madeReference = Lock<RegistryReference?>(nil)
 
   /// Creates an empty registry.
@@ -324,6 +330,7 @@ package struct RegistryReporter: Sendable {
   package var onLiveInitializer: (@Sendable (String) -> Void)?
   /// Called before a property that can't be injected stops the program.
   package var onFailure: (@Sendable (String) -> Void)?
+  fileprivate var onRequest: (@Sendable (InjectionStep) -> Void)?
 }
 
 extension InitializerRegistry {
@@ -331,4 +338,27 @@ extension InitializerRegistry {
   func reportFailure(_ message: String) {
     lineage.lazy.compactMap({ $0.reporter.withLock(\.onFailure) }).first?(message)
   }
+
+  /// Calls `receive` for each request of a type, in place of a former receiver.
+  package func watch(_ receive: @escaping @Sendable (InjectionStep) -> Void) {
+    reporter.withLock { $0.onRequest = receive }
+    isWatched.store(true, ordering: .relaxed)
+  }
+
+  @inline(never) func reportRequest(_ request: borrowing Request) {
+    if !request.hasKey { reporter.withLock(\.onRequest)?(request.step()) }
+  }
+
+  /// Tells a person who runs tests, once, that they share what is registered.
+  package static let warnOfSharedUse: @Sendable (InjectionStep) -> Void = { step in
+    guard isSharedUseKnown.exchange(true, ordering: .relaxed) == false else { return }
+    writeToStandardError(
+      """
+      Spellbook: a test asked the shared registry for \(step.typeName)\(step.property.map { " (\($0))" } ?? ""). Tests that \
+      use it share its registrations and preferences: give each test its own registry with @Suite(.registry), from \
+      SpellTesting, or with InitializerRegistry(context: .test).run { … }. This is said once.
+
+      """)
+  }
+  private static let isSharedUseKnown = Atomic(false)
 }

@@ -17,6 +17,10 @@ struct RegistrationTable: ~Copyable, Sendable {
       others + (name.flatMap { named[$0] } ?? [])
     }
 
+    func isInOthers(_ key: RegistrationRecord.Key) -> Bool {
+      if key.container == nil, key.arguments == nil, case .equal = key.name { false } else { true }
+    }
+
     /// Puts a registration, or nothing, in place of the one with the key, and returns that.
     mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
       func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
@@ -24,9 +28,7 @@ struct RegistrationTable: ~Copyable, Sendable {
         if let record { list.append(record) }
         return former
       }
-      guard key.container == nil, key.arguments == nil, case .equal(let name)? = key.name else {
-        return exchange(in: &others)
-      }
+      guard !isInOthers(key), case .equal(let name)? = key.name else { return exchange(in: &others) }
       defer { if named[name]?.isEmpty ?? false { named[name] = nil } }
       return exchange(in: &named[name, default: []])
     }
@@ -36,6 +38,9 @@ struct RegistrationTable: ~Copyable, Sendable {
   private var limited: [ObjectIdentifier: Limited] = [:]
   /// Instances that serve their supertypes.
   private var universal = Limited()
+  /// The number of those that are for a class of containers, or for names that contain something: only they may win over what
+  /// is registered for exactly a type.
+  private var limitedUniversals = 0
   /// Those that declared keys have by themselves.
   var defaults: [ObjectIdentifier: RegistrationRecord] = [:]
 
@@ -77,7 +82,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
   ) -> Look {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
-      universal.others.isEmpty, !mayHaveName || universal.named.isEmpty
+      limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
     guard let record = plain[Address(id: service)] else { return universal.isEmpty ? .nothing : .several }
     if let memory, optionals || !record.makesOptional, record.copyUnheard(to: memory) { return .copied }
@@ -117,7 +122,13 @@ struct RegistrationTable: ~Copyable, Sendable {
     _ key: RegistrationRecord.Key, for record: RegistrationRecord?
   ) -> RegistrationRecord? {
     let service = key.service.id
-    if key.servesSupertypes { return universal.exchange(key, for: record) }
+    if key.servesSupertypes {
+      let former = universal.exchange(key, for: record)
+      if universal.isInOthers(key), !key.isUnlimited {
+        limitedUniversals += (record == nil ? 0 : 1) - (former == nil ? 0 : 1)
+      }
+      return former
+    }
     if key.isUnlimited {
       defer { plain[Address(id: service)] = record }
       return plain[Address(id: service)]

@@ -13,16 +13,8 @@ public import Testing
 /// Run a store that outlives its process through ``lastingChecks`` too, with a way to open it again:
 ///
 /// ```swift
-/// let everyCheck =
-///   PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks
-///
-/// @Test(arguments: everyCheck)
-/// func keepsTheContract(check: PreferenceStoreSuite.Check) async {
-///   let file = newFile()
-///   await check.run(reopening: { try FileStore(file) }) {
-///     try FileStore(file)
-///   }
-/// }
+/// let file = newFile()
+/// await check.run(reopening: { try FileStore(file) }) { try FileStore(file) }
 /// ```
 public enum PreferenceStoreSuite {
   /// The checks for every store.

@@ -22,12 +22,7 @@ public import Testing
 /// for the same type, class and name. So an override also reaches singletons.
 ///
 /// The body of an exit test runs in another process, without traits. Make a registry for tests current there:
-///
-/// ```swift
-/// await #expect(processExitsWith: .failure) {
-///   try await InitializerRegistry(context: .test).run { try await deleteEverything() }
-/// }
-/// ```
+/// `InitializerRegistry(context: .test).run { … }`.
 ///
 /// On a suite, it applies to every test, including those of inner suites. On a parameterized test, it applies to every
 /// case. The registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is
@@ -64,6 +59,8 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     }
     let registry = Self.makeRegistry(for: test, within: current)
     try configure(registry)
+    RegistryEscapes.begin()
+    defer { RegistryEscapes.end(of: test, registry) }
     try await Self.$registry.withValue(registry) { try await registry.run(function) }
   }
 
@@ -89,6 +86,50 @@ extension InitializerRegistry {
   }
 }
 
+/// Uses of a registry by what isn't in its test.
+package enum RegistryEscapes {
+  private static let receiver = Lock<(@Sendable (String) -> Void)?>(nil)
+
+  /// Takes what is found, in place of an issue, for a test of that; nil for an issue again.
+  package static func receive(_ receiver: (@Sendable (String) -> Void)?) { Self.receiver.withLock { $0 = receiver } }
+
+  private static func record(_ text: String) {
+    if let receive = receiver.withLock(\.self) { receive(text) } else { Issue.record(Comment(rawValue: text)) }
+  }
+
+  private static let runningTests = Lock(0)
+  private static let reported = Lock<Set<String>>([])
+
+  private static let watchShared: Void = InitializerRegistry.shared.watch { step in
+    if Test.current != nil { return InitializerRegistry.warnOfSharedUse(step) }
+    let what = step.typeName + (step.property.map { " for \($0)" } ?? "")
+    guard runningTests.withLock({ $0 > 0 }), reported.withLock({ $0.insert(what).inserted }) else { return }
+    record(
+      """
+      \(what) came from the shared registry, outside of any test, while a test with its own registry ran. A detached task and \
+      a queue don't have the test's registry: start a Task there, or write registry.run { … }.
+      """)
+  }
+
+  static func begin() {
+    watchShared
+    runningTests.withLock { $0 += 1 }
+  }
+
+  /// Watches for other tests that use an object of a test that has ended.
+  static func end(of test: Test, _ registry: InitializerRegistry) {
+    runningTests.withLock { $0 -= 1 }
+    registry.watch { step in
+      guard let other = Test.current, other.id != test.id else { return }
+      record(
+        """
+        \(step.property ?? step.typeName) asks the registry of the test \(test.name), which has ended: its object was made there \
+        and is still used, as a static is. Make the object in each test, or give it no static.
+        """)
+    }
+  }
+}
+
 /// How a test's registry treats declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
   /// The test fails, with an issue that names the key and the property that asked, and goes on with the live
@@ -103,10 +144,6 @@ extension Trait where Self == RegistryTrait {
   public static var registry: RegistryTrait { RegistryTrait { _ in } }
 
   /// A new current registry for each test, with registrations that all tests need.
-  ///
-  /// ```swift
-  /// @Suite(.registry { $0.register((any Console).self) { FakeConsole() } })
-  /// ```
   ///
   /// - Parameter configure: Runs once for each test, and for each case of a parameterized test, so tests don't share
   ///   what it creates. If it throws, the test fails without running.
@@ -139,12 +176,8 @@ extension Trait where Self == RegistryTrait {
   /// A new current registry for each test, with a clock for its expiring values.
   ///
   /// ```swift
-  /// @Suite(.registry(clock: TestClock()) { registerServices(in: $0) })
-  /// struct SessionTests {
-  ///   @Test func endsAfterAnHour() throws {
-  ///     let clock = try InitializerRegistry.current.resolve(TestClock.self)
-  ///     clock.advance(by: .seconds(3600))
-  ///   }
+  /// @Test(.registry(clock: TestClock())) func endsAfterAnHour() throws {
+  ///   try InitializerRegistry.current.resolve(TestClock.self).advance(by: .seconds(3600))
   /// }
   /// ```
   ///
