@@ -8,8 +8,8 @@ extension InitializerRegistry {
   /// ``PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
   /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
   ///
-  /// Finds the properties by reflection, a microsecond each, which reads every stored property, so the object must be the
-  /// caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// Finds the properties by reflection, a microsecond each, which reads every stored property, so the object must be
+  /// the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` if
   ///   reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.

@@ -20,8 +20,9 @@ public import SpellRegistry
 /// atomic loads, about as long as the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them asks the registry, with no
-/// lock held, and the others wait for it. With `.everyRead`, each thread asks for itself. Assigning and resetting need the
-/// isolation of the enclosing object, like a write to any stored property. An assigned value wins over what is registered.
+/// lock held, and the others wait for it. With `.everyRead`, each thread asks for itself. Assigning and resetting need
+/// the isolation of the enclosing object, like a write to any stored property. An assigned value wins over what is
+/// registered.
 ///
 /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws or needs the property
 /// itself. The message has the property's name, the path, similar registrations and the line to write. `try
@@ -246,8 +247,8 @@ extension Injected {
   /// Creates a property that calls a closure after each injection.
   ///
   /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The parameters
-  /// are the same in all forms.
+  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The
+  /// parameters are the same in all forms.
   ///
   /// - Parameters:
   ///   - key: A declared key to resolve instead of the type.

@@ -69,8 +69,8 @@ public final class ServiceBox: Sendable {
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
   /// A property that has another value gets the service instead, and its hooks are called. A property that already has
-  /// the service stays as it is. The properties are found by reflection, which reads every stored property, so the object
-  /// must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// the service stays as it is. The properties are found by reflection, which reads every stored property, so the
+  /// object must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult

@@ -20,9 +20,9 @@ public import SpellRegistry
 /// atomic load, about as long as the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them creates the value, with no
-/// lock held, and the others wait for it. Assigning and resetting need the isolation of the enclosing object, like a write
-/// to any stored property. The expression runs where the property is first read, so a `Lazy` isn't `Sendable`. For a
-/// `Sendable` constant, use ``LazyConstant``.
+/// lock held, and the others wait for it. Assigning and resetting need the isolation of the enclosing object, like a
+/// write to any stored property. The expression runs where the property is first read, so a `Lazy` isn't `Sendable`. For
+/// a `Sendable` constant, use ``LazyConstant``.
 ///
 /// *Traps*: A read stops the program if there is no initializer, or if the initializer throws or needs the property
 /// itself. The message has the property's name, the path and what to do. `try $property.resolve()` throws instead.

@@ -52,8 +52,8 @@ public import SpellRegistry
   /// Creates a property that calls a closure after its value is loaded.
   ///
   /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The parameters
-  /// are the same in all forms.
+  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The
+  /// parameters are the same in all forms.
   ///
   /// - Parameters:
   ///   - resource: The resource's name. The default is the name of the type.
