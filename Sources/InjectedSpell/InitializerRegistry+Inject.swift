@@ -5,7 +5,7 @@ extension InitializerRegistry {
   ///
   /// Every value is made first, from this registry and in one resolution, so that the properties share values of scope
   /// `.graph`. They are stored only when all are there; then the hooks are called, and
-  /// ``PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
+  /// ``/SpellRegistry/PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
   /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
   ///
   /// Finds the properties by reflection, a microsecond each, which reads every stored property, so the object must be
