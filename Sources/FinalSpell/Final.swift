@@ -39,8 +39,7 @@ public import SpellRegistry
   @inlinable public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    storage = PropertyStorage(at: place).replaced(with: value)
+    storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column)).replaced(with: value)
   }
 
   /// The value of a property of a class or an actor.
@@ -80,9 +79,7 @@ public import SpellRegistry
   /// The value of a constant; the same as ``wrappedValue``, for reading.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Reads before the first assignment.
-  ///
-  /// Never inlined, so that other reads don't pay for it.
+  /// Reads before the first assignment; never inlined, so that other reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
       if error.code != .notRegistered { error.stop(at: storage.place) }
@@ -104,9 +101,13 @@ public import SpellRegistry
   fileprivate func assign(_ value: Value, in container: AnyObject?) throws(FinalError) {
     let isAssigned: Bool
     do throws(InjectionError) { isAssigned = try storage.assignIfVacant(value) } catch {
-      throw FinalError(.beingMade, property: name(in: container), of: Value.self)
+      throw failure(.beingMade, in: container)
     }
-    if !isAssigned { throw FinalError(.alreadyAssigned, property: name(in: container), of: Value.self) }
+    if !isAssigned { throw failure(.alreadyAssigned, in: container) }
+  }
+
+  private func failure(_ code: FinalError.Code, in container: AnyObject?) -> FinalError {
+    FinalError(code: code, property: name(in: container), typeName: TypeName.of(Value.self))
   }
 
   /// Assigns a struct's property independently of the struct's copies.
@@ -122,21 +123,15 @@ public import SpellRegistry
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the value. The one thread that begins the gate assigns it,
-// and others read it only after they load the gate as ready, acquiring.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the value, which the one thread that begins the gate writes,
+// and others read after they load the gate as ready.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
-extension Final: CustomStringConvertible {
-  /// The value, if there is one, and where the property is declared.
-  public var description: String { storage.description(of: "Final") }
-}
-
-extension Final: NamedProperty {
+extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
   /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
-}
-
-extension Final: NeedingProperty {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Final") }
   /// A registration, if the property is read before it is assigned.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
@@ -194,13 +189,7 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// `Container.property`, or where the property is declared.
   public let property: String
-  private let typeName: String
-
-  init(_ code: Code, property: String, of type: any Any.Type) {
-    self.code = code
-    self.property = property
-    typeName = TypeName.of(type)
-  }
+  fileprivate let typeName: String
 
   /// The fault, its property, and the remedy.
   public var description: String {
@@ -208,7 +197,10 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
     case .beingMade:
       "\(property), of type \(typeName), is assigned by its own initializer. Return the value from it instead."
     default:
-      "\(property), of type \(typeName), is assigned already, and @Final allows one assignment. Look at $property.isAssigned first, or declare it without @Final."
+      """
+      \(property), of type \(typeName), is assigned already, and @Final allows one assignment. Look at \
+      $property.isAssigned first, or declare it without @Final.
+      """
     }
   }
 }

@@ -5,22 +5,23 @@ extension InitializerRegistry {
   ///
   /// Every value is made first, from this registry and in one resolution, so that the properties share values of scope
   /// `.graph`. They are stored only when all are there; then the hooks are called, and
-  /// ``PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
+  /// ``/SpellRegistry/PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
   /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
   ///
-  /// Finds the properties by reflection, a microsecond each, which reads every stored property of the object: the object
-  /// must be the caller's own. An actor fills itself, and for a `Sendable` object, such as one of the main actor, name the
-  /// properties.
+  /// Finds the properties by reflection, a microsecond each, which reads every stored property, so the object must be
+  /// the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` if
   ///   reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
-    try injectUnchecked(into: object)
+    let properties = InjectableProperties.of(object)
+    guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
+    try inject(properties.map(\.wrapper), into: object)
   }
 
   /// Fills an actor, on the actor, as `inject(into:)` does.
   public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
-    try injectUnchecked(into: object)
+    try inject(into: object as AnyObject)
   }
 
   /// Fills these properties of an object, as `inject(into:)` does.
@@ -49,12 +50,6 @@ extension InitializerRegistry {
         "Name its properties, so that the compiler checks where they are used: inject(into: object, \\.$property).")
   }
 
-  private func injectUnchecked(into object: AnyObject) throws(InjectionError) {
-    let properties = InjectableProperties.of(object)
-    guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
-    try inject(properties.map(\.wrapper), into: object)
-  }
-
   private func inject(_ properties: [any InjectableProperty], into object: AnyObject) throws(InjectionError) {
     // One resolution for all, so that they share values of scope `.graph`.
     try resolvingTogether { () throws(InjectionError) in
@@ -72,12 +67,11 @@ extension InitializerRegistry {
 
 extension InjectionError {
   static func noInjectableProperties(in object: AnyObject) -> InjectionError {
-    let name = TypeName.of(type(of: object))
-    return InjectionError(
+    InjectionError(
       .noInjectableProperties, through: [InjectionStep(Service(type(of: object)))],
       advice: """
-        Reflection shows no @Injected property in \(name): it has none, has a custom mirror, or was built with \
-        -disable-reflection-metadata. Read its properties one by one instead.
+        Reflection shows no @Injected property in \(TypeName.of(type(of: object))): it has none, has a custom mirror, or \
+        was built with -disable-reflection-metadata. Read its properties one by one instead.
         """)
   }
 }

@@ -4,18 +4,12 @@ public import SpellRegistry
 ///
 /// ```swift
 /// final class Page {
-///   // The registration for (any Tracker).self:
-///   @Injected var tracker: any Tracker
-///   // The one for the name "backup", otherwise as above:
-///   @Injected("backup") var second: any Tracker
-///   // The declared key `time`, with its type:
-///   @Injected(.time) var time
-///   // Nil if nothing is registered, and asks again at the next read:
-///   @Injected var clock: Clock?
-///   // Asks at each read:
-///   @Injected(.everyRead) var ticket: Ticket
-///   // Held by others, and nil when it is released:
-///   @Injected(.weak) var session: Session?
+///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
+///   @Injected("backup") var second: any Tracker    // the one for the name "backup", otherwise as above
+///   @Injected(.time) var time                      // the declared key `time`, with its type
+///   @Injected var clock: Clock?                    // nil if nothing is registered, and asks again at the next read
+///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
+///   @Injected(.weak) var session: Session?         // held by others, and nil when it is released
 /// }
 /// ```
 ///
@@ -26,9 +20,9 @@ public import SpellRegistry
 /// atomic loads, about as long as the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them asks the registry, with no
-/// lock held, and the others wait for it. With `.everyRead`, each thread asks for itself. Assigning and resetting are
-/// writes: like a write to any stored property, they need the isolation of the enclosing object. An assigned value wins
-/// over what is registered.
+/// lock held, and the others wait for it. With `.everyRead`, each thread asks for itself. Assigning and resetting need
+/// the isolation of the enclosing object, like a write to any stored property. An assigned value wins over what is
+/// registered.
 ///
 /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws or needs the property
 /// itself. The message has the property's name, the path, similar registrations and the line to write. `try
@@ -57,9 +51,12 @@ public import SpellRegistry
     self.hook = hook
   }
 
-  /// Creates a property that resolves its type with its own name.
-  @inlinable public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
+  // Not in the extension below, where a declaration without parentheses doesn't find it.
+  /// Creates a property that resolves its type with its own name, as often as `policy` specifies.
+  @inlinable public init(
+    _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), policy == .once ? .once : .everyRead)
   }
 
   /// The value of a property of a class or an actor.
@@ -75,9 +72,7 @@ public import SpellRegistry
     }
     set {
       // Released after the change: a deinitializer may read the property.
-      let old = container[keyPath: path]
-      container[keyPath: path].assign(newValue)
-      withExtendedLifetime(old) {}
+      withExtendedLifetime(container[keyPath: path]) { container[keyPath: path].assign(newValue) }
     }
   }
 
@@ -91,35 +86,24 @@ public import SpellRegistry
   }
 
   /// The projection `$property`, in a class or an actor.
-  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
     get { Projection(injected: container[keyPath: path], container: container) }
-    set {
-      let old = container[keyPath: path]
-      container[keyPath: path] = newValue.injected
-      withExtendedLifetime(old) {}
-    }
+    set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.injected } }
   }
 
   /// The projection `$property`, in a struct.
-  @inlinable public var projectedValue: Projection {
+  public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
-    set {
-      let old = self
-      self = newValue.injected
-      withExtendedLifetime(old) {}
-    }
+    set { withExtendedLifetime(self) { self = newValue.injected } }
   }
 
   /// The value of a constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Reads when there is no current value.
-  ///
-  /// Never inlined, so that other reads don't pay for it.
+  /// Reads when there is no current value; never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
   }
@@ -131,20 +115,12 @@ public import SpellRegistry
     return try resolveEachTime(in: container)
   }
 
+  /// Resolves with a policy that keeps no value.
   @usableFromInline func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
-    switch policy {
-    case .once, .everyRead:
+    guard case .weak(let weakStorage) = policy else {
       if let assigned = storage.value { return assigned }
       return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested, hook: hook)
-    case .weak(let weakStorage):
-      return try resolveWeakly(weakStorage, in: container)
     }
-  }
-
-  /// The value that is held weakly, asked for once; nil asks again.
-  private func resolveWeakly(
-    _ weakStorage: PropertyStorage<WeakValue>, in container: AnyObject?
-  ) throws(InjectionError) -> Value {
     var made: (value: Value, announce: () -> Void)?
     var isMaker = false
     let weakValue = try weakStorage.makeValue(
@@ -152,11 +128,12 @@ public import SpellRegistry
       fallback: { memory, _ throws(InjectionError) in
         isMaker = true
         made = try storage.prepared(in: container, from: nil, hook: hook)
-        memory.put(made.map { WeakValue(holding: $0.value) } ?? WeakValue())
+        memory.put(WeakValue(holding: made?.value))
         return true
       })
     // The hooks come after the value is stored, as with all properties.
     made?.announce()
+    // Nil isn't kept: the next read asks again.
     if isMaker && made == nil { weakStorage.forget() }
     return made?.value ?? weakValue.value()
   }
@@ -171,21 +148,15 @@ public import SpellRegistry
 }
 
 // `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready, acquiring. A newer value is read under the storage's lock. Hooks
-// are `@Sendable`, or run after a check that the thread is the main actor's.
+// writes, and others read after they load the gate as ready. The storage's lock guards newer ones. Hooks are `@Sendable`, or
+// run after a check that the thread is the main actor's.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
-extension Injected: CustomStringConvertible {
-  /// The value, if there is one, and where the property is declared.
-  public var description: String { storage.description(of: "Injected") }
-}
-
-extension Injected: NamedProperty {
+extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
   /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
-}
-
-extension Injected: NeedingProperty {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Injected") }
   /// A registration of the value's type; an Optional does without.
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
@@ -199,16 +170,11 @@ extension Injected {
     return storage.hasValue
   }
 
-  /// Returns the value as a read does, but throws an error if a read would stop the program.
-  ///
-  /// - Throws: `.notRegistered` (also if the property's registry is gone), `.cycle`, `.initializerFailed`,
-  ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
+  /// Returns the value of a constant, or throws an error, as ``Projection/resolve()`` does.
   @discardableResult
   public func resolve() throws(InjectionError) -> Value { try resolve(in: nil) }
 
-  /// Drops the value of a constant.
-  ///
-  /// The next read asks the registry.
+  /// Drops the value of a constant, so that the next read asks the registry.
   ///
   /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.
@@ -221,15 +187,10 @@ extension Injected {
   public var registry: InitializerRegistry { storage.registry }
 
   /// The projection `$property`.
-  @frozen public struct Projection {
-    @usableFromInline var injected: Injected
+  public struct Projection {
+    fileprivate(set) var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.
-    @usableFromInline let container: AnyObject?
-
-    @inlinable init(injected: Injected, container: AnyObject?) {
-      self.injected = injected
-      self.container = container
-    }
+    fileprivate let container: AnyObject?
 
     /// Whether the property has a value: it was injected or assigned, and is still alive if it is held weakly.
     public var isResolved: Bool { injected.isResolved }
@@ -241,12 +202,10 @@ extension Injected {
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }
 
-    /// Drops the value, even an assigned one.
-    ///
-    /// The next read asks the registry.
+    /// Drops the value, even an assigned one, so that the next read asks the registry.
     ///
     /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
-    @inlinable public mutating func reset() {
+    public mutating func reset() {
       if case .weak(let weakStorage) = injected.policy { injected.policy = .weak(weakStorage.replacedWithNothing()) }
       injected.storage = injected.storage.replacedWithNothing()
     }
@@ -260,40 +219,19 @@ extension Injected {
 
 // MARK: Initializers
 
-// `fileID`, `line` and `column` are the location of the declaration, for messages.
 extension Injected {
   /// Creates a property that resolves with `name` instead of its own name.
   @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, alias: name)
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), alias: name)
   }
 
-  /// Creates a property that resolves a declared key, and has the key's type.
-  ///
-  /// ```swift
-  /// @Injected(.time) var time
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - policy: How often the property asks.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  /// Creates a property that resolves a declared key, as in `@Injected(.time) var time`, and has the key's type.
   @inlinable public init(
     _ key: InjectionKey<Value>, _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(at: place, key: key, policy == .once ? .once : .everyRead)
-  }
-
-  /// Creates a property that resolves as often as `policy` specifies.
-  @inlinable public init(
-    _ policy: InjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, policy == .once ? .once : .everyRead)
   }
 
   /// Creates a property that holds its value weakly.
@@ -309,7 +247,8 @@ extension Injected {
   /// Creates a property that calls a closure after each injection.
   ///
   /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead.
+  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The
+  /// parameters are the same in all forms.
   ///
   /// - Parameters:
   ///   - key: A declared key to resolve instead of the type.
@@ -326,34 +265,18 @@ extension Injected {
     self.init(at: place, key: key, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that calls a method of the enclosing object after each injection.
-  ///
-  /// - Parameters:
-  ///   - key: A declared key to resolve instead of the type.
-  ///   - onInjection: A method such as `Page.didGet`, called once for each injection, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  /// Creates a property that calls a method of the enclosing object, such as `Page.didGet`, after each injection.
   @inlinable public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
-    fileID: StaticString = #fileID,
-    line: UInt = #line, column: UInt = #column
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     self.init(key, onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
   /// Creates a property of a main-actor class that calls a method of the enclosing object after each injection.
-  ///
-  /// - Parameters:
-  ///   - key: A declared key to resolve instead of the type.
-  ///   - onInjection: A method such as `Screen.didGet`, called once for each injection, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
   @inlinable public init<Container: AnyObject & Sendable>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
-    fileID: StaticString = #fileID,
-    line: UInt = #line, column: UInt = #column
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(at: place, key: key, hook: mainActorPropertyHook(at: place, onInjection))

@@ -16,17 +16,13 @@ public enum WeakInjectionPolicy: Sendable {
   case weak
 }
 
-// MARK: Weak values
-
 /// The value of a property that doesn't keep it alive.
 @usableFromInline struct WeakValue: Sendable {
   private let reference: WeakReference?
 
-  init() { reference = nil }
-
-  /// Holds the object in an Optional, or nothing.
-  @usableFromInline init<Value>(holding value: Value) {
-    let object = (value as? any OptionalValue)?.content
+  /// Holds the object in a property's Optional, or nothing.
+  @usableFromInline init<Value>(holding value: Value?) {
+    let object = value.flatMap { ($0 as? any OptionalValue)?.content }
     reference = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
   }
 

@@ -28,7 +28,9 @@ public final class ServiceBox: Sendable {
 
   private struct Entry: Sendable {
     let service: any Sendable
-    let registration: @Sendable () -> Void
+    let unregister: @Sendable () -> Void
+    /// The service, if it is an object.
+    var object: AnyObject? { type(of: service) is any AnyObject.Type ? service as AnyObject : nil }
   }
   private let entries = Lock<[String: Entry]>([:])
 
@@ -46,44 +48,35 @@ public final class ServiceBox: Sendable {
   /// Adds a service to the box, and replaces one with the same name.
   public func register<Service: Sendable>(_ service: Service, named name: String) {
     let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
-    let entry = Entry(service: service) { registration.unregister() }
+    let entry = Entry(service: service, unregister: registration.unregister)
     let replaced = entries.withLock { $0.updateValue(entry, forKey: name) }
-    if let replaced { endAdoption(of: replaced) }
-    if let object = object(of: entry) { Adoptions.begin(object, by: registry) }
+    if let object = replaced?.object { Adoptions.end(object, by: registry) }
+    if let object = entry.object { Adoptions.begin(object, by: registry) }
   }
 
-  /// Removes the services.
-  ///
-  /// Objects that were filled keep them.
+  /// Removes the services; objects that were filled keep them.
   public func clear() {
     let dropped = entries.withLock { entries in
       defer { entries = [:] }
       return entries
     }
     for entry in dropped.values {
-      endAdoption(of: entry)
-      entry.registration()
+      if let object = entry.object { Adoptions.end(object, by: registry) }
+      entry.unregister()
     }
-  }
-
-  private func object(of entry: Entry) -> AnyObject? {
-    type(of: entry.service) is any AnyObject.Type ? entry.service as AnyObject : nil
-  }
-
-  private func endAdoption(of entry: Entry) {
-    if let object = object(of: entry) { Adoptions.end(object, by: registry) }
   }
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
   /// A property that has another value gets the service instead, and its hooks are called. A property that already has
-  /// the service stays as it is. The properties are found by reflection, which reads every stored property of the
-  /// object, so the object must be the caller's own. An actor is filled on itself. For a `Sendable` object, such as one of the
-  /// main actor, name the properties.
+  /// the service stays as it is. The properties are found by reflection, which reads every stored property, so the
+  /// object must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult
-  public func fill<Target: AnyObject>(_ target: Target) -> FillReport { fillUnchecked(target) }
+  public func fill<Target: AnyObject>(_ target: Target) -> FillReport {
+    fill(target, InjectableProperties.of(target))
+  }
 
   /// Injects the services into these `@Injected` properties of an object, as `fill(_:)` does.
   ///
@@ -104,7 +97,7 @@ public final class ServiceBox: Sendable {
 
   /// Fills an actor, on the actor, as `fill(_:)` does.
   @discardableResult
-  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fillUnchecked(target) }
+  public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fill(target as AnyObject) }
 
   /// Fills nothing: which isolation a `Sendable` object has can't be known here, and another task may be using it.
   ///
@@ -112,87 +105,14 @@ public final class ServiceBox: Sendable {
   @available(*, deprecated, message: "name the properties: fill(object, \\.$property)")
   @discardableResult
   @MainActor public func fill<Target: AnyObject & Sendable>(_ target: Target) -> FillReport {
-    let note = """
+    unfilled(
+      Target.self,
+      """
       A \(TypeName.of(Target.self)) wasn't filled: it is Sendable, so another task may be using it. Name its properties, so \
       that the compiler checks where they are used: box.fill(object, \\.$property).
-      """
-    Warnings.warnOnce(of: Target.self, note)
-    return FillReport(note: note)
+      """)
   }
 
-  private func fillUnchecked(_ target: AnyObject) -> FillReport { fill(target, InjectableProperties.of(target)) }
-
-  private func fill(
-    _ target: AnyObject, _ properties: [(name: String, wrapper: any InjectableProperty)]
-  ) -> FillReport {
-    var report = FillReport()
-    if properties.isEmpty {
-      let note = InjectionError.noInjectableProperties(in: target).description
-      report.note = note
-      Warnings.warnOnce(of: type(of: target), note)
-    }
-    for property in properties {
-      guard let service = service(named: property.name) else {
-        report.missing.append(property.name)
-        continue
-      }
-      do throws(InjectionError) {
-        let fits = try property.wrapper.inject(service, in: target)
-        if fits { report.filled.append(property.name) } else { report.mismatched.append(property.name) }
-      } catch {
-        // The property's own initializer is running further out on this thread, whose value it will have.
-        report.missing.append(property.name)
-      }
-    }
-    return report
-  }
-
-  /// The service of this name; for the name "serviceBox" the box itself.
-  private func service(named name: String) -> (any Sendable)? {
-    if name == "serviceBox" { return self }
-    return entries.withLock { $0[name]?.service }
-  }
-}
-
-/// The box whose registry is asked for it is gone.
-private struct ServiceBoxGone: Error {}
-
-/// The result of filling an object from a ``ServiceBox``, as property names.
-public struct FillReport: Sendable, Equatable {
-  /// The properties that have their service.
-  public var filled: [String] = []
-  /// The properties without a service in the box.
-  public var missing: [String] = []
-  /// The properties whose service has another type.
-  public var mismatched: [String] = []
-  /// The reason that nothing was filled, if reflection shows no property to fill.
-  ///
-  /// It is also printed, once for each class.
-  public var note: String?
-}
-
-/// An object that fills itself from a ``ServiceBox``, usually in its initializer.
-public protocol ServiceBoxClient: AnyObject {}
-
-extension ServiceBoxClient {
-  /// Fills this object's `@Injected` properties; see ``ServiceBox``.
-  ///
-  /// Call it where the object may be used: an object of an actor on that actor.
-  @discardableResult
-  public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
-}
-
-extension ServiceBoxClient where Self: Actor {
-  /// Fills this actor's `@Injected` properties; see ``ServiceBox``.
-  ///
-  /// - Precondition: Called on the actor.
-  @discardableResult
-  public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { assumeIsolated { box.fill($0) } }
-}
-
-// MARK: Key paths
-
-extension ServiceBox {
   /// Assigns the services with these names to an object's properties, without wrappers and reflection.
   ///
   /// ```swift
@@ -209,31 +129,72 @@ extension ServiceBox {
     _ target: Target, _ properties: repeat (String, ReferenceWritableKeyPath<Target, each Service>)
   ) -> FillReport {
     var report = FillReport()
-    for (name, path) in repeat each properties {
-      set(path, of: target, to: name, report: &report)
+    func set<Property>(_ path: ReferenceWritableKeyPath<Target, Property>, to service: any Sendable) -> Bool {
+      guard let fitting = service as? Property else { return false }
+      target[keyPath: path] = fitting
+      return true
     }
+    for (name, path) in repeat each properties { use(name, for: &report) { set(path, to: $0) } }
     return report
   }
 
-  private func set<Target: AnyObject, Service>(
-    _ path: ReferenceWritableKeyPath<Target, Service>, of target: Target, to name: String, report: inout FillReport
-  ) {
-    guard let service = service(named: name) else { return report.missing.append(name) }
-    guard let fitting = service as? Service else { return report.mismatched.append(name) }
-    target[keyPath: path] = fitting
-    report.filled.append(name)
+  private static let warned = Lock<Set<ObjectIdentifier>>([])
+
+  /// Reports that nothing was filled, and prints the reason, the first time that it is about this class.
+  private func unfilled(_ type: any AnyObject.Type, _ note: String) -> FillReport {
+    let isFirst = Self.warned.withLock { $0.insert(ObjectIdentifier(type)).inserted }
+    if isFirst { writeToStandardError("Warning: \(note)\n") }
+    return FillReport(note: note)
+  }
+
+  private func fill(
+    _ target: AnyObject, _ properties: [(name: String, wrapper: any InjectableProperty)]
+  ) -> FillReport {
+    if properties.isEmpty {
+      return unfilled(type(of: target), InjectionError.noInjectableProperties(in: target).description)
+    }
+    var report = FillReport()
+    for (name, wrapper) in properties { use(name, for: &report) { try wrapper.inject($0, in: target) } }
+    return report
+  }
+
+  /// Injects the service of this name, for "serviceBox" the box itself, and reports whether it fits.
+  private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
+    let service: (any Sendable)? = name == "serviceBox" ? self : entries.withLock { $0[name]?.service }
+    // An error: the property's own initializer is running further out on this thread, whose value it will have.
+    guard let service, let fits = try? inject(service) else { return report.missing.append(name) }
+    if fits { report.filled.append(name) } else { report.mismatched.append(name) }
   }
 }
 
-// MARK: Warnings
+/// The box whose registry is asked for it is gone.
+private struct ServiceBoxGone: Error {}
 
-/// Messages on the standard error for what would else go unnoticed.
-private enum Warnings {
-  private static let warned = Lock<Set<ObjectIdentifier>>([])
+/// The result of filling an object from a ``ServiceBox``, as property names.
+public struct FillReport: Sendable, Equatable {
+  /// The properties that have their service.
+  public var filled: [String] = []
+  /// The properties without a service in the box.
+  public var missing: [String] = []
+  /// The properties whose service has another type.
+  public var mismatched: [String] = []
+  /// The reason that nothing was filled, if there is one; it is also printed, once for each class.
+  public var note: String?
+}
 
-  /// Prints a line, the first time that it is about this class.
-  static func warnOnce(of type: any AnyObject.Type, _ message: @autoclosure () -> String) {
-    guard warned.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
-    writeToStandardError("Warning: \(message())\n")
-  }
+/// An object that fills itself from a ``ServiceBox``, usually in its initializer.
+public protocol ServiceBoxClient: AnyObject {}
+
+extension ServiceBoxClient {
+  /// Fills this object's `@Injected` properties where it may be used, such as on its actor; see ``ServiceBox``.
+  @discardableResult
+  public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
+}
+
+extension ServiceBoxClient where Self: Actor {
+  /// Fills this actor's `@Injected` properties; see ``ServiceBox``.
+  ///
+  /// - Precondition: Called on the actor.
+  @discardableResult
+  public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { assumeIsolated { box.fill($0) } }
 }

@@ -20,9 +20,9 @@ public import SpellRegistry
 /// atomic load, about as long as the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them creates the value, with no
-/// lock held, and the others wait for it. Assigning and resetting are writes: like a write to any stored property, they
-/// need the isolation of the enclosing object. The expression runs where the property is first read, so a `Lazy` isn't
-/// `Sendable`. For a `Sendable` constant, use ``LazyConstant``.
+/// lock held, and the others wait for it. Assigning and resetting need the isolation of the enclosing object, like a
+/// write to any stored property. The expression runs where the property is first read, so a `Lazy` isn't `Sendable`. For
+/// a `Sendable` constant, use ``LazyConstant``.
 ///
 /// *Traps*: A read stops the program if there is no initializer, or if the initializer throws or needs the property
 /// itself. The message has the property's name, the path and what to do. `try $property.resolve()` throws instead.
@@ -48,23 +48,32 @@ public import SpellRegistry
 
   /// Creates a property with an expression that runs at the first read.
   @inlinable public init(
-    wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID,
-    line: UInt = #line, column: UInt = #column
+    wrappedValue expression: @autoclosure @escaping () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
   ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, expression: expression)
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), expression: expression)
   }
 
-  /// Creates a property that uses the registered initializer, and calls a closure after each injection.
+  /// Creates a property with an expression, and calls a closure after its value is created.
   ///
   /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference. Pass a method instead.
+  /// circular reference. Pass a method instead. The parameters are the same in all forms.
   ///
   /// - Parameters:
+  ///   - expression: Runs at the first read.
   ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
   ///   - fileID: The file that this is written in, for messages.
   ///   - line: The line that this is written in, for messages.
   ///   - column: The column that this is written in, which tells properties of a line apart.
+  @inlinable public init<Container: AnyObject>(
+    wrappedValue expression: @autoclosure @escaping () -> Value, onInjection: @escaping (Container, Value) -> Void,
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    let place = SourcePlace(fileID: fileID, line: line, column: column)
+    self.init(at: place, expression: expression, hook: propertyHook(at: place, onInjection))
+  }
+
+  /// Creates a property that uses the registered initializer, and calls a closure after each injection.
   @inlinable public init<Container: AnyObject>(
     onInjection: @escaping (Container, Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -73,52 +82,22 @@ public import SpellRegistry
     self.init(at: place, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property with an expression, and calls a closure after its value is created.
-  ///
-  /// - Parameters:
-  ///   - expression: Runs at the first read.
-  ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  /// Creates a property with an expression, and calls a method such as `Screen.didMake` with its value.
   @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value,
-    onInjection: @escaping (Container, Value) -> Void,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, expression: expression, hook: propertyHook(at: place, onInjection))
-  }
-
-  /// Creates a property that uses the registered initializer, and calls a method of the enclosing object.
-  ///
-  /// - Parameters:
-  ///   - onInjection: A method such as `Screen.didMake`, called once for each value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
-  @inlinable public init<Container: AnyObject>(
-    onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID,
-    line: UInt = #line, column: UInt = #column
-  ) {
-    self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
-  }
-
-  /// Creates a property with an expression, and calls a method of the enclosing object with its value.
-  ///
-  /// - Parameters:
-  ///   - expression: Runs at the first read.
-  ///   - onInjection: A method such as `Screen.didMake`, called once for each value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
-  @inlinable public init<Container: AnyObject>(
-    wrappedValue expression: @autoclosure @escaping () -> Value,
-    onInjection: @escaping (Container) -> (Value) -> Void,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
   ) {
     self.init(
       wrappedValue: expression(), onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
+  }
+
+  /// Creates a property that uses the registered initializer, and calls a method such as `Screen.didMake`.
+  @inlinable public init<Container: AnyObject>(
+    onInjection: @escaping (Container) -> (Value) -> Void, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    self.init(onInjection: { onInjection($0)($1) }, fileID: fileID, line: line, column: column)
   }
 
   /// The value of a property of a class or an actor.
@@ -134,9 +113,7 @@ public import SpellRegistry
     }
     set {
       // Released after the change: a deinitializer may read the property.
-      let old = container[keyPath: path]
-      container[keyPath: path].assign(newValue)
-      withExtendedLifetime(old) {}
+      withExtendedLifetime(container[keyPath: path]) { container[keyPath: path].assign(newValue) }
     }
   }
 
@@ -150,32 +127,21 @@ public import SpellRegistry
   }
 
   /// The projection `$property`, in a class or an actor.
-  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
     get { Projection(lazy: container[keyPath: path], container: container) }
-    set {
-      let old = container[keyPath: path]
-      container[keyPath: path] = newValue.lazy
-      withExtendedLifetime(old) {}
-    }
+    set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.lazy } }
   }
 
   /// The projection `$property`, in a struct.
-  @inlinable public var projectedValue: Projection {
+  public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
-    set {
-      let old = self
-      self = newValue.lazy
-      withExtendedLifetime(old) {}
-    }
+    set { withExtendedLifetime(self) { self = newValue.lazy } }
   }
 
-  /// Creates the value at the first read.
-  ///
-  /// Never inlined, so that later reads don't pay for it.
+  /// Creates the value at the first read; never inlined, so that later reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
   }
@@ -217,19 +183,12 @@ public import SpellRegistry
 
 extension Lazy {
   /// The projection `$property`.
-  @frozen public struct Projection {
-    @usableFromInline var lazy: Lazy
+  public struct Projection {
+    fileprivate var lazy: Lazy
     /// The enclosing object; nil in a struct and for a local variable.
-    @usableFromInline let container: AnyObject?
+    fileprivate let container: AnyObject?
 
-    @inlinable init(lazy: Lazy, container: AnyObject?) {
-      self.lazy = lazy
-      self.container = container
-    }
-
-    /// Whether the value has been created or assigned.
-    ///
-    /// Doesn't create it.
+    /// Whether the value has been created or assigned; doesn't create it.
     public var isInitialized: Bool { lazy.storage.hasValue }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
@@ -239,26 +198,18 @@ extension Lazy {
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try lazy.resolve(in: container) }
 
-    /// Drops the value.
-    ///
-    /// The next read creates another one.
+    /// Drops the value, so that the next read creates another one.
     ///
     /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
-    @inlinable public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
+    public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
 
-extension Lazy: CustomStringConvertible {
-  /// The value, if there is one, and where the property is declared.
-  public var description: String { storage.description(of: "Lazy") }
-}
-
-extension Lazy: NamedProperty {
+extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
   /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
-}
-
-extension Lazy: NeedingProperty {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Lazy") }
   /// A registration, if the declaration has no expression and the type no empty value.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }

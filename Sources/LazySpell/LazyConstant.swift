@@ -44,23 +44,17 @@ public import SpellRegistry
     return otherValue()
   }
 
-  /// Finds or creates the value if the first one isn't there.
-  ///
-  /// Never inlined, so that other reads don't pay for it.
+  /// Finds or creates the value if the first one isn't there; never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
     do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch { stop(error) }
   }
 
   @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
-  /// Whether the value has been created.
-  ///
-  /// Doesn't create it.
+  /// Whether the value has been created; doesn't create it.
   public var isInitialized: Bool { storage.hasValue }
 
-  /// Drops the value.
-  ///
-  /// The next read creates another one.
+  /// Drops the value, so that the next read creates another one.
   ///
   /// A value that is being created goes to the thread that creates it, and the threads that wait create the next one.
   /// Other threads may be reading the old value, so the first value stays in memory as long as the constant does.
@@ -68,8 +62,7 @@ public import SpellRegistry
 }
 
 // `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready, acquiring. A newer value is read under the storage's lock. The
-// closure is `@Sendable`.
+// writes, and others read after they load the gate as ready. The storage's lock guards newer ones. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {

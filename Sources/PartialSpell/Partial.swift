@@ -10,9 +10,7 @@ public import SpellRegistry
 ///   @Partial(onInjection: Menu.didLoad) var texts: Texts
 ///   func didLoad(_ texts: Texts) { print(texts.title) }
 /// }
-/// registry.register((any PartialLoader).self) {
-///   DecodablePartialLoader(folder: folder)
-/// }
+/// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
 /// ```
 ///
 /// If an initializer is registered for the type itself, it creates the value. Otherwise a ``PartialLoader`` loads it:
@@ -24,8 +22,8 @@ public import SpellRegistry
 /// atomic load.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them loads the value, with no
-/// lock held, and the others wait for it. Resetting is a write: like a write to any stored property, it needs the
-/// isolation of the enclosing object.
+/// lock held, and the others wait for it. Resetting needs the isolation of the enclosing object, like a write to any
+/// stored property.
 ///
 /// *Traps*: A read stops the program if the value can't be loaded. The message has the property's name, its type, the
 /// resource and the places that were searched. `try $property.load()` throws a ``PartialError`` instead. The next read
@@ -46,20 +44,16 @@ public import SpellRegistry
     self.hook = hook
   }
 
-  /// Creates a property that is loaded from the resource with the name of its type.
-  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), resource: nil)
-  }
-
-  /// Creates a property that is loaded from the resource with this name.
-  public init(_ resource: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+  /// Creates a property that is loaded from the resource with this name, or with the name of its type.
+  public init(_ resource: String? = nil, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), resource: resource)
   }
 
   /// Creates a property that calls a closure after its value is loaded.
   ///
   /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead.
+  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The
+  /// parameters are the same in all forms.
   ///
   /// - Parameters:
   ///   - resource: The resource's name. The default is the name of the type.
@@ -75,14 +69,7 @@ public import SpellRegistry
     self.init(at: place, resource: resource, hook: propertyHook(at: place, onInjection))
   }
 
-  /// Creates a property that calls a method of the enclosing object after its value is loaded.
-  ///
-  /// - Parameters:
-  ///   - resource: The resource's name. The default is the name of the type.
-  ///   - onInjection: A method such as `Menu.didLoad`, called once for each value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  /// Creates a property that calls a method of the enclosing object, such as `Menu.didLoad`, after its value is loaded.
   public init<Container: AnyObject>(
     _ resource: String? = nil, onInjection: @escaping @Sendable (Container) -> (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -91,13 +78,6 @@ public import SpellRegistry
   }
 
   /// Creates a property of a main-actor class that calls a method of the enclosing object after its value is loaded.
-  ///
-  /// - Parameters:
-  ///   - resource: The resource's name. The default is the name of the type.
-  ///   - onInjection: A method such as `Menu.didLoad`, called once for each value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init<Container: AnyObject & Sendable>(
     _ resource: String? = nil, onInjection: @escaping @MainActor (Container) -> @MainActor (Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -126,27 +106,19 @@ public import SpellRegistry
   }
 
   /// The projection `$property`, in a class or an actor.
-  @inlinable
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
     get { Projection(partial: container[keyPath: path], container: container) }
-    set {
-      let old = container[keyPath: path]
-      container[keyPath: path] = newValue.partial
-      withExtendedLifetime(old) {}
-    }
+    // Released after the change: a deinitializer may read the property.
+    set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.partial } }
   }
 
   /// The projection `$property`, in a struct.
-  @inlinable public var projectedValue: Projection {
+  public var projectedValue: Projection {
     get { Projection(partial: self, container: nil) }
-    set {
-      let old = self
-      self = newValue.partial
-      withExtendedLifetime(old) {}
-    }
+    set { withExtendedLifetime(self) { self = newValue.partial } }
   }
 
   /// The value of a constant; the same as ``wrappedValue``.
@@ -163,21 +135,15 @@ public import SpellRegistry
 }
 
 // `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready, acquiring. A newer value is read under the storage's lock. Hooks
-// are `@Sendable`, or run after a check that the thread is the main actor's.
+// writes, and others read after they load the gate as ready. The storage's lock guards newer ones. Hooks are `@Sendable`, or
+// run after a check that the thread is the main actor's.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
-extension Partial: CustomStringConvertible {
-  /// The value, if there is one, and where the property is declared.
-  public var description: String { storage.description(of: "Partial") }
-}
-
-extension Partial: NamedProperty {
+extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
   /// The identity of the property.
   public var identity: PropertyIdentity { storage.identity }
-}
-
-extension Partial: NeedingProperty {
+  /// The value, if there is one, and where the property is declared.
+  public var description: String { storage.description(of: "Partial") }
   /// A registration of the value's type, else of a ``PartialLoader``.
   package static var need: PropertyNeed { PropertyNeed(.required, services: [(any PartialLoader).self]) }
 }
@@ -186,6 +152,8 @@ extension Partial: NeedingProperty {
 
 extension Partial {
   fileprivate func load(in container: AnyObject?) throws(PartialError) -> Value {
+    // The error of this property's loader, rather than of an initializer.
+    var ownError: PartialError?
     do throws(InjectionError) {
       return try storage.makeValue(in: container, hook: hook) { memory, point throws(InjectionError) in
         do throws(PartialError) {
@@ -193,25 +161,27 @@ extension Partial {
           memory.put(value)
           return true
         } catch {
+          ownError = error
           throw InjectionError(.initializerFailed, through: [point.step()], underlying: error)
         }
       }
-    } catch {
-      // The error of the property's own loader has one step, in which no registration ran.
-      if error.steps.count == 1, error.steps[0].registration == nil, let error = error.underlying as? PartialError {
-        throw error
-      }
-      throw PartialError(.notMade, of: Value.self, resource: resource, underlying: error)
-        .located(at: storage.point(in: container))
-    }
+    } catch { throw ownError ?? failure(.notMade, because: error, at: storage.point(in: container)) }
   }
+
+  /// The type that is loaded: for an Optional, what it wraps.
+  private var loadedType: any Any.Type { (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self }
 
   /// The resource's name: the one that the declaration gives, otherwise the type's.
   private var resource: String {
     if let givenName { return givenName }
-    let type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
-    let name = TypeName.of(type)
+    let name = TypeName.of(loadedType)
     return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
+  }
+
+  private func failure(
+    _ code: PartialError.Code, because error: (any Error)?, at point: InjectionPoint
+  ) -> PartialError {
+    PartialError(code, of: Value.self, resource: resource, underlying: error).located(at: point)
   }
 
   /// Loads the value with the registered loader.
@@ -224,73 +194,42 @@ extension Partial {
         (any PartialLoader).self, named: point.propertyName, in: point.container)
     } catch {
       let isMissing = error.code == .notRegistered && error.path.count == 1
-      throw PartialError(
-        isMissing ? .noLoader : .loaderFailed, of: Value.self, resource: resource,
-        underlying: isMissing ? nil : error
-      ).located(at: point)
+      throw failure(isMissing ? .noLoader : .loaderFailed, because: isMissing ? nil : error, at: point)
     }
     do {
-      if let optional = Value.self as? any OptionalPartial.Type {
-        return try optional.load(named: resource, with: loader) as? Value
-      }
-      return try loader.load(Value.self, named: resource)
+      return try loader.load(loadedType, named: resource) as? Value
     } catch let error as PartialError where error.declaration == nil {
       if error.code == .notFound && Value.self is any OptionalValue.Type { return nil }
       throw error.located(at: point)
     } catch {
-      throw PartialError(.loaderFailed, of: Value.self, resource: resource, underlying: error)
-        .located(at: point)
+      throw failure(.loaderFailed, because: error, at: point)
     }
-  }
-}
-
-/// Lets an Optional be loaded as what it wraps.
-private protocol OptionalPartial {
-  static func load(named resource: String, with loader: any PartialLoader) throws -> Self
-}
-
-extension Optional: OptionalPartial {
-  fileprivate static func load(named resource: String, with loader: any PartialLoader) throws -> Self {
-    try loader.load(Wrapped.self, named: resource)
   }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Partial {
-  /// Whether the value has been loaded.
-  ///
-  /// Doesn't load it.
+  /// Whether the value has been loaded; doesn't load it.
   public var isLoaded: Bool { storage.hasValue }
 
-  /// Returns the value as a read does, but throws an error if a read would stop the program.
-  ///
-  /// - Throws: A ``PartialError`` if the value can't be loaded. The next read tries again.
+  /// Returns the value of a constant, or throws an error, as ``Projection/load()`` does.
   @discardableResult
   public func load() throws(PartialError) -> Value { try load(in: nil) }
 
-  /// Drops the value of a constant.
-  ///
-  /// The next read loads it again.
+  /// Drops the value of a constant, so that the next read loads it again.
   ///
   /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
   /// property, use `$property.reset()`.
   public func reset() { storage.forget() }
 
   /// The projection `$property`.
-  @frozen public struct Projection {
-    @usableFromInline var partial: Partial
+  public struct Projection {
+    fileprivate var partial: Partial
     /// The enclosing object; nil in a struct and for a local variable.
-    @usableFromInline let container: AnyObject?
+    fileprivate let container: AnyObject?
 
-    @inlinable init(partial: Partial, container: AnyObject?) {
-      self.partial = partial
-      self.container = container
-    }
-
-    /// Whether the value has been loaded.
-    ///
-    /// Doesn't load it.
+    /// Whether the value has been loaded; doesn't load it.
     public var isLoaded: Bool { partial.isLoaded }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
@@ -299,11 +238,9 @@ extension Partial {
     @discardableResult
     public func load() throws(PartialError) -> Value { try partial.load(in: container) }
 
-    /// Drops the value.
-    ///
-    /// The next read loads it again.
+    /// Drops the value, so that the next read loads it again.
     ///
     /// Copies of a struct keep theirs. Readers that wait for a value that is being loaded get that value.
-    @inlinable public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
+    public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

@@ -12,9 +12,7 @@ public struct PartialError: Error, Sendable {
 
     /// No ``PartialLoader`` is registered for the property.
     public static let noLoader = Code(description: "noLoader")
-    /// The resource isn't in any of the ``PartialError/places``.
-    ///
-    /// An Optional property reads nil instead.
+    /// The resource isn't in any of the ``PartialError/places``; an Optional property reads nil instead.
     public static let notFound = Code(description: "notFound")
     /// The resource exists but can't be read.
     public static let unreadable = Code(description: "unreadable")
@@ -26,9 +24,7 @@ public struct PartialError: Error, Sendable {
     public static let wrongIsolation = Code(description: "wrongIsolation")
     /// The loader couldn't be created, or threw an error of its own, which is ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
-    /// The initializer that is registered for the type failed, or loading needs its own result.
-    ///
-    /// See ``PartialError/underlying``.
+    /// The initializer that is registered for the type failed or needs its own result; see ``PartialError/underlying``.
     public static let notMade = Code(description: "notMade")
   }
 

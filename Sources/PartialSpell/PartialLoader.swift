@@ -1,3 +1,5 @@
+internal import SpellRegistry
+
 #if canImport(Foundation)
   public import Foundation
 #else
@@ -15,15 +17,9 @@
 /// Register one for all properties, for those of one class, or for those of one name:
 ///
 /// ```swift
-/// registry.register((any PartialLoader).self) {
-///   DecodablePartialLoader(folder: folder)
-/// }
-/// registry.register((any PartialLoader).self, in: Editor.self) { _ in
-///   TemplateLoader()
-/// }
-/// registry.register((any PartialLoader).self, named: "theme") {
-///   ThemeLoader()
-/// }
+/// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
+/// registry.register((any PartialLoader).self, in: Editor.self) { _ in TemplateLoader() }
+/// registry.register((any PartialLoader).self, named: "theme") { ThemeLoader() }
 /// ```
 ///
 /// Each property resolves its loader at its first read. Use the scope `.singleton` to keep one loader.
@@ -50,14 +46,10 @@ public struct DecodablePartialLoader: PartialLoader {
   /// Returns the location of a file, whether or not it exists.
   private let locate: @Sendable (_ file: String) -> URL
 
-  init(locate: @escaping @Sendable (_ file: String) -> URL) { self.locate = locate }
-
   /// Creates a loader of the files of a folder.
   ///
   /// A name with a slash reaches folders within it.
-  public init(folder: URL) {
-    self.init { folder.appending(path: $0) }
-  }
+  public init(folder: URL) { locate = { folder.appending(path: $0) } }
 
   /// Loads and decodes the resource's file.
   ///
@@ -65,22 +57,38 @@ public struct DecodablePartialLoader: PartialLoader {
   ///   the name leads out of the folder, `.notFound`, `.unreadable` and `.undecodable`.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
     guard let decodable = Value.self as? any Decodable.Type else {
-      throw PartialError(.unsupportedType, of: Value.self, resource: resource)
+      throw PartialError(.unsupportedType, of: type, resource: resource)
     }
     if Self.leadsOut(resource) {
-      throw PartialError(.loaderFailed, of: Value.self, resource: resource, underlying: OutsideFolder(name: resource))
+      let error = OutsideFolder(
+        description: "The name \(resource.debugDescription) leads out of the loader's folder. Name a file within it, "
+          + "without \"..\".")
+      throw PartialError(.loaderFailed, of: type, resource: resource, underlying: error)
     }
-    let candidates = Format.candidates(for: resource).map { (format: $0.format, url: locate($0.file)) }
-    for (format, url) in candidates {
-      guard let data = try data(at: url, of: type, named: resource) else { continue }
+    let suffixes = [".json", ".plist"]
+    let files = suffixes.contains(where: resource.hasSuffix) ? [resource] : suffixes.map { resource + $0 }
+    let urls = files.map(locate)
+    for (file, url) in zip(files, urls) {
+      let data: Data
       do {
-        if let value = try format.decode(decodable, from: data) as? Value { return value }
+        data = try Data(contentsOf: url)
+      } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
+        continue
+      } catch {
+        throw PartialError(.unreadable, of: type, resource: resource, places: [url.path], underlying: error)
+      }
+      do {
+        if let value = try decode(decodable, from: data, of: file) as? Value { return value }
       } catch {
         throw PartialError(.undecodable, of: type, resource: resource, places: [url.path], underlying: error)
       }
-      throw PartialError(.undecodable, of: type, resource: resource, places: [url.path])
     }
-    throw PartialError(.notFound, of: type, resource: resource, places: candidates.map(\.url.path))
+    throw PartialError(.notFound, of: type, resource: resource, places: urls.map(\.path))
+  }
+
+  private func decode<Value: Decodable>(_ type: Value.Type, from data: Data, of file: String) throws -> Value {
+    if file.hasSuffix(".json") { return try JSONDecoder().decode(type, from: data) }
+    return try PropertyListDecoder().decode(type, from: data)
   }
 
   /// Whether a name has more steps up than steps down before them.
@@ -94,50 +102,14 @@ public struct DecodablePartialLoader: PartialLoader {
   }
 
   /// The error of a name that leads out of the loader's folder.
-  private struct OutsideFolder: Error, CustomStringConvertible {
-    let name: String
-    var description: String {
-      "The name \(name.debugDescription) leads out of the loader's folder. Name a file within it, without \"..\"."
-    }
-  }
-
-  /// The file's bytes; nil if there is no file.
-  private func data(at url: URL, of type: any Any.Type, named resource: String) throws -> Data? {
-    do { return try Data(contentsOf: url) } catch {
-      if let error = error as? CocoaError, error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-        return nil
-      }
-      throw PartialError(.unreadable, of: type, resource: resource, places: [url.path], underlying: error)
-    }
-  }
-}
-
-extension DecodablePartialLoader {
-  /// The format of a file, after its name.
-  private enum Format: String, CaseIterable {
-    case json
-    case propertyList = "plist"
-
-    /// The files to look for, in order.
-    static func candidates(for resource: String) -> [(format: Format, file: String)] {
-      if let format = allCases.first(where: { resource.hasSuffix(".\($0.rawValue)") }) { return [(format, resource)] }
-      return allCases.map { ($0, "\(resource).\($0.rawValue)") }
-    }
-
-    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-      switch self {
-      case .json: try JSONDecoder().decode(type, from: data)
-      case .propertyList: try PropertyListDecoder().decode(type, from: data)
-      }
-    }
-  }
+  private struct OutsideFolder: Error, CustomStringConvertible { let description: String }
 }
 
 #if canImport(Foundation)
   extension DecodablePartialLoader {
     /// Creates a loader of a bundle's resources, those of the user's language first.
     public init(bundle: Bundle) {
-      self.init { file in
+      locate = { file in
         bundle.url(forResource: file, withExtension: nil)
           ?? (bundle.resourceURL ?? bundle.bundleURL).appending(path: file)
       }
@@ -151,9 +123,7 @@ extension DecodablePartialLoader {
   /// Loads views and other objects from the nibs of a bundle.
   ///
   /// ```swift
-  /// registry.register((any PartialLoader).self) {
-  ///   NibPartialLoader(bundle: .main)
-  /// }
+  /// registry.register((any PartialLoader).self) { NibPartialLoader(bundle: .main) }
   ///
   /// @MainActor final class Screen {
   ///   @Partial var header: HeaderView     // in HeaderView.nib
@@ -178,7 +148,7 @@ extension DecodablePartialLoader {
         let folder = bundle.resourcePath ?? bundle.bundlePath
         throw PartialError(.notFound, of: type, resource: resource, places: ["\(folder)/\(resource).nib"])
       }
-      let objects = MainActor.assumeIsolated { TopLevelObjects(of: resource, in: bundle) }.content
+      let objects = callOnMainActor(bundle) { topLevelObjects(of: resource, in: $0) }
       guard let value = objects.lazy.compactMap({ $0 as? Value }).first else {
         throw PartialError(.undecodable, of: type, resource: resource, places: [path])
       }
@@ -186,21 +156,14 @@ extension DecodablePartialLoader {
     }
   }
 
-  /// The objects of a nib that are outside any other.
-  ///
-  /// `@unchecked Sendable`: the main actor stands for the lock. It is made there, read within the same call, which has the
-  /// main thread, and never changed.
-  private struct TopLevelObjects: @unchecked Sendable {
-    let content: [Any]
-
-    @MainActor init(of nib: String, in bundle: Bundle) {
-      #if canImport(UIKit) && !os(watchOS)
-        content = UINib(nibName: nib, bundle: bundle).instantiate(withOwner: nil)
-      #else
-        var objects: NSArray?
-        _ = NSNib(nibNamed: nib, bundle: bundle)?.instantiate(withOwner: nil, topLevelObjects: &objects)
-        content = objects.map(Array.init) ?? []
-      #endif
-    }
+  /// Returns the objects of a nib that are outside any other.
+  @MainActor private func topLevelObjects(of nib: String, in bundle: Bundle) -> [Any] {
+    #if canImport(UIKit) && !os(watchOS)
+      return UINib(nibName: nib, bundle: bundle).instantiate(withOwner: nil)
+    #else
+      var objects: NSArray?
+      _ = NSNib(nibNamed: nib, bundle: bundle)?.instantiate(withOwner: nil, topLevelObjects: &objects)
+      return objects.map(Array.init) ?? []
+    #endif
   }
 #endif

@@ -15,8 +15,6 @@
   public import Foundation
 #endif
 
-// MARK: Foundation
-
 // Foundation's value types start empty too. They conform here, since the core doesn't import Foundation.
 
 extension Data: DefaultInitializable {}
@@ -25,8 +23,6 @@ extension Decimal: DefaultInitializable {}
 extension AttributedString: DefaultInitializable {}
 extension IndexPath: DefaultInitializable {}
 extension UUID: DefaultInitializable {}
-
-// MARK: Errors
 
 // An error's localized description is its description.
 
