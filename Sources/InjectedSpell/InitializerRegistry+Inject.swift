@@ -4,9 +4,9 @@ extension InitializerRegistry {
   /// Fills all of an object's `@Injected` properties at once, or none.
   ///
   /// Every value is made first, from this registry and in one resolution, so that the properties share values of scope
-  /// `.graph`. They are stored only when all are there; then the hooks are called, and
-  /// ``PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
-  /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
+  /// `.graph`. They are stored only when all are there; then the hooks are called, and `postInject()`, if the object is a
+  /// `PostInjectable`. Properties that have a value keep it, Optional ones with nothing registered stay nil, and those that
+  /// ask at every read or hold weakly are left to do so.
   ///
   /// Finds the properties by reflection, a microsecond each, which reads every stored property of the object: the object
   /// must be the caller's own. An actor fills itself, and for a `Sendable` object, such as one of the main actor, name the

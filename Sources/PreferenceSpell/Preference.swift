@@ -59,7 +59,9 @@ public import SpellRegistry
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the property reads the
   ///     value of the first of these that has one. The first assignment moves it to the present key.
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
@@ -95,6 +97,9 @@ public import SpellRegistry
   ///   - key: The declared key, whose default is evaluated at each read while the property isn't set.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: PreferenceKey<Value>, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -109,6 +114,9 @@ public import SpellRegistry
   ///   - key: The key in the store.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -128,6 +136,9 @@ public import SpellRegistry
   ///   - defaultValue: What it reads as until it is set. It is never stored.
   ///   - store: The store; if it is left out, the one registered in the registry that is current at each use.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
