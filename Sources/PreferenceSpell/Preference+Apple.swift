@@ -92,7 +92,11 @@
         return (isFirst, state.waiting.take())
       }
       waiting?.resume()
-      if isFirst { begin() }
+      guard isFirst else { return }
+      publish(values.begin())
+      state.withLock { state in
+        if !state.isCancelled { state.task = Task { await self.publishChanges() } }
+      }
     }
 
     func cancel() {
@@ -102,13 +106,6 @@
       }
       task?.cancel()
       waiting?.resume()
-    }
-
-    private func begin() {
-      publish(values.begin())
-      state.withLock { state in
-        if !state.isCancelled { state.task = Task { await self.publishChanges() } }
-      }
     }
 
     private func publishChanges() async {

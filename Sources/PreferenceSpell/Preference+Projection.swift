@@ -54,9 +54,6 @@ extension Preference {
     public var error: PreferenceError? { cache.error }
 
     /// The value now, then each value it changes to, in this process or another.
-    ///
-    /// No two in a row are equal. A slow reader gets the latest value instead of all those between. The sequence ends when its
-    /// task is cancelled.
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
 
     /// A part of the value, by its name.
@@ -123,7 +120,7 @@ extension Preference {
 
 /// The members of the projection, for a plain constant, which has no `$`; ``Projection`` says more of each.
 extension Preference {
-  private var projection: Projection { Projection(cache: constantCache) }
+  private var projection: Projection { Projection(cache: resolver.constantCache) }
 
   /// Whether the store has a value, readable or not; without one the constant reads as its default.
   public var isSet: Bool { projection.isSet }

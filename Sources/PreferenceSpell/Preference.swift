@@ -35,18 +35,17 @@ public import SpellRegistry
 /// *Traps*: a property of a struct, or a local variable, needs a key. A store that is registered as its own type, not as
 /// `(any PreferenceStore).self`, would be passed over for the standard file: that stops the program instead.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
-  let declaration: PreferenceDeclaration<Value>
   let resolver: PreferenceResolver<Value>
   /// The same, to be read without retaining it; `resolver` keeps it.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
   private init(
-    at place: SourcePlace, _ key: String?, _ defaultValue: DefaultValue<Value>, _ store: (any PreferenceStore)? = nil,
+    at place: SourcePlace, _ key: String?, _ defaultValue: DefaultValue<Value>?, _ store: (any PreferenceStore)? = nil,
     _ formerKeys: [FormerPreferenceKey] = [], isConstant: Bool = false
   ) {
-    declaration = PreferenceDeclaration(
+    let declaration = PreferenceDeclaration(
       place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys)
-    resolver = PreferenceResolver(registry: isConstant ? nil : .current)
+    resolver = PreferenceResolver(of: declaration, in: isConstant ? nil : .current)
     unretainedResolver = Unmanaged.passUnretained(resolver)
   }
 
@@ -59,7 +58,9 @@ public import SpellRegistry
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the property reads the
   ///     value of the first of these that has one. The first assignment moves it to the present key.
-  ///   - fileID, line, column: Where this is written, for messages, and to tell properties apart.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
@@ -85,8 +86,7 @@ public import SpellRegistry
   ///
   /// - Precondition: Another one is assigned before the first use.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, nil, .missing(place))
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, nil)
   }
 
   /// Creates a property, or a plain constant, with a declared key, which gives it its type and its default.
@@ -95,6 +95,9 @@ public import SpellRegistry
   ///   - key: The declared key, whose default is evaluated at each read while the property isn't set.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: PreferenceKey<Value>, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -109,6 +112,9 @@ public import SpellRegistry
   ///   - key: The key in the store.
   ///   - store: The store; the registered one if it is left out.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -128,6 +134,9 @@ public import SpellRegistry
   ///   - defaultValue: What it reads as until it is set. It is never stored.
   ///   - store: The store; if it is left out, the one registered in the registry that is current at each use.
   ///   - formerKeys: Keys that the value had before; see the initializer with a default.
+  ///   - fileID: The file that this is written in, for messages.
+  ///   - line: The line that this is written in, for messages.
+  ///   - column: The column that this is written in, which tells properties of a line apart.
   public init(
     _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
@@ -167,55 +176,43 @@ public import SpellRegistry
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
-    Projection(cache: container[keyPath: path].cache(in: container))
+    Projection(cache: container[keyPath: path].resolver.cache(in: container))
   }
 
   /// The projection `$property`, in a struct.
   ///
   /// A plain constant has the same operations itself.
-  public var projectedValue: Projection { Projection(cache: cache(in: nil)) }
+  public var projectedValue: Projection { Projection(cache: resolver.cache(in: nil)) }
 }
 
 extension Preference {
   /// The value of a plain constant, in the store of the registry that is current.
   public var value: Value {
-    get { constantCache.value }
-    nonmutating set { constantCache.set(newValue) }
+    get { resolver.constantCache.value }
+    nonmutating set { resolver.constantCache.set(newValue) }
   }
 
   /// The key that the declaration gives.
   ///
   /// - Precondition: It gives one; the key of a property without is `$property.key`.
-  public var key: String { declaration.key(of: identity, in: nil) }
+  public var key: String { resolver.declaration.key(of: identity, in: nil) }
 
   /// A read that finds no decoded value of the key's version; never inlined, so that it costs the others nothing.
-  @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { cache(in: container).value }
+  @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { resolver.cache(in: container).value }
 
-  @usableFromInline func set(_ value: Value, in container: AnyObject?) { cache(in: container).set(value) }
-
-  func cache(in container: AnyObject?) -> PreferenceCache<Value> {
-    resolver.cache { registry in declaration.cache(in: container, asking: registry, for: identity) }
-  }
-
-  /// The preference as a plain constant has it: a static may be used in many registries.
-  var constantCache: PreferenceCache<Value> {
-    if declaration.store != nil { return cache(in: nil) }
-    return resolver.cache(in: .current) { registry in declaration.cache(in: nil, asking: registry, for: identity) }
-  }
+  @usableFromInline func set(_ value: Value, in container: AnyObject?) { resolver.cache(in: container).set(value) }
 }
 
 extension Preference: CustomStringConvertible {
   /// The key, if the declaration gives one, and the type.
   public var description: String {
-    "@Preference(\(declaration.key.map(\.debugDescription) ?? "")) of type \(Value.self)"
+    "@Preference(\(resolver.declaration.key.map(\.debugDescription) ?? "")) of type \(Value.self)"
   }
 }
 
 extension Preference: NamedProperty {
   /// Which property this wrapper stores.
-  public var identity: PropertyIdentity {
-    PropertyIdentity(address: Unmanaged.passUnretained(resolver).toOpaque(), place: declaration.place)
-  }
+  public var identity: PropertyIdentity { resolver.identity }
 }
 
 extension Preference: NeedingProperty {

@@ -7,8 +7,8 @@ internal import Synchronization
 /// A read copies the value from a `PreferenceCopy`, which is good for one version of the key's signal. If that is outdated, the
 /// reader takes the value that was decoded last, or decodes it, under no lock: a decoder may read other preferences.
 ///
-/// `@unchecked Sendable`: `decoded`, `failures` and `successor` are locks, `readableVersion` is atomic, each copy's atomic `state`
-/// guards that copy, and nothing else changes.
+/// `@unchecked Sendable`: the lock `state` guards its contents, `readableVersion` is atomic, each copy's atomic `state` guards that
+/// copy, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String
@@ -23,17 +23,19 @@ internal import Synchronization
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
-  private struct Decoded: Sendable {
-    var version: UInt64 = 0
-    var value: Value?
+  private struct State: Sendable {
+    /// The value that was decoded last, and the version of the signal for which it is good; 0 for none.
+    var decoded: (value: Value?, version: UInt64) = (nil, 0)
+    /// Why the last read gave the default, if the store couldn't be read.
+    var readFailure: PreferenceError?
+    /// Why the last assignment failed, and the version that it left as it was.
+    var writeFailure: (error: PreferenceError, version: UInt64?)?
+    /// The cache that has taken the place of this one, if its store could not be made.
+    var successor: PreferenceCache?
   }
-  /// The value that was decoded last, and the version of the signal for which it is good; 0 for none.
-  private let decoded = Lock(Decoded())
+  private let state = Lock(State())
   /// The version of which the store's value is known to be readable, so that it may be assigned.
   private let readableVersion = Atomic<UInt64>(0)
-  private let failures = Lock(PreferenceFailures())
-  /// The cache that has taken the place of one whose store could not be made.
-  private let successor = Lock<PreferenceCache?>(nil)
 
   init(
     store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>, formerKeys: [FormerPreferenceKey] = []
@@ -61,19 +63,17 @@ internal import Synchronization
     if let copy = decodedValue { return copy }
     guard let signal else { return stored().value ?? defaultValue.value }
     let version = signal.version
-    let known = decoded.withLock { $0.version == version ? $0.value : nil }
+    let known = state.withLock { $0.decoded.version == version ? $0.decoded.value : nil }
     if let known {
       copies.keep(known, of: version)
       return known
     }
     let (found, error) = stored()
-    if let error, error.code == .typeMismatch, signal.mayReport(version) { report(error) }
+    let isMismatch = error?.code == .typeMismatch
+    if isMismatch, let error, signal.mayReport(version) { report(error) }
     // A store that can't be read is asked again by the next read, and so is a default that may be another one then.
-    let isKept = error.map { $0.code == .typeMismatch } ?? true
-    guard let value = found ?? (defaultValue.isConstant ? defaultValue.value : nil), isKept else {
-      return defaultValue.value
-    }
-    decoded.withLock { if $0.version < version { $0 = Decoded(version: version, value: value) } }
+    guard error == nil || isMismatch, let value = found ?? defaultValue.constant else { return defaultValue.value }
+    state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
     copies.keep(value, of: version)
     return value
   }
@@ -97,7 +97,7 @@ internal import Synchronization
       let isNil = storesNil ? try store.json(forKey: key) == PreferenceCache.nilText : false
       var value = isNil ? PreferenceText.null(as: Value.self) : try store.value(Value.self, forKey: key)
       if value == nil { value = try formerValue(of: formerKeys) }
-      failures.withLock { $0.read = nil }
+      state.withLock { $0.readFailure = nil }
       readableVersion.store(version, ordering: .relaxed)
       return (value, nil)
     } catch {
@@ -105,7 +105,7 @@ internal import Synchronization
       do throws(PreferenceError) {
         if let value = try formerValue(of: formerKeys.filter { $0.key == key }) { return (value, nil) }
       } catch {}
-      failures.withLock { $0.read = error.code == .typeMismatch ? nil : error }
+      state.withLock { $0.readFailure = error.code == .typeMismatch ? nil : error }
       return (nil, error)
     }
   }
@@ -119,7 +119,7 @@ internal import Synchronization
 
   /// The value, or the default, with an error if the value can't be read.
   func load() throws(PreferenceError) -> Value {
-    unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
+    signal?.track()
     let (value, error) = stored()
     if let error { throw error }
     return value ?? defaultValue.value
@@ -130,15 +130,15 @@ internal import Synchronization
   var error: PreferenceError? {
     if let error = stored().error { return error }
     let now = signal?.version
-    return failures.withLock { failures in
-      if let version = failures.write?.version, version != now { failures.write = nil }
-      return failures.write?.error
+    return state.withLock { state in
+      if let version = state.writeFailure?.version, version != now { state.writeFailure = nil }
+      return state.writeFailure?.error
     }
   }
 
   /// Whether the store has a value, readable or not.
   var isSet: Bool {
-    unretainedSignal?._withUnsafeGuaranteedRef { $0.track() }
+    signal?.track()
     do throws(PreferenceError) {
       for key in [key] + formerKeys.map(\.key) where try store.json(forKey: key) != nil { return true }
     } catch {}
@@ -182,7 +182,7 @@ internal import Synchronization
         throw notMade(error)
       }
     }
-    failures.withLock { $0 = PreferenceFailures() }
+    state.withLock { ($0.readFailure, $0.writeFailure) = (nil, nil) }
   }
 
   private func notMade(_ error: any Error) -> PreferenceError {
@@ -225,7 +225,7 @@ internal import Synchronization
   /// Throws if the store has a value that can't be read, or if the last read gave the default because the store couldn't be
   /// read: what is assigned, as by a `+=`, may build on the default.
   private func refuseUnreadable() throws(PreferenceError) {
-    let failure = failures.withLock(\.read)
+    let failure = state.withLock(\.readFailure)
     if failure == nil, let signal, readableVersion.load(ordering: .relaxed) == signal.version { return }
     // If the store can be read now, the next assignment is made.
     let error = stored().error
@@ -240,7 +240,7 @@ internal import Synchronization
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     let before = signal?.version
     do throws(PreferenceError) { try change() } catch {
-      failures.withLock { $0.write = (error, before) }
+      state.withLock { $0.writeFailure = (error, before) }
       report(error)
     }
   }
@@ -254,24 +254,16 @@ internal import Synchronization
 
   /// Takes the place of a cache whose store could not be made.
   func succeed(_ unavailable: PreferenceCache) {
-    let failure = unavailable.failures.withLock(\.read)
-    failures.withLock { $0.read = failure }
-    unavailable.successor.withLock { $0 = self }
+    let failure = unavailable.state.withLock(\.readFailure)
+    state.withLock { $0.readFailure = failure }
+    unavailable.state.withLock { $0.successor = self }
     (unavailable.store as? UnavailablePreferenceStore)?.hub.tell([key])
   }
 
   /// The last of those that have taken the place of this one, or this one.
   var latest: PreferenceCache {
     var latest = self
-    while let next = latest.successor.withLock(\.self) { latest = next }
+    while let next = latest.state.withLock(\.successor) { latest = next }
     return latest
   }
-}
-
-/// The last failures of a preference.
-private struct PreferenceFailures: Sendable {
-  /// Why the last assignment failed, and the version that it left as it was.
-  var write: (error: PreferenceError, version: UInt64?)?
-  /// Why the last read gave the default, if the store couldn't be read.
-  var read: PreferenceError?
 }

@@ -22,8 +22,16 @@ public import Synchronization
   ///
   /// Stored releasing, loaded acquiring: a reader that sees it sees all of it.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
+  let declaration: PreferenceDeclaration<Value>
 
-  init(registry: InitializerRegistry?) { self.registry = registry }
+  init(of declaration: PreferenceDeclaration<Value>, in registry: InitializerRegistry?) {
+    (self.declaration, self.registry) = (declaration, registry)
+  }
+
+  /// Which property this resolves.
+  var identity: PropertyIdentity {
+    PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
+  }
 
   /// The decoded value, if the store was resolved before and a copy is of the key's version.
   @inlinable var decodedValue: Value? {
@@ -32,29 +40,30 @@ public import Synchronization
   }
 
   /// The preference in the store of the registry that was current when the wrapper was made.
-  func cache(make: (InitializerRegistry) -> PreferenceCache<Value>) -> PreferenceCache<Value> {
+  func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
-    guard let registry else { return cache(in: .current, make: make) }
-    let new = cache(in: registry, make: make)
+    guard let registry else { return cache(in: container, asking: .current) }
+    let new = cache(in: container, asking: registry)
     guard new.isAvailable else { return new }
     let stored = cache.storeIfNil(new)
     cacheAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
     return stored
   }
 
+  /// The preference as a plain constant has it: a static may be used in many registries.
+  var constantCache: PreferenceCache<Value> {
+    declaration.store == nil ? cache(in: nil, asking: .current) : cache(in: nil)
+  }
+
   /// The preference in the store of that registry.
   ///
   /// Made outside the lock, since a registered initializer runs; of two that are made at once either will do.
-  func cache(
-    in registry: InitializerRegistry, make: (InitializerRegistry) -> PreferenceCache<Value>
-  ) -> PreferenceCache<Value> {
+  private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
     let known = resolved.withLock(\.self)
     if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
-    let new = make(registry)
-    resolved.withLock {
-      $0 = Resolved(
-        registry: registry, cache: new, retry: new.isAvailable ? nil : .now + .milliseconds(100))
-    }
+    let new = declaration.cache(in: container, asking: registry, for: identity)
+    let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
+    resolved.withLock { $0 = Resolved(registry: registry, cache: new, retry: retry) }
     if let known, known.registry === registry, !known.cache.isAvailable { new.succeed(known.cache) }
     return new
   }
@@ -66,7 +75,8 @@ public import Synchronization
 struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let place: SourcePlace
   let key: String?
-  let defaultValue: DefaultValue<Value>
+  /// Nil if it is to be chosen before the first use.
+  let defaultValue: DefaultValue<Value>?
   let store: (any PreferenceStore)?
   let formerKeys: [FormerPreferenceKey]
 
@@ -94,7 +104,13 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   func cache(
     in container: AnyObject?, asking registry: InitializerRegistry, for identity: PropertyIdentity
   ) -> PreferenceCache<Value> {
-    if case .missing = defaultValue { _ = defaultValue.value }
+    guard let defaultValue else {
+      trap(
+        """
+        The @Preference of type \(Value.self) declared here has no default. Give it one: '@Preference var name = value', or \
+        assign one in the initializer: '_name = Preference(wrappedValue: value)'.
+        """, at: place)
+    }
     let key = key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
     return PreferenceCache(store: store, key: key, defaultValue: defaultValue, formerKeys: formerKeys)
@@ -142,23 +158,16 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
   case constant(Value)
   /// Evaluated at each read.
   case declared(PreferenceKey<Value>)
-  /// To be chosen before the first use.
-  case missing(SourcePlace)
 
   var value: Value {
     switch self {
     case .constant(let value): value
     case .declared(let key): key.defaultValue
-    case .missing(let place):
-      trap(
-        """
-        The @Preference of type \(Value.self) declared here has no default. Give it one: '@Preference var name = value', or \
-        assign one in the initializer: '_name = Preference(wrappedValue: value)'.
-        """, at: place)
     }
   }
 
-  var isConstant: Bool { if case .constant = self { true } else { false } }
+  /// The value, if it is always the same.
+  var constant: Value? { if case .constant(let value) = self { value } else { nil } }
 }
 
 // MARK: A store that can't be made

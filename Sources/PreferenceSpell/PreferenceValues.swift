@@ -2,8 +2,9 @@ internal import PreferenceStorage
 
 /// The values of a preference: the present one, then each that it changes to.
 ///
-/// Each iterator has every change since its first `next()`, without two equal values in a row. A value that can't be read is the
-/// default. Nothing is polled, and nothing is left behind when the iterator goes.
+/// Each iterator follows the changes since its first `next()`. No two values in a row are equal, and a slow reader gets the
+/// latest value instead of all those between. A value that can't be read is the default. The sequence ends when its task is
+/// cancelled. Nothing is polled, and nothing is left behind when the iterator goes.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 
