@@ -3,16 +3,14 @@ internal import Support
 
 /// The machine of a sequence, and the things that its words stand for: tasks, timers, callers, streams.
 struct SequenceState {
-  typealias Job = LaunchMachine.Job
-
   var machine: LaunchMachine
   /// The registry of the first call for the launch, and the step that it came from.
   var registry: InitializerRegistry?
   var outer: StepContext?
-  var tasks: [Job: Task<Void, Never>] = [:]
+  var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// The functions that withdraw the services which attempts have registered.
-  var registered: [Int: [(job: Job, withdraw: @Sendable () -> Void)]] = [:]
+  var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
   var callers: [Int: Caller] = [:]
   var streams: [AsyncStream<LaunchEvent>.Continuation] = []
   var lastCall = 0
@@ -281,20 +279,10 @@ final class StepContext: Sendable {
   let sequence: LaunchSequence
   let job: LaunchMachine.Job
   /// The step that called for the launch, of another sequence.
-  private let outer: StepContext?
+  fileprivate let outer: StepContext?
 
   init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
-  }
-
-  /// The id of the step of a sequence from which the caller was called; nil if it is none.
-  fileprivate static func step(of sequence: LaunchSequence) -> String? {
-    var context = current
-    while let inner = context {
-      if inner.sequence === sequence, sequence.isUnderWay(inner.job) { return sequence.plan.nodes[inner.job.step].id }
-      context = inner.outer
-    }
-    return nil
   }
 
   /// Registers a service for the attempt that created it, which may have been abandoned; without one, for good.
@@ -308,8 +296,15 @@ final class StepContext: Sendable {
 }
 
 extension LaunchSequence {
-  /// The id of the step of this sequence that calls.
-  var callingStep: String? { StepContext.step(of: self) }
+  /// The id of the step of this sequence that calls; nil if none does.
+  var callingStep: String? {
+    var context = StepContext.current
+    while let inner = context {
+      if inner.sequence === self, isUnderWay(inner.job) { return plan.nodes[inner.job.step].id }
+      context = inner.outer
+    }
+    return nil
+  }
 
   fileprivate func isUnderWay(_ job: Job) -> Bool { state.withLock { $0.machine.jobs[job] != nil } }
 

@@ -37,7 +37,7 @@ extension LaunchMachine {
   }
 
   mutating func restart(_ step: Int) {
-    guard phase != .closing, phase != .over, services[step]?.isPausing == true else { return }
+    if services[step]?.isPausing != true { return }
     services[step]?.isPausing = false
     runService(of: step)
   }

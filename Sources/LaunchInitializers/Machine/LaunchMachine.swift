@@ -200,7 +200,7 @@ struct LaunchMachine: Sendable {
 
   private mutating func launched() {
     phase = .launched
-    if watchedInputs != nil { actions.append(.unschedule(.watch)) }
+    actions.append(.unschedule(.watch))
     watchedInputs = nil
     event(.phaseEnded, .launch)
     settle(ids(where: \.isLaunch), .report(report(of: .launch)))
