@@ -66,7 +66,7 @@ extension LaunchSequence {
     }
     // That nothing happens is said in real time, whatever clock the steps have.
     let set =
-      if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(at: time, body) }
+      if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(time, body) }
     // It may have fired before it is kept, and what it stood for may be over.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
