@@ -38,7 +38,8 @@ struct LaunchMachine: Sendable {
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
 
-  private var (drain, limit) = (Duration.zero, Duration.seconds(30))
+  /// How long the shut-down waits after a signal, and the shortest time limit that was set for it.
+  private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal came, and the number of the last arrival.
   private var (hasSignal, lastArrival) = (false, 0)
   /// Whether the app is in the background, and whether a pass follows the one under way.
@@ -110,14 +111,17 @@ struct LaunchMachine: Sendable {
     calls[id] = call
     switch call {
     case .launch, .run:
-      if case .run(let drain, let limit) = call { (self.drain, self.limit) = (drain, limit) }
+      if case .run(let drain, let limit) = call {
+        self.drain = drain
+        limitShutDown(to: limit)
+      }
       if phase == .new {
         phase = .launching
         begin(.launch)
       }
       if isServing, call.isLaunch { settle([id], .report(report(of: .launch))) }
     case .shutDown(let limit):
-      if phase == .closing { schedule(.limit(limit), after: limit) } else { self.limit = limit }
+      limitShutDown(to: limit)
       close(.asked)
     case .foreground: enterForeground(id)
     }
@@ -291,7 +295,8 @@ struct LaunchMachine: Sendable {
   /// Shuts the sequence down, unless that has begun.
   mutating func close(_ cause: Cause) {
     if phase == .closing || phase == .over { return }
-    (self.cause, wasLaunched) = (cause, isServing)
+    let limit = limit ?? .seconds(30)
+    (self.limit, self.cause, wasLaunched) = (limit, cause, isServing)
     if phase == .draining { actions.append(.unschedule(.drain)) }
     phase = .closing
     schedule(.limit(limit), after: limit)
@@ -301,6 +306,13 @@ struct LaunchMachine: Sendable {
   /// Notes that the sequence is over, and answers all calls.
   mutating func finish() {
     phase = .over
+  /// Sets a time limit for the shut-down, from now on or from its beginning; one that isn't shorter would end later.
+  private mutating func limitShutDown(to new: Duration) {
+    if let limit, limit <= new { return }
+    limit = new
+    if phase == .closing { schedule(.limit(new), after: new) }
+  }
+
     failure = makeFailure()
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
     actions.append(.over)
