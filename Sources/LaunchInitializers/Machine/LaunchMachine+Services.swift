@@ -106,11 +106,11 @@ extension LaunchMachine {
     cancelAll { $0.kind == .perform }
   }
 
-  /// Cancels jobs, with all timers before the first cancellation, whose handlers may take long.
   private mutating func cancelAll(where isWanted: (Job) -> Bool) {
-    let wanted = jobs.keys.filter(isWanted).sorted { ($0.step, $0.number) < ($1.step, $1.number) }
-    for job in wanted { giveGrace(job) }
-    for job in wanted { cancel(job) }
+    for job in jobs.keys.filter(isWanted).sorted(by: { ($0.step, $0.number) < ($1.step, $1.number) }) {
+      giveGrace(job)
+      cancel(job)
+    }
   }
 
   /// Shuts the steps down when no attempt is left, and ends when nothing is.

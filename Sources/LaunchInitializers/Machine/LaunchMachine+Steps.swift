@@ -160,7 +160,6 @@ extension LaunchMachine {
     if jobs[job]?.hasTimeout != true { return }
     jobs[job]?.isLate = true
     giveGrace(job)
-    cancel(job)
     if job.kind == .run, passes[0].steps[job.step].phase == .readying { notReadyInTime(job.step) }
   }
 
@@ -168,7 +167,8 @@ extension LaunchMachine {
   mutating func cancel(_ job: Job) {
     guard let state = jobs[job], !state.isCancelled else { return }
     jobs[job]?.isCancelled = true
-    actions.append(.cancel(job))
+    cancelled.append(job)
+    cancel(job)
   }
 
   /// Limits the time that a job may go on for after its cancellation.

@@ -54,6 +54,8 @@ struct LaunchMachine: Sendable {
   /// The latest time of an input: clocks are read outside the lock, so it may be earlier than that of its cause.
   private(set) var now = Duration.zero
   var actions: [Action] = []
+  /// The jobs to cancel after the other actions, since their cancellation handlers may take long.
+  var cancelled: [Job] = []
 
   /// The state of a job under way.
   struct JobState: Sendable {
@@ -85,7 +87,8 @@ struct LaunchMachine: Sendable {
     case .background: isInBackground = true
     }
     proceed()
-    defer { actions = [] }
+    defer { (actions, cancelled) = ([], []) }
+    for job in cancelled { actions.append(.cancel(job)) }
     return actions
   }
 
@@ -314,8 +317,9 @@ struct LaunchMachine: Sendable {
   }
 
     failure = makeFailure()
-    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
+    // First, so that nothing is left of the sequence when a caller returns.
     actions.append(.over)
+    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
   }
 
   /// The exit code of a program that ran the sequence.
