@@ -79,7 +79,7 @@ extension LaunchEvent {
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown
-    case .ended(let outcome): outcome == .failed && message?.hasPrefix("cancelled") == false
+    case .ended(let outcome): outcome == .failed
     case .serviceRestarting, .draining, .waiting: true
     case .serviceEnded: message != nil
     case .phaseEnded, .began, .retrying, .serviceBegan, .serviceReady: false
