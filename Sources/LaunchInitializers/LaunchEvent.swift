@@ -31,7 +31,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case serviceBegan(run: Int), serviceReady
     /// The step's service ended, and is restarted after a pause.
     case serviceRestarting(after: Duration)
-    /// The step's service ended for good. There is a message if it ended by itself.
+    /// The step's service ended for good. There is a message if it failed or was left behind.
     case serviceEnded
     /// A signal came, and the shut-down begins after a while.
     case draining(Duration)

@@ -218,7 +218,7 @@ extension LaunchSequence {
   }
 
   private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {
-    if !state.withLock({ $0.machine.began(job) }) { return .failed(CancellationError(), isRetryable: false) }
+    if let result = state.withLock({ $0.machine.began(job) }) { return result }
     if let current = StepContext.current, current.sequence === self, current.job == job { return await call(job) }
     return await StepContext.$current.withValue(context(of: job)) { await call(job) }
   }
@@ -241,7 +241,7 @@ extension LaunchSequence {
     } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {
       return .skipped(skip.reason)
     } catch {
-      return .failed(error, isRetryable: declared.policy.retry?.condition?(error) ?? true)
+      return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
     }
   }
 }

@@ -31,9 +31,9 @@ struct LaunchMachine: Sendable {
   /// Why the sequence shuts down, and whether the launch had succeeded before that.
   var cause: Cause?
   var wasLaunched = false
-  /// Why the sequence ended or ends, unless it was shut down after its launch.
+  /// Why the sequence ended, unless it was shut down after its launch.
   var failure: LaunchError?
-  /// The errors of the steps' shut-downs, by the steps.
+  /// What is wrong with the steps' shut-downs, by the steps.
   var shutDownNotes: [Int: String] = [:]
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
@@ -92,13 +92,13 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Notes that a job has a thread; returns whether it is still wanted.
-  mutating func began(_ job: Job) -> Bool {
+  /// Notes that a job has a thread; returns its result if it is no longer wanted.
+  mutating func began(_ job: Job) -> Result? {
     // What undoes an attempt that was abandoned isn't waited for.
-    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack }
-    if state.isCancelled { return false }
+    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
+    if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
-    return true
+    return nil
   }
 
   private var isServing: Bool { phase == .launched || phase == .draining }
@@ -306,9 +306,6 @@ struct LaunchMachine: Sendable {
     stopPasses()
   }
 
-  /// Notes that the sequence is over, and answers all calls.
-  mutating func finish() {
-    phase = .over
   /// Sets a time limit for the shut-down, from now on or from its beginning; one that isn't shorter would end later.
   private mutating func limitShutDown(to new: Duration) {
     if let limit, limit <= new { return }
@@ -316,6 +313,9 @@ struct LaunchMachine: Sendable {
     if phase == .closing { schedule(.limit(new), after: new) }
   }
 
+  /// Notes that the sequence is over, and answers all calls.
+  mutating func finish() {
+    phase = .over
     failure = makeFailure()
     // First, so that nothing is left of the sequence when a caller returns.
     actions.append(.over)
