@@ -230,12 +230,12 @@ extension LaunchSequence {
       case (_, .rollBack): try await declared.rollback?()
       case (_, .run):
         let service = RunningService(configuration: configuration) { [self] in handle(.ready(job)) }
-        _ = try await declared.work.make(.run(service))
-      case (_, .stop): _ = try await declared.work.make(.stop)
-      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.make(.shutDown)
-      case (.launch, .perform): _ = try await declared.work.make(.perform(configuration))
+        _ = try await declared.work.call(.run(service))
+      case (_, .stop): _ = try await declared.work.call(.stop)
+      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.call(.shutDown)
+      case (.launch, .perform): _ = try await declared.work.call(.perform(configuration))
       case (.foreground, .perform):
-        return try await declared.work.make(.performAgain(configuration)) ? .completed : .idle
+        return try await declared.work.call(.performAgain(configuration)) ? .completed : .idle
       }
       return .completed
     } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {

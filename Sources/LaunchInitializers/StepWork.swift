@@ -33,13 +33,13 @@ final class StepWork: @unchecked Sendable {
   }
 
   /// Calls the initializer; returns false if there was nothing to do.
-  nonisolated(nonsending) func make(_ call: Call) async throws -> Bool {
-    value is any Initializable ? try await makeHere(call) : try await makeOnMainActor(call)
+  nonisolated(nonsending) func call(_ call: Call) async throws -> Bool {
+    value is any Initializable ? try await callHere(call) : try await callOnMainActor(call)
   }
 
-  @MainActor private func makeOnMainActor(_ call: Call) async throws -> Bool { try await makeHere(call) }
+  @MainActor private func callOnMainActor(_ call: Call) async throws -> Bool { try await callHere(call) }
 
-  private nonisolated(nonsending) func makeHere(_ call: Call) async throws -> Bool {
+  private nonisolated(nonsending) func callHere(_ call: Call) async throws -> Bool {
     switch call {
     case .perform(let configuration): try await initializer.perform(with: configuration)
     case .performAgain(let configuration):
