@@ -10,25 +10,21 @@ struct LaunchClock: Sendable {
   typealias Cancel = @Sendable () -> Void
 
   private let elapsed: @Sendable () -> Duration
-  private let wait: @Sendable (_ end: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
+  /// Calls `body` at a time: on a thread that steps can't block if the clock is one of the system's, in a task if not.
+  let timer: @Sendable (_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
 
-  init(_ clock: any Clock<Duration>) { self.init(started: clock) }
-
-  private init<Base: Clock>(started clock: Base) where Base.Duration == Duration {
+  init<Base: Clock>(_ clock: Base) where Base.Duration == Duration {
     let start = clock.now
     let elapsed = { @Sendable in start.duration(to: clock.now) }
     self.elapsed = elapsed
     if clock is ContinuousClock || clock is SuspendingClock {
-      wait = { Self.timer(after: $0 - elapsed(), $1) }
+      timer = { Self.timer(after: $0 - elapsed(), $1) }
     } else {
-      wait = { Self.timer(at: start.advanced(by: $0), on: clock, $1) }
+      timer = { Self.timer(at: start.advanced(by: $0), on: clock, $1) }
     }
   }
 
   var now: Duration { elapsed() }
-
-  /// Calls `body` at a time: on a thread that steps can't block if the clock is one of the system's, in a task if not.
-  func timer(at time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel { wait(time, body) }
 
   private static func timer<Base: Clock>(
     at deadline: Base.Instant, on clock: Base, _ body: @escaping @Sendable () -> Void
@@ -36,7 +32,7 @@ struct LaunchClock: Sendable {
     let task = Task {
       do { try await clock.sleep(until: deadline, tolerance: nil) } catch {
         // What a clock that can't wait doesn't measure, the system's clock does.
-        try? await Task.sleep(for: max(.zero, clock.now.duration(to: deadline)))
+        try? await Task.sleep(for: min(max(.zero, clock.now.duration(to: deadline)), .seconds(1 << 32)))
       }
       if !Task.isCancelled { body() }
     }

@@ -31,7 +31,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case serviceBegan(run: Int), serviceReady
     /// The step's service ended, and is restarted after a pause.
     case serviceRestarting(after: Duration)
-    /// The step's service ended for good. There is a message if it ended by itself.
+    /// The step's service ended for good. There is a message if it failed or was left behind.
     case serviceEnded
     /// A signal came, and the shut-down begins after a while.
     case draining(Duration)
@@ -79,7 +79,7 @@ extension LaunchEvent {
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown
-    case .ended(let outcome): outcome == .failed && message?.hasPrefix("cancelled") == false
+    case .ended(let outcome): outcome == .failed
     case .serviceRestarting, .draining, .waiting: true
     case .serviceEnded: message != nil
     case .phaseEnded, .began, .retrying, .serviceBegan, .serviceReady: false

@@ -3,16 +3,14 @@ internal import Support
 
 /// The machine of a sequence, and the things that its words stand for: tasks, timers, callers, streams.
 struct SequenceState {
-  typealias Job = LaunchMachine.Job
-
   var machine: LaunchMachine
   /// The registry of the first call for the launch, and the step that it came from.
   var registry: InitializerRegistry?
   var outer: StepContext?
-  var tasks: [Job: Task<Void, Never>] = [:]
+  var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// The functions that withdraw the services which attempts have registered.
-  var registered: [Int: [(job: Job, withdraw: @Sendable () -> Void)]] = [:]
+  var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
   var callers: [Int: Caller] = [:]
   var streams: [AsyncStream<LaunchEvent>.Continuation] = []
   var lastCall = 0
@@ -68,7 +66,7 @@ extension LaunchSequence {
     }
     // That nothing happens is said in real time, whatever clock the steps have.
     let set =
-      if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(at: time, body) }
+      if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(time, body) }
     // It may have fired before it is kept, and what it stood for may be over.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
@@ -220,7 +218,7 @@ extension LaunchSequence {
   }
 
   private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {
-    if !state.withLock({ $0.machine.began(job) }) { return .failed(CancellationError(), isRetryable: false) }
+    if let result = state.withLock({ $0.machine.began(job) }) { return result }
     if let current = StepContext.current, current.sequence === self, current.job == job { return await call(job) }
     return await StepContext.$current.withValue(context(of: job)) { await call(job) }
   }
@@ -232,18 +230,18 @@ extension LaunchSequence {
       case (_, .rollBack): try await declared.rollback?()
       case (_, .run):
         let service = RunningService(configuration: configuration) { [self] in handle(.ready(job)) }
-        _ = try await declared.work.make(.run(service))
-      case (_, .stop): _ = try await declared.work.make(.stop)
-      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.make(.shutDown)
-      case (.launch, .perform): _ = try await declared.work.make(.perform(configuration))
+        _ = try await declared.work.call(.run(service))
+      case (_, .stop): _ = try await declared.work.call(.stop)
+      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.call(.shutDown)
+      case (.launch, .perform): _ = try await declared.work.call(.perform(configuration))
       case (.foreground, .perform):
-        return try await declared.work.make(.performAgain(configuration)) ? .completed : .idle
+        return try await declared.work.call(.performAgain(configuration)) ? .completed : .idle
       }
       return .completed
     } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {
       return .skipped(skip.reason)
     } catch {
-      return .failed(error, isRetryable: declared.policy.retry?.condition?(error) ?? true)
+      return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
     }
   }
 }
@@ -281,20 +279,10 @@ final class StepContext: Sendable {
   let sequence: LaunchSequence
   let job: LaunchMachine.Job
   /// The step that called for the launch, of another sequence.
-  private let outer: StepContext?
+  fileprivate let outer: StepContext?
 
   init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
-  }
-
-  /// The id of the step of a sequence from which the caller was called; nil if it is none.
-  fileprivate static func step(of sequence: LaunchSequence) -> String? {
-    var context = current
-    while let inner = context {
-      if inner.sequence === sequence, sequence.isUnderWay(inner.job) { return sequence.plan.nodes[inner.job.step].id }
-      context = inner.outer
-    }
-    return nil
   }
 
   /// Registers a service for the attempt that created it, which may have been abandoned; without one, for good.
@@ -308,8 +296,15 @@ final class StepContext: Sendable {
 }
 
 extension LaunchSequence {
-  /// The id of the step of this sequence that calls.
-  var callingStep: String? { StepContext.step(of: self) }
+  /// The id of the step of this sequence that calls; nil if none does.
+  var callingStep: String? {
+    var context = StepContext.current
+    while let inner = context {
+      if inner.sequence === self, isUnderWay(inner.job) { return plan.nodes[inner.job.step].id }
+      context = inner.outer
+    }
+    return nil
+  }
 
   fileprivate func isUnderWay(_ job: Job) -> Bool { state.withLock { $0.machine.jobs[job] != nil } }
 

@@ -66,7 +66,7 @@ public final class LaunchSequence: Sendable {
   ///   shut down in reverse order. At once if a step calls the launch it is part of.
   @discardableResult
   public func launch() async throws -> LaunchReport {
-    if let id = callingStep, isIn(.launching) { throw LaunchError(reenteredBy: id) }
+    if let id = callingStep, isIn(.launching, .closing) { throw LaunchError(reenteredBy: id) }
     if Task.isCancelled, isIn(.new) { throw LaunchError(.cancelled, LaunchError.unbegunMessage) }
     return try await report(for: enroll(.launch))
   }
@@ -80,7 +80,7 @@ public final class LaunchSequence: Sendable {
   /// - Returns: The launch, to wait for. It throws what ``launch()`` throws.
   @MainActor @discardableResult
   public func launchImmediately() -> Task<LaunchReport, any Error> {
-    if let id = callingStep, isIn(.launching) { return Task { throw LaunchError(reenteredBy: id) } }
+    if let id = callingStep, isIn(.launching, .closing) { return Task { throw LaunchError(reenteredBy: id) } }
     let call = beginImmediately()
     return Task { try await report(for: call) }
   }
@@ -91,7 +91,7 @@ public final class LaunchSequence: Sendable {
     return answer.report
   }
 
-  private func isIn(_ phase: LaunchMachine.Phase) -> Bool { state.withLock { $0.machine.phase == phase } }
+  private func isIn(_ phases: LaunchMachine.Phase...) -> Bool { state.withLock { phases.contains($0.machine.phase) } }
 
   /// Whether the launch has completed and the program serves, for a readiness probe.
   ///

@@ -14,16 +14,10 @@ final class StepWork: @unchecked Sendable {
   /// The initializer without its conformance.
   private let value: Any
 
-  init(_ initializer: any Initializable) {
-    self.initializer = initializer
-    value = initializer
-    running = initializer as? any RunningInitializer
+  init(_ initializer: any Initializable, runs: Bool = true) {
+    (self.initializer, value) = (initializer, initializer)
+    running = runs ? initializer as? any RunningInitializer : nil
     ready = running as? any ReadyInitializer
-  }
-
-  fileprivate init<Value>(closures: ClosureInitializer<Value>) {
-    (initializer, value, ready) = (closures, closures, nil)
-    running = closures.body == nil ? nil : closures
   }
 
   var type: any Any.Type { Swift.type(of: value) }
@@ -39,13 +33,13 @@ final class StepWork: @unchecked Sendable {
   }
 
   /// Calls the initializer; returns false if there was nothing to do.
-  nonisolated(nonsending) func make(_ call: Call) async throws -> Bool {
-    value is any Initializable ? try await makeHere(call) : try await makeOnMainActor(call)
+  nonisolated(nonsending) func call(_ call: Call) async throws -> Bool {
+    value is any Initializable ? try await callHere(call) : try await callOnMainActor(call)
   }
 
-  @MainActor private func makeOnMainActor(_ call: Call) async throws -> Bool { try await makeHere(call) }
+  @MainActor private func callOnMainActor(_ call: Call) async throws -> Bool { try await callHere(call) }
 
-  private nonisolated(nonsending) func makeHere(_ call: Call) async throws -> Bool {
+  private nonisolated(nonsending) func callHere(_ call: Call) async throws -> Bool {
     switch call {
     case .perform(let configuration): try await initializer.perform(with: configuration)
     case .performAgain(let configuration):
@@ -86,7 +80,7 @@ extension LaunchStep {
     run: (@Sendable (Value) async throws -> Void)? = nil,
     shutDown: @escaping @Sendable (Value) async throws -> Void = { _ in }
   ) {
-    self.init(work: StepWork(closures: ClosureInitializer(up: perform, body: run, down: shutDown)), id: id)
+    self.init(work: StepWork(ClosureInitializer(perform, run, shutDown), runs: run != nil), id: id)
   }
 }
 
@@ -95,11 +89,10 @@ private final class ClosureInitializer<Value: Sendable>: RunningInitializer, Sen
   typealias Body = @Sendable (Value) async throws -> Void
 
   private let up: @Sendable (any Configurable) async throws -> Value
-  let body: Body?
-  private let down: Body
+  private let (body, down): (Body?, Body)
   private let value = Lock<Value?>(nil)
 
-  init(up: @escaping @Sendable (any Configurable) async throws -> Value, body: Body?, down: @escaping Body) {
+  init(_ up: @escaping @Sendable (any Configurable) async throws -> Value, _ body: Body?, _ down: @escaping Body) {
     (self.up, self.body, self.down) = (up, body, down)
   }
 

@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import Support
 import TestSupport
 import Testing
 
@@ -58,6 +59,32 @@ import Testing
     #expect(report.warnings == ["bad (failed): Broken(number: 7)"])
     await launch.shutDown()
     #expect(journal.entries == ["next", "-next"])
+  }
+
+  @Test("the log has each failed step, also one whose error says that something was cancelled")
+  func logged() async throws {
+    enum Payment: Error { case cancelled }
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { journal.note($0) }) {
+      Do { _ in throw Payment.cancelled }.id("pay")
+    }
+    #expect(await launch.run(on: []) == 1)
+    #expect(journal.entries == ["launch: pay failed: cancelled"])
+  }
+
+  @Test("an error's description can ask the sequence")
+  func description() async throws {
+    struct Asks: Error, CustomStringConvertible {
+      let box: Box<LaunchSequence>
+      var description: String { "ready: \(box.value.withLock { $0 }?.isReady ?? false)" }
+    }
+    let box = Box<LaunchSequence>()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      Do { _ in throw Asks(box: box) }.id("asks").onFailure(.skip).onRollback { throw Asks(box: box) }
+    }
+    box.value.withLock { $0 = launch }
+    #expect(try await launch.launch().warnings == ["asks (failed): ready: false; its rollback failed: ready: false"])
+    box.value.withLock { $0 = nil }
   }
 
   @Test("a step that throws SkipInitializer is skipped with a warning, and is neither retried nor a reason to abort")

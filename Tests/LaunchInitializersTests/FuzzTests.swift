@@ -45,6 +45,35 @@ import Testing
     #expect(pauses == [.seconds(10), .seconds(10), .seconds(10)])
   }
 
+  @Test("the shortest limit of a shut-down counts, and a later call can't put it off")
+  func limits() throws {
+    var machine = LaunchMachine(
+      try LaunchPlan([Do { _ in }.id("a")], stage: .test), maxConcurrentSteps: 8, grace: .zero)
+    func limits(_ input: LaunchMachine.Input, at time: Duration = .zero) -> [Duration] {
+      machine.handle(input, at: time).compactMap { if case .schedule(.limit, let end) = $0 { end } else { nil } }
+    }
+    #expect(limits(.call(1, .run(drain: .zero, limit: .seconds(2)))) == [])
+    #expect(
+      limits(.ended(LaunchMachine.Job(purpose: .launch, kind: .perform, step: 0, number: 1), .completed)) == [])
+    #expect(limits(.call(2, .shutDown(within: .seconds(30)))) == [.seconds(2)])
+    #expect(limits(.call(3, .shutDown(within: .seconds(2))), at: .seconds(1)) == [])
+    #expect(limits(.call(4, .shutDown(within: .milliseconds(500))), at: .seconds(1)) == [.milliseconds(1_500)])
+  }
+
+  @Test("no rollback begins when the time limit of the shut-down is over")
+  func rollback() throws {
+    let plan = try LaunchPlan([Do { _ in }.id("bad").onRollback {}], stage: .test)
+    var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .seconds(60))
+    let job = LaunchMachine.Job(purpose: .launch, kind: .perform, step: 0, number: 1)
+    _ = machine.handle(.call(1, .launch), at: .zero)
+    if machine.began(job) != nil { Issue.record("The attempt isn't wanted.") }
+    _ = machine.handle(.call(2, .shutDown(within: .seconds(1))), at: .zero)
+    _ = machine.handle(.fired(.limit(.seconds(1))), at: .seconds(1))
+    _ = machine.handle(.ended(job, .failed(Broken(), text: "broken", isRetryable: true)), at: .seconds(2))
+    #expect(machine.phase == .over)
+    #expect(machine.failure?.report?.entries[0].message == "broken; not rolled back within 1 s")
+  }
+
   @Test("a service that is shut down during its pause has an event of its end")
   func pause() throws {
     struct Exits: RunningInitializer {

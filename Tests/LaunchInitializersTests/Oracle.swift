@@ -38,6 +38,8 @@ struct Oracle {
   private var answers: [Int: Int] = [:]
   private var calls: Set<Int> = []
   private var servicesLeft: Set<Int> = []
+  /// Whether a call set a time limit for the shut-down, when that must be over, and whether it is.
+  private var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   private(set) var faults: [String] = []
   private(set) var counts: [String: Int] = [:]
 
@@ -84,7 +86,12 @@ struct Oracle {
 
   private mutating func give(_ input: Machine.Input) {
     switch input {
-    case .call(let id, _): calls.insert(id)
+    case .call(let id, let call):
+      calls.insert(id)
+      switch call {
+      case .run, .shutDown: if machine.phase != .closing { isLimited = true }
+      case .launch, .foreground: break
+      }
     case .ended(let job, let result): note(job, result)
     case .ready(let job): if !alive.contains(job) { return }
     default: break
@@ -96,6 +103,11 @@ struct Oracle {
       if job.kind == .run { servicesLeft.insert(job.step) }
       if !cancelled.contains(job) { fault("\(job) was given up, but not cancelled before") }
     }
+    if machine.phase == .closing, deadline == nil {
+      deadline = now + (isLimited ? plan.limit : .seconds(30)) + plan.grace
+    }
+    let last = actions.drop { if case .cancel = $0 { false } else { true } }
+    if !last.allSatisfy({ if case .cancel = $0 { true } else { false } }) { fault("cancellations hold up \(last)") }
     for action in actions { perform(action) }
     checkWork()
   }
@@ -106,17 +118,17 @@ struct Oracle {
     switch result {
     case .completed, .idle, .skipped:
       if case .completed = result, job.kind == .perform, job.purpose == .launch { ups[job.step, default: 0] += 1 }
-    case .failed(let error, _): if let error = error as? Thrown { thrown.append(error.number) }
+    case .failed(let error, _, _): if let error = error as? Thrown { thrown.append(error.number) }
     }
   }
 
   /// Lets a job begin, and decides how it will end unless it is cancelled.
   private mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
-    if !machine.began(job) { return give(.ended(job, .failed(CancellationError(), isRetryable: false))) }
+    if let end = machine.began(job) { return give(.ended(job, end)) }
     begun.insert(job)
     if machine.phase == .over, job.kind == .run { fault("the service \(job) begins after the end") }
-    let failure = Machine.Result.failed(error(), isRetryable: !chance(5))
+    let failure = Machine.Result.failed(error(), text: "", isRetryable: !chance(5))
     let end: (Duration, Machine.Result)? =
       switch (job.purpose, job.kind) {
       case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
@@ -138,7 +150,7 @@ struct Oracle {
 
   private mutating func endService(of step: Int, _ fails: Bool) {
     for job in alive where job.kind == .run && job.step == step {
-      end(job, after: duration(0...40), fails ? .failed(error(), isRetryable: false) : .completed)
+      end(job, after: duration(0...40), fails ? .failed(error(), text: "", isRetryable: false) : .completed)
     }
   }
 
@@ -157,7 +169,8 @@ struct Oracle {
       if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
       guard begun.contains(job), alive.contains(job), !chance(4) else { return }
       let ends: [Machine.Result] = [
-        .failed(error(), isRetryable: true), .completed, .failed(CancellationError(), isRetryable: true),
+        .failed(error(), text: "", isRetryable: true), .completed,
+        .failed(CancellationError(), text: "", isRetryable: true),
       ]
       end(job, after: duration(0...20), job.kind == .stop ? .completed : ends[chance(4) ? 0 : chance(5) ? 1 : 2])
     case .schedule(let timer, let time):
@@ -166,8 +179,12 @@ struct Oracle {
       happen(at: time, .fires(timer, order))
     case .unschedule(let timer): timers[timer] = nil
     case .event(let event): note(event)
-    case .answer(let ids, _): for id in ids { answers[id, default: 0] += 1 }
+    case .answer(let ids, _):
+      for id in ids { answers[id, default: 0] += 1 }
+      if machine.phase == .over, !isOver { fault("the answers to \(ids) come before the end") }
     case .over:
+      isOver = true
+      if let deadline, now > deadline { fault("the end comes later than \(deadline)") }
       thrownUntilEnd = thrown
       if machine.phase != .over { fault("the end comes too early") }
     case .endProcess: counts["second signals", default: 0] += 1
@@ -180,6 +197,8 @@ struct Oracle {
     alive.insert(job)
     happen(at: now + (chance(3) ? duration(0...10) : .zero), .begins(job))
     guard let index = steps[job.step] else { return fault("\(job) is of no step") }
+    if machine.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
+    if job.kind == .rollBack, !begun.contains(job.with(.perform)) { fault("\(job) undoes what never began") }
     if job.kind == .rollBack || job.kind == .undo {
       if job.kind == .undo { downs[job.step, default: 0] += 1 }
       return
@@ -260,6 +279,11 @@ struct Oracle {
       let down = downs[node] ?? 0
       if down > 1 || count > 1 { fault("step \(node) came up \(count) and went down \(down) times") }
       if down == 0, !isLimited, !servicesLeft.contains(node) { fault("step \(node) isn't shut down") }
+    }
+    for job in abandoned where job.purpose == .shutDown && job.kind != .rollBack && begun.contains(job) {
+      if steps[job.step].flatMap({ downOutcomes[$0] }) == .completed {
+        fault("\(job) was given up, and isn't reported")
+      }
     }
     for node in downs.keys where ups[node] == nil { fault("step \(node) is shut down, and never came up") }
     checkExitCode()

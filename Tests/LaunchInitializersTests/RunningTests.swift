@@ -211,6 +211,29 @@ private let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
     gate.open()
   }
 
+  @Test("a service whose stop() ignores its cancellation is left behind, and the exit code is 1")
+  func hangingStop() async throws {
+    struct Hangs: RunningInitializer {
+      let gate: AsyncLatch
+      func run(_ configuration: any Configurable) async throws { try await untilCancelled(0) }
+      func stop() async { await gate.wait() }
+    }
+    let gate = AsyncLatch()
+    let launch = try sequence { Hangs(gate: gate).id("server").stopTimeout(.seconds(3)) }
+    let running = Task { await launch.run(on: []) }
+    try await launch.launch()
+    let shutDown = Task { await launch.shutDown() }
+    await clock.waitForSleeper(until: .seconds(3))
+    clock.advance(by: .seconds(3))
+    await clock.waitForSleeper(until: .seconds(4))
+    clock.advance(by: .seconds(1))
+    let entry = await shutDown.value.entries[0]
+    #expect(entry.message == "its stop() ignored its cancellation for 1 s and was abandoned")
+    #expect(entry.outcome == .failed && entry.wasAbandoned)
+    #expect(await running.value == 1)
+    gate.open()
+  }
+
   @Test("a service that shuts the sequence down doesn't wait for itself")
   func fromInside() async throws {
     let box = Box<LaunchSequence>()

@@ -56,6 +56,34 @@ import Testing
     await #expect(throws: LaunchError.self) { try await task.value }
   }
 
+  @Test("a step that calls the launch while the sequence shuts it down gets an error", arguments: [false, true])
+  func reentryAtTheEnd(fails: Bool) async throws {
+    let box = Lock<LaunchSequence?>(nil)
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      LaunchStep("a") { _ in
+      } shutDown: {
+        guard let launch = box.withLock({ $0 }) else { return }
+        for call in [{ try await launch.launch() }, { try await launch.launchImmediately().value }] {
+          let error = await #expect(throws: LaunchError.self) { _ = try await call() }
+          journal.note("\(error?.code.description ?? "")")
+        }
+      }
+      if fails { Do { _ in throw Broken() } }
+    }
+    box.withLock { $0 = launch }
+    let code = await withTaskGroup(of: Int32.self) { group in
+      group.addTask { await launch.run(on: []) }
+      if !fails {
+        while launch.report == nil { await Task.yield() }
+        await launch.shutDown()
+      }
+      return await group.reduce(0, +)
+    }
+    #expect(journal.entries == ["reentered", "reentered"])
+    #expect(code == (fails ? 1 : 0))
+  }
+
   @Test("a task that outlives its step can call the launch")
   func afterwards() async throws {
     let (box, later, gate) = (Box<LaunchSequence>(), Box<Task<Int, any Error>>(), AsyncLatch())

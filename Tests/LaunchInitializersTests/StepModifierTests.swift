@@ -22,6 +22,32 @@ import Testing
     #expect(journal.entries == ["up", "half", "undone", "half", "undone", "-up"])
   }
 
+  @Test("a rollback that fails is in the step's message, and its error beside the step's")
+  func rollbackFails() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      Do { _ in throw Broken(number: 1) }.id("bad").onRollback { throw Broken(number: 2) }
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    let message = "Broken(number: 1); its rollback failed: Broken(number: 2)"
+    #expect(error.report?.entry("bad")?.message == message)
+    #expect(error.errors.map { $0 as? Broken } == [Broken(number: 1), Broken(number: 2)])
+  }
+
+  @Test("a rollback that is cancelled at its time limit is in the step's message, and its cancellation is no error")
+  func rollbackCancelled() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock, log: { _ in }) {
+      Do { _ in throw Broken() }.id("bad").stopTimeout(.seconds(3)).onRollback { [clock] in
+        try await clock.sleep(for: .seconds(60))
+      }
+    }
+    let launched = Task { try await launch.launch() }
+    await clock.waitForSleeper(until: .seconds(3))
+    clock.advance(by: .seconds(3))
+    let error = try await #require(throws: LaunchError.self) { try await launched.value }
+    #expect(error.report?.entry("bad")?.message == "Broken(number: 0); its rollback was cancelled")
+    #expect(error.errors.count == 1)
+  }
+
   @Test("a deferred step begins after the launch, and is shut down like any other")
   func deferred() async throws {
     let gate = AsyncLatch()

@@ -223,10 +223,14 @@ import Testing
     gate.open()
   }
 
-  @Test("a timeout of centuries is possible")
-  func centuries() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(Int64.max)) {
-      Do { _ in await Task.yield() }.timeout(.seconds(Int64.max))
+  @Test(
+    "a timeout of centuries is possible, also on a clock that can't wait",
+    arguments: [ContinuousClock(), BrokenClock()] as [any Clock<Duration>])
+  func centuries(clock: any Clock<Duration>) async throws {
+    let launch = try LaunchSequence(
+      configuration: NoConfiguration(), cancellationGracePeriod: .seconds(Int64.max), clock: clock
+    ) {
+      Do { _ in try await Task.sleep(for: .milliseconds(20)) }.timeout(.seconds(Int64.max))
     }
     #expect(try await launch.launch().entries.map(\.outcome) == [.completed])
   }
@@ -255,6 +259,13 @@ import Testing
     let task = try #require(inner.value.withLock { $0 })
     await #expect(throws: LaunchError.self) { try await task.value }
   }
+}
+
+/// A clock that throws when a task is to sleep.
+private struct BrokenClock: Clock {
+  var now: ContinuousClock.Instant { .now }
+  var minimumResolution: Duration { .zero }
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
 }
 
 /// A clock that a test moves, and that wakes no task.

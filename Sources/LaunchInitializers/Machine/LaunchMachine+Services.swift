@@ -37,7 +37,7 @@ extension LaunchMachine {
   }
 
   mutating func restart(_ step: Int) {
-    guard phase != .closing, phase != .over, services[step]?.isPausing == true else { return }
+    if services[step]?.isPausing != true { return }
     services[step]?.isPausing = false
     runService(of: step)
   }
@@ -45,13 +45,11 @@ extension LaunchMachine {
   mutating func runEnded(_ job: Job, _ result: Result) {
     let step = job.step
     guard let service = services[step] else { return }
+    let isExpected = service.isStopping || phase == .closing
     var failure: String?
-    if case .failed(let error, _) = result, !(error is CancellationError && (service.isStopping || phase == .closing)) {
-      failure = "failed: \(error)"
-      note(error, of: step, .launch)
-    }
-    if service.isStopping || phase == .closing {
-      if let failure, phase == .closing { noteInShutDown(step, "its service \(failure)") }
+    if case .failed(let error, let text, _) = result, note(error, of: job, isExpected) { failure = "failed: \(text)" }
+    if isExpected {
+      if let failure, phase == .closing { shutDownNotes[step].add("its service \(failure)") }
       serviceEnded(step, message: failure)
       return serviceMayHaveStopped(step)
     }
@@ -106,11 +104,11 @@ extension LaunchMachine {
     cancelAll { $0.kind == .perform }
   }
 
-  /// Cancels jobs, with all timers before the first cancellation, whose handlers may take long.
   private mutating func cancelAll(where isWanted: (Job) -> Bool) {
-    let wanted = jobs.keys.filter(isWanted).sorted { ($0.step, $0.number) < ($1.step, $1.number) }
-    for job in wanted { giveGrace(job) }
-    for job in wanted { cancel(job) }
+    for job in jobs.keys.filter(isWanted).sorted(by: { ($0.step, $0.number) < ($1.step, $1.number) }) {
+      giveGrace(job)
+      cancel(job)
+    }
   }
 
   /// Shuts the steps down when no attempt is left, and ends when nothing is.
@@ -168,10 +166,8 @@ extension LaunchMachine {
   mutating func shutDownEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let step = job.step
     let late = "took longer than its timeout of \(plan.nodes[step].stopTimeout.text)"
-    if case .failed(let error, _) = result {
-      let isCancellation = error is CancellationError && state.isCancelled
-      if !isCancellation { note(error, of: step, .shutDown) }
-      noteInShutDown(step, isCancellation ? state.isLate ? late : "cancelled" : "\(error)")
+    if case .failed(let error, let text, _) = result {
+      shutDownNotes[step].add(note(error, of: job, state.isCancelled) ? text : state.isLate ? late : "cancelled")
     }
     settleShutDown(step, note: state.isLate ? late : nil)
   }
@@ -182,15 +178,10 @@ extension LaunchMachine {
     actions.append(.withdrawAll(step, except: nil))
     passes[2].steps[step].wasAbandoned = passes[2].steps[step].wasAbandoned || passes[0].steps[step].isServiceLeft
     if reachedLimit != nil, passes[2].steps[step].phase == .stopping {
-      noteInShutDown(step, "its service was cancelled")
+      shutDownNotes[step].add("its service was cancelled")
     }
     let failure = shutDownNotes[step]
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
-  }
-
-  /// Notes what is wrong with the shut-down of a step.
-  mutating func noteInShutDown(_ step: Int, _ message: String) {
-    shutDownNotes[step] = shutDownNotes[step].map { "\($0); \(message)" } ?? message
   }
 
   /// Ends a shut-down that takes too long: what is under way is cancelled, and nothing more begins.

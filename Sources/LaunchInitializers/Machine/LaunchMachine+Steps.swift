@@ -70,7 +70,10 @@ extension LaunchMachine {
     case (.shutDown, .perform): shutDownEnded(job, state, result)
     case (_, .perform): attemptEnded(job, state, result)
     case (_, .rollBack):
-      if case .failed(let error, _) = result { note(error, of: job.step, job.purpose) }
+      if case .failed(let error, let text, _) = result {
+        let what = note(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
+        passes[job.purpose.rawValue].steps[job.step].message.add("its rollback \(what)")
+      }
       fail(job.step, job.purpose)
     case (_, .run): runEnded(job, result)
     case (_, .stop): serviceMayHaveStopped(job.step)
@@ -99,14 +102,17 @@ extension LaunchMachine {
     case .skipped(let reason):
       passes[index].running -= 1
       settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
-    case .failed(let error, let isRetryable):
+    case .failed(let error, let text, let isRetryable):
       actions.append(.withdraw(job))
-      let isCancellation = error is CancellationError && state.isCancelled
-      if !isCancellation { self.note(error, of: step, job.purpose) }
-      let text = isCancellation ? (state.hasBegun ? "cancelled" : "cancelled before it began") : "\(error)"
-      passes[index].steps[step].message = note.map { isCancellation ? $0 : "\($0), then failed: \(text)" } ?? text
+      let isOwn = self.note(error, of: job, state.isCancelled)
+      let reason = isOwn ? text : state.hasBegun ? "cancelled" : "cancelled before it began"
+      passes[index].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
       passes[index].steps[step].isRetryable = isRetryable
       if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
+      if let reachedLimit {
+        passes[index].steps[step].message.add("not rolled back within \(reachedLimit.text)")
+        return fail(step, job.purpose)
+      }
       start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
     }
   }
@@ -132,17 +138,18 @@ extension LaunchMachine {
     }
   }
 
-  /// Notes an error of a step.
-  mutating func note(_ error: any Error, of step: Int, _ purpose: Purpose) {
-    passes[purpose.rawValue].steps[step].errors.append(error)
+  /// Notes an error of a job; returns false if it only says that the job was cancelled.
+  mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool) -> Bool {
+    if isCancelled, error is CancellationError { return false }
+    passes[job.purpose.rawValue].steps[job.step].errors.append(error)
     errors.append(error)
+    return true
   }
 
   /// Takes the result of a job that was abandoned.
   private mutating func endedLate(_ job: Job, _ result: Result) {
-    if case .failed(let error, _) = result, !(error is CancellationError) {
-      note(error, of: job.step, job.purpose)
-      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(error)")
+    if case .failed(let error, let text, _) = result, note(error, of: job, true) {
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
     }
     guard job.kind == .perform, job.purpose != .shutDown else { return }
     actions.append(.withdraw(job))
@@ -160,15 +167,15 @@ extension LaunchMachine {
     if jobs[job]?.hasTimeout != true { return }
     jobs[job]?.isLate = true
     giveGrace(job)
-    cancel(job)
     if job.kind == .run, passes[0].steps[job.step].phase == .readying { notReadyInTime(job.step) }
+    cancel(job)
   }
 
   /// Cancels a job, which may end in its own time.
   mutating func cancel(_ job: Job) {
     guard let state = jobs[job], !state.isCancelled else { return }
     jobs[job]?.isCancelled = true
-    actions.append(.cancel(job))
+    cancelled.append(job)
   }
 
   /// Limits the time that a job may go on for after its cancellation.
@@ -195,18 +202,18 @@ extension LaunchMachine {
     case (_, .rollBack):
       passes[index].steps[step].wasAbandoned = true
       passes[index].steps[step].isRetryable = false
-      passes[index].steps[step].message = (passes[index].steps[step].message ?? "failed") + "; its rollback \(ignored)"
+      passes[index].steps[step].message.add("its rollback \(ignored)")
       fail(step, job.purpose)
     case (_, .run):
       passes[0].steps[step].isServiceLeft = true
-      noteInShutDown(step, "its service \(ignored)")
+      shutDownNotes[step].add("its service \(ignored)")
       serviceEnded(step, message: ignored)
       serviceMayHaveStopped(step)
-    case (_, .stop): serviceMayHaveStopped(step)
-    case (.shutDown, .perform):
-      noteInShutDown(step, state.hasBegun ? ignored : "did not get a thread to shut down")
-      passes[2].steps[step].wasAbandoned = state.hasBegun
-      settleShutDown(step)
+    case (.shutDown, _), (_, .stop):
+      let what = job.kind == .stop ? "its stop() \(ignored)" : ignored
+      shutDownNotes[step].add(state.hasBegun ? what : "did not get a thread to shut down")
+      if state.hasBegun { passes[2].steps[step].wasAbandoned = true }
+      if job.kind == .stop { serviceMayHaveStopped(step) } else { settleShutDown(step) }
     case (_, .perform):
       passes[index].running -= 1
       actions.append(.withdraw(job))
@@ -216,4 +223,9 @@ extension LaunchMachine {
       abort(step, job.purpose, .timedOut)
     }
   }
+}
+
+extension String? {
+  /// Adds a note to a message.
+  mutating func add(_ note: String) { self = map { "\($0); \(note)" } ?? note }
 }

@@ -35,8 +35,8 @@ extension LaunchMachine {
     /// The step had nothing to do, and isn't reported.
     case idle
     case skipped(String)
-    /// The job threw an error; whether the step's policy retries it.
-    case failed(any Error, isRetryable: Bool)
+    /// The job threw an error, whose text isn't asked for under the lock; whether the step's policy retries it.
+    case failed(any Error, text: String, isRetryable: Bool)
   }
 
   enum Timer: Hashable, Sendable {

@@ -31,14 +31,15 @@ struct LaunchMachine: Sendable {
   /// Why the sequence shuts down, and whether the launch had succeeded before that.
   var cause: Cause?
   var wasLaunched = false
-  /// Why the sequence ended or ends, unless it was shut down after its launch.
+  /// Why the sequence ended, unless it was shut down after its launch.
   var failure: LaunchError?
-  /// The errors of the steps' shut-downs, by the steps.
+  /// What is wrong with the steps' shut-downs, by the steps.
   var shutDownNotes: [Int: String] = [:]
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
 
-  private var (drain, limit) = (Duration.zero, Duration.seconds(30))
+  /// How long the shut-down waits after a signal, and the shortest time limit that was set for it.
+  private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal came, and the number of the last arrival.
   private var (hasSignal, lastArrival) = (false, 0)
   /// Whether the app is in the background, and whether a pass follows the one under way.
@@ -53,6 +54,8 @@ struct LaunchMachine: Sendable {
   /// The latest time of an input: clocks are read outside the lock, so it may be earlier than that of its cause.
   private(set) var now = Duration.zero
   var actions: [Action] = []
+  /// The jobs to cancel after the other actions, since their cancellation handlers may take long.
+  var cancelled: [Job] = []
 
   /// The state of a job under way.
   struct JobState: Sendable {
@@ -84,17 +87,18 @@ struct LaunchMachine: Sendable {
     case .background: isInBackground = true
     }
     proceed()
-    defer { actions = [] }
+    defer { (actions, cancelled) = ([], []) }
+    for job in cancelled { actions.append(.cancel(job)) }
     return actions
   }
 
-  /// Notes that a job has a thread; returns whether it is still wanted.
-  mutating func began(_ job: Job) -> Bool {
+  /// Notes that a job has a thread; returns its result if it is no longer wanted.
+  mutating func began(_ job: Job) -> Result? {
     // What undoes an attempt that was abandoned isn't waited for.
-    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack }
-    if state.isCancelled { return false }
+    guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
+    if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
-    return true
+    return nil
   }
 
   private var isServing: Bool { phase == .launched || phase == .draining }
@@ -110,14 +114,17 @@ struct LaunchMachine: Sendable {
     calls[id] = call
     switch call {
     case .launch, .run:
-      if case .run(let drain, let limit) = call { (self.drain, self.limit) = (drain, limit) }
+      if case .run(let drain, let limit) = call {
+        self.drain = drain
+        limitShutDown(to: limit)
+      }
       if phase == .new {
         phase = .launching
         begin(.launch)
       }
       if isServing, call.isLaunch { settle([id], .report(report(of: .launch))) }
     case .shutDown(let limit):
-      if phase == .closing { schedule(.limit(limit), after: limit) } else { self.limit = limit }
+      limitShutDown(to: limit)
       close(.asked)
     case .foreground: enterForeground(id)
     }
@@ -200,7 +207,7 @@ struct LaunchMachine: Sendable {
 
   private mutating func launched() {
     phase = .launched
-    if watchedInputs != nil { actions.append(.unschedule(.watch)) }
+    actions.append(.unschedule(.watch))
     watchedInputs = nil
     event(.phaseEnded, .launch)
     settle(ids(where: \.isLaunch), .report(report(of: .launch)))
@@ -291,19 +298,28 @@ struct LaunchMachine: Sendable {
   /// Shuts the sequence down, unless that has begun.
   mutating func close(_ cause: Cause) {
     if phase == .closing || phase == .over { return }
-    (self.cause, wasLaunched) = (cause, isServing)
+    let limit = limit ?? .seconds(30)
+    (self.limit, self.cause, wasLaunched) = (limit, cause, isServing)
     if phase == .draining { actions.append(.unschedule(.drain)) }
     phase = .closing
     schedule(.limit(limit), after: limit)
     stopPasses()
   }
 
+  /// Sets a time limit for the shut-down, from now on or from its beginning; one that isn't shorter would end later.
+  private mutating func limitShutDown(to new: Duration) {
+    if let limit, limit <= new { return }
+    limit = new
+    if phase == .closing { schedule(.limit(new), after: new) }
+  }
+
   /// Notes that the sequence is over, and answers all calls.
   mutating func finish() {
     phase = .over
     failure = makeFailure()
-    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
+    // First, so that nothing is left of the sequence when a caller returns.
     actions.append(.over)
+    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
   }
 
   /// The exit code of a program that ran the sequence.

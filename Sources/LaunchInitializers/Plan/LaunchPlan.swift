@@ -20,17 +20,13 @@ struct LaunchPlan: Sendable {
     /// Why the step isn't run at all; nil if it is.
     let exclusion: String?
 
-    init(_ id: String, _ declared: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage) {
-      (self.id, self.declared, self.groups) = (id, declared, groups)
-      isDeferred = declared?.isDeferred ?? false
+    /// Creates the node of a step, or a point of a group or of none.
+    init(_ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage) {
+      (self.id, self.groups, declared) = (id, groups, listed?.members == nil ? listed : nil)
+      isDeferred = listed?.isDeferred ?? false
       let names = declared?.stages.map { $0.map(\.rawValue).sorted().joined(separator: ", ") }
       let isExcluded = declared?.stages?.contains(stage) == false
       exclusion = isExcluded ? "only in \(names ?? ""), and this is \(stage)" : nil
-    }
-
-    init(_ id: String, pointWith group: LaunchStep.Declaration?, groups: [String]) {
-      (self.id, self.groups, declared, exclusion) = (id, groups, nil, nil)
-      isDeferred = group?.isDeferred ?? false
     }
 
     /// How long the shut-down of the step may take.

@@ -62,7 +62,7 @@ struct StepListing {
       if let id = declared.id { try self.name(begin...begin, id) } else { unnamed.append(begin) }
       return begin...begin
     }
-    let point = LaunchPlan.Node(name(), pointWith: declared, groups: path + [name()])
+    let point = LaunchPlan.Node(name(), declared, groups: path + [name()], in: stage)
     nodes.append(point)
     let spans = try add(members, in: (declared, begin, point.groups))
     let end = nodes.count
@@ -148,7 +148,7 @@ struct StepListing {
     }
     let point = nodes.count
     for index in nodes.indices { dependencies.append(nodes[index].isDeferred ? (index, point) : (point, index)) }
-    nodes.append(LaunchPlan.Node("", pointWith: nil, groups: []))
+    nodes.append(LaunchPlan.Node("", nil, groups: [], in: stage))
   }
 
   /// Returns the nodes in the order in which they are listed, but each one after those that it waits for.
