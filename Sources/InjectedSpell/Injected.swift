@@ -236,13 +236,19 @@ extension Injected {
 
   /// Creates a property that holds its value weakly.
   ///
-  /// - Precondition: `Object` is a class, or a protocol that only classes conform to.
-  @inlinable public init<Object>(
+  /// - Precondition: The property is an Optional of a class, or of a protocol that only classes conform to.
+  @inlinable public init(
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) where Value == Object? {
+  ) where Value: ExpressibleByNilLiteral {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(at: place, .weak(PropertyStorage(at: place)))
   }
+
+  /// Unavailable: a property with an expression of its own is a `@Lazy` one.
+  @available(*, unavailable, message: "An @Injected property has no value of its own: write @Lazy, or register it.")
+  public init(
+    wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) { fatalError() }
 
   /// Creates a property that calls a closure after each injection.
   ///

@@ -320,12 +320,11 @@ extension LaunchSequence {
   }
 
   /// Withdraws the services that some attempts of a step registered, the last first.
+  ///
+  /// They stay in the list until they are withdrawn: the end of the sequence on another thread doesn't come before that.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
-    let services = state.withLock { state in
-      guard let registered = state.registered[step] else { return [@Sendable () -> Void]() }
-      state.registered[step] = registered.filter { !isUnwanted($0.job) }
-      return registered.filter { isUnwanted($0.job) }.map { $0.withdraw }
-    }
-    for withdraw in services.reversed() { withdraw() }
+    let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
+    for service in services.reversed() { service.withdraw() }
+    if !services.isEmpty { state.withLock { $0.registered[step]?.removeAll { isUnwanted($0.job) } } }
   }
 }

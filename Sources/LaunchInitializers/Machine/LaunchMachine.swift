@@ -14,7 +14,7 @@ struct LaunchMachine: Sendable {
   let plan: LaunchPlan
   let maxConcurrentSteps: Int
   let grace: Duration
-  /// Whether somebody listens to events; if not, only those for the log are created.
+  /// Whether there are listeners; without any, only the events for the log are created.
   var isObserved = false
 
   var phase = Phase.new
