@@ -41,8 +41,8 @@ extension InitializerRegistry {
     if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
     guard let key = service.key, !search.onlyForContainer, search.arguments == nil else { return .nothing }
     let match = defaultMatch(for: key)
-    if let memory = search.copying, match.record.copyUnheard(to: memory) { return .copied }
-    return .match(match.record, Borrowed(match.owner))
+    let isCopied = match.owner.table.withLock { _ in search.copying.map { match.record.copyUnheard(to: $0) } ?? false }
+    return isCopied ? .copied : .match(match.record, Borrowed(match.owner))
   }
 
   /// The registration that wins.
