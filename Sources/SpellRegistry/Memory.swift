@@ -38,8 +38,9 @@ public import Synchronization
   // Operations on a value whose type only the runtime knows.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {
+    // One value and not its stride, which may be larger than the memory.
     func copy<Value>(_: Value.Type) {
-      unsafe address.initializeMemory(as: Value.self, from: other.address.assumingMemoryBound(to: Value.self), count: 1)
+      unsafe address.initializeMemory(as: Value.self, to: other.address.assumingMemoryBound(to: Value.self).pointee)
     }
     _openExistential(type, do: copy)
   }
