@@ -6,13 +6,9 @@
 
 /// The keys that an import has taken over, and those that it has passed over.
 public struct PreferenceImport: Sendable {
-  /// The keys that were taken over, in the file's order.
-  ///
-  /// A key with `null` was removed.
+  /// The keys that were taken over, in the file's order, and those that had `null` and were removed.
   public internal(set) var keys: [String] = []
-  /// Why the others were passed over, with their keys.
-  ///
-  /// Empty unless the import was to skip what is invalid.
+  /// Why invalid keys were passed over, if the import was to skip them.
   public internal(set) var errors: [PreferenceError] = []
   /// How many keys were taken over.
   public var count: Int { keys.count }
@@ -55,11 +51,6 @@ extension PreferenceStore {
       transaction.removeAll()
       return try transaction.stage(values, keys: nil, skippingInvalid: false)
     }
-  }
-
-  /// Takes over the values of a file whose name need not be text.
-  package func importValues(from path: FilePath) throws -> PreferenceImport {
-    try importValues(try path.contents(), from: path.description)
   }
 
   /// Takes over the values of a file's bytes.
@@ -123,9 +114,7 @@ private struct ImportedValues {
   let changes: [Result<PreferenceChange, PreferenceError>]
 
   init(at url: URL) throws(PreferenceError) {
-    guard url.isFileURL, let path = FilePath(url) else {
-      throw PreferenceError(.unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
-    }
+    let path = try FilePath(url)
     try self.init(try path.contents(), path: path.description)
   }
 
@@ -165,13 +154,12 @@ private struct ImportedValue: Decodable {
   private static func text(from decoder: any Decoder) throws -> JSONText {
     let container = try decoder.singleValueContainer()
     // Only trying shows which of them it is; a wrong guess isn't a failure.
-    if let value = try? container.decode(Bool.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Int64.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(UInt64.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Double.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(String.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Date.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Data.self) { return try JSONText(encoding: value) }
+    let types: [any Codable.Type] = [
+      Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self,
+    ]
+    for type in types {
+      if let value = try? container.decode(type) { return try JSONText(encoding: value) }
+    }
     if let values = try? container.decode([ImportedValue].self) {
       return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")
     }

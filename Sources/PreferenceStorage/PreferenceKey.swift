@@ -39,9 +39,7 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
     makeDefault = defaultValue
   }
 
-  /// Declares a key of a preference that is nil until it is set.
-  ///
-  /// - Parameter name: The key in the store.
+  /// Declares a key of a preference that is nil until it is set, by its name in the store.
   public init(_ name: String) where Value: ExpressibleByNilLiteral {
     self.name = name
     makeDefault = { nil }
@@ -121,42 +119,24 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
   public static func encoded(_ key: String) -> FormerPreferenceKey { FormerPreferenceKey(key, isEncoded: true) }
 }
 
-extension PreferenceTransaction {
-  /// Returns the value that the former key has, or nil if it has none.
+extension FormerPreferenceKey {
+  /// Returns the value that the former key's text spells, or nil if it has none.
   ///
   /// - Throws: `.typeMismatch` if the value can't be read as that type.
-  package func value<Value: Codable>(
-    _ type: Value.Type, forFormerKey former: FormerPreferenceKey
-  ) throws(PreferenceError) -> Value? {
-    try text(forKey: former.key)?.value(type, ofFormerKey: former)
-  }
-}
-
-extension PreferenceStore {
-  /// Returns the value that the former key has, or nil if it has none.
-  ///
-  /// - Throws: `.typeMismatch` if the value can't be read as that type.
-  package func value<Value: Codable>(
-    _ type: Value.Type, forFormerKey former: FormerPreferenceKey
-  ) throws(PreferenceError) -> Value? {
-    try json(forKey: former.key).map { JSONText($0) }?.value(type, ofFormerKey: former)
+  package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
+    guard let text = json.map({ JSONText($0) }) else { return nil }
+    guard isEncoded else { return try text.value(type, forKey: key) }
+    do {
+      return try text.decodeEncoded(type)
+    } catch {
+      throw PreferenceError(
+        .typeMismatch, "the value isn't a \(type) that was encoded as JSON or as a property list; it was kept",
+        key: key, underlying: error)
+    }
   }
 }
 
 extension JSONText {
-  fileprivate func value<Value: Decodable>(
-    _ type: Value.Type, ofFormerKey former: FormerPreferenceKey
-  ) throws(PreferenceError) -> Value {
-    guard former.isEncoded else { return try value(type, forKey: former.key) }
-    do {
-      return try decodeEncoded(type)
-    } catch {
-      throw PreferenceError(
-        .typeMismatch, "the value isn't a \(type) that was encoded as JSON or as a property list; it was kept",
-        key: former.key, underlying: error)
-    }
-  }
-
   /// The value that is encoded within a string, or within data.
   fileprivate func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let string = try decode(String.self)

@@ -88,6 +88,35 @@ public protocol PreferenceStore: AnyObject, Sendable {
 }
 
 extension PreferenceStore {
+  /// Returns the value of the key, or nil if there is none.
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    try ValueTable.check(key)
+    return try json(forKey: key).map { JSONText($0) }?.value(type, forKey: key)
+  }
+
+  /// Sets the value of the key, in a transaction; nil removes the key.
+  public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
+    try change { changes throws(PreferenceError) in try changes.set(value, forKey: key) }
+  }
+
+  /// Removes the value of the key, in a transaction.
+  public func removeValue(forKey key: String) throws(PreferenceError) { try change { $0.removeValue(forKey: key) } }
+
+  /// Removes every value, in a transaction.
+  public func removeAll() throws(PreferenceError) { try change { $0.removeAll() } }
+
+  private func change(
+    _ body: (inout PreferenceTransaction) throws(PreferenceError) -> Void
+  ) throws(PreferenceError) {
+    do {
+      try transaction(body)
+    } catch let error as PreferenceError {
+      throw error
+    } catch {
+      throw PreferenceError(.unwritable, "the store failed, and the change was not made", underlying: error)
+    }
+  }
+
   /// Returns all changes.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 

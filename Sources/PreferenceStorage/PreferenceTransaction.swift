@@ -61,9 +61,7 @@ public struct PreferenceTransaction: ~Copyable {
     for key in keys { stage(nil, forKey: key) }
   }
 
-  /// Gives a value another key, whatever its type, and replaces what is there.
-  ///
-  /// False if the old key has no value.
+  /// Gives a value another key, whatever its type, and replaces what is there; false if the old key has no value.
   ///
   /// - Throws: `.invalidKey` if the new key can't be one.
   @discardableResult

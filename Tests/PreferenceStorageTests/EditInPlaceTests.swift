@@ -12,7 +12,7 @@ import Testing
 
   /// A store that shares no memory with others on the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
   @Test("a longer last line without its newline is kept, and so is the next write")
@@ -156,7 +156,7 @@ import Testing
 
   @Test("an edit in place isn't lost to a compaction, whose memory is older")
   func editBeforeCompaction() throws {
-    let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem(), compactingAbove: 1000)
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 1000)
     try file.overwrite("#preferences 1\n{\"volume\":3}\n")
     try store.reload()
     let handle = try FileHandle(forWritingTo: file)

@@ -4,9 +4,7 @@ import Synchronization
 ///
 /// As it knows its owner, a write from within a transaction on the same store is an error instead of a deadlock.
 final class Turn: Sendable {
-  /// The owner's thread; 0 while there is none.
-  ///
-  /// Taken acquiring, given back releasing: an owner sees what those before it have done.
+  /// The owner's thread; 0 while there is none. Acquired by an owner, which so sees what those before it have released.
   private let owner = Atomic<UInt>(0)
   /// The store's path, for messages.
   private let path: String?

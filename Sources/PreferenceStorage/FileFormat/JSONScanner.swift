@@ -57,7 +57,7 @@ struct JSONScanner {
     switch bytes[position] {
     case UInt8(ascii: "\""): return string() != nil
     case UInt8(ascii: "{"): return skipMembers(depth: depth) { _, _, _ in true }
-    case UInt8(ascii: "["): return skipArray(depth: depth)
+    case UInt8(ascii: "["): return skipList("[", "]") { $0.skipValue(depth: depth + 1) }
     case UInt8(ascii: "t"): return skip("true")
     case UInt8(ascii: "f"): return skip("false")
     case UInt8(ascii: "n"): return skip("null")
@@ -71,36 +71,26 @@ struct JSONScanner {
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
-    skipSpace()
-    guard take("{") else { return false }
-    skipSpace()
-    if take("}") { return true }
-    repeat {
-      skipSpace()
-      guard let name = string() else { return false }
-      let hasEscapes = sawEscape
-      skipSpace()
-      guard take(":") else { return false }
-      skipSpace()
-      let start = position
-      guard skipValue(depth: depth + 1),
-        body(name, hasEscapes, UnsafeBufferPointer(rebasing: bytes[start..<position]))
-      else { return false }
-      skipSpace()
-    } while take(",")
-    return take("}")
+    skipList("{", "}") { scanner in
+      guard let name = scanner.string() else { return false }
+      let hasEscapes = scanner.sawEscape
+      guard scanner.skipSpace(), scanner.take(":"), scanner.skipSpace() else { return false }
+      let start = scanner.position
+      return scanner.skipValue(depth: depth + 1)
+        && body(name, hasEscapes, UnsafeBufferPointer(rebasing: scanner.bytes[start..<scanner.position]))
+    }
   }
 
-  private mutating func skipArray(depth: Int) -> Bool {
-    position += 1
-    skipSpace()
-    if take("]") { return true }
+  /// Steps over elements in brackets, with commas between them.
+  private mutating func skipList(
+    _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ skipElement: (inout JSONScanner) -> Bool
+  ) -> Bool {
+    guard skipSpace(), take(opening), skipSpace() else { return false }
+    if take(closing) { return true }
     repeat {
-      skipSpace()
-      guard skipValue(depth: depth + 1) else { return false }
-      skipSpace()
+      guard skipSpace(), skipElement(&self), skipSpace() else { return false }
     } while take(",")
-    return take("]")
+    return take(closing)
   }
 
   private mutating func skip(_ word: StaticString) -> Bool {

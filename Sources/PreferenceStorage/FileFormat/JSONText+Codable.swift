@@ -36,10 +36,13 @@ extension JSONText {
       self.init(value.description)
     } else if let value = same(value, as: Bool.self) {
       self.init(value ? "true" : "false")
-    } else if let value = same(value, as: String.self) {
+    } else if let value = same(value, as: String.self), !JSONString.needsEscapes(value) {
       self.init(string: value)
     } else if let value = same(value, as: Double.self), value.isFinite {
       self.init(value.description)
+    } else if let seconds = date(in: value)?.timeIntervalSinceReferenceDate, seconds.isFinite {
+      // Always with a fraction, so that an integer isn't read as a date.
+      self.init(seconds.description)
     } else {
       let encoder = JSONEncoder()
       // Equal values have equal texts, so that they need not be written again.
@@ -67,6 +70,11 @@ extension JSONText {
 @inline(__always)
 private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
+}
+
+/// The date that the value is, if it is one or an optional one.
+private func date<Value>(in value: Value) -> Date? {
+  same(value, as: Date.self) ?? (same(value, as: Date?.self) ?? nil)
 }
 
 // MARK: Decoding
@@ -106,7 +114,7 @@ extension JSONText {
     // The types that need no decoder. The bit casts are of a type to itself. There is no `Optional<Value>`, which the
     // runtime would look up at each call.
     if type == Int.self {
-      if let value = integer { return unsafeBitCast(value, to: type) }
+      if let value = Int(string) { return unsafeBitCast(value, to: type) }
     } else if type == Bool.self {
       if string == "true" || string == "false" { return unsafeBitCast(string == "true", to: type) }
     } else if type == String.self {
@@ -120,28 +128,11 @@ extension JSONText {
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // A text of any length needn't be read to find that it is a string and not a number.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
+    if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
     return try decoder.decode(type, from: Data(string.utf8))
-  }
-
-  /// Digits, with or without a minus, and nothing else.
-  ///
-  /// Other spellings of an integer (`3.0`), and numbers of 19 digits, are the decoder's.
-  private var integer: Int? {
-    withBytes { bytes in
-      let isNegative = bytes.first == UInt8(ascii: "-")
-      let digits = bytes.dropFirst(isNegative ? 1 : 0)
-      guard !digits.isEmpty, digits.count < 19 else { return nil }
-      var magnitude = 0
-      for byte in digits {
-        let digit = byte &- UInt8(ascii: "0")
-        guard digit < 10 else { return nil }
-        magnitude = magnitude &* 10 &+ Int(digit)
-      }
-      return isNegative ? -magnitude : magnitude
-    }
   }
 
   /// The string that the text spells, if it spells one.

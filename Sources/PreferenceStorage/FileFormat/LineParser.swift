@@ -2,7 +2,7 @@
 ///
 /// Bytes in, values out: it calls nothing of the system.
 struct LineParser {
-  var table: ValueTable
+  private(set) var table = ValueTable()
   /// The changes that the lines made, in order, if they are wanted.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
@@ -13,11 +13,8 @@ struct LineParser {
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
-  /// Creates a parser for a file.
-  init() { (table, known, keepsChanges) = (ValueTable(), KnownPart(), false) }
-
-  /// Creates a parser for lines that come after the part that is known.
-  init(after known: KnownPart) { (table, self.known, keepsChanges) = (ValueTable(), known, true) }
+  /// Creates a parser for a file, or for lines that come after the part that is known.
+  init(after known: KnownPart? = nil) { (self.known, keepsChanges) = (known ?? KnownPart(), known != nil) }
 
   /// The beginning of a file.
   enum Header: Equatable {
@@ -25,9 +22,7 @@ struct LineParser {
     case laterVersion(String)
   }
 
-  /// Reads a whole file, and returns what it begins with.
-  ///
-  /// Only files of this format are read into the table.
+  /// Reads a whole file into the table, if it is one of this format, and returns what it begins with.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { bytes in
       if bytes.isEmpty { return .empty }
@@ -42,8 +37,8 @@ struct LineParser {
         return .whole
       }
       if LineParser.isTorn(bytes) {
-        damage.headerWasDamaged = true
-        damage.tornBytes = bytes.count
+        (damage.headerWasDamaged, damage.tornBytes) = (true, bytes.count)
+        known.append(bytes)
         return .damaged
       }
       if let version = LineParser.version(in: bytes), version != "1" { return .laterVersion(version) }
@@ -60,7 +55,6 @@ struct LineParser {
       damage.skippedLines.removeAll { $0 == 1 }
       return .damaged
     }
-    self = LineParser()
     return .foreign
   }
 
@@ -80,7 +74,7 @@ struct LineParser {
         isAllChecked = false
       } else if kind == .damaged, stop == bytes.count, lineCount > 1 {
         damage.tornBytes = text.count
-        isAllChecked = false
+        (isAllChecked, endsWithMark, end) = (false, false, stop)
         break
       }
       note(kind, length: text.count + 1)
@@ -105,7 +99,7 @@ struct LineParser {
     case .edited: damage.editedLines.append(lineCount)
     case .blank, .checked, .byHand: break
     }
-    if keepsChanges { changes.append(contentsOf: line) } else { for change in line { table.load(change) } }
+    if keepsChanges { changes.append(contentsOf: line) } else { for change in line { table.apply(change) } }
   }
 
   private static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {

@@ -55,48 +55,40 @@ public final class FilePreferenceStore: ErrorReporter {
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
   ) throws(PreferenceError) {
-    guard url.isFileURL, let path = FilePath(url) else {
-      throw PreferenceError(
-        .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
-    }
     try self.init(
-      sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit, aroundLock: aroundLock),
+      FilePath(url), WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit, aroundLock: aroundLock),
       followsOthers: followsOthers)
   }
 
-  /// A store on another file system, which shares no memory with others on its path, as if in another process.
+  /// A store on the process's file at the path; on another file system, one that shares no memory with others on its path,
+  /// as if in another process.
   package convenience init(
     path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
-    system: any FileSystem, compactingAbove minimum: Int? = nil
+    followsOthers: Bool = true, system: FileSystem? = nil, compactingAbove minimum: Int? = nil
   ) throws(PreferenceError) {
-    var location = FileLocation(path)
-    _ = try location.prepare(making: false, in: system)
-    let file = PreferencesFile(
-      at: location, in: system, compactingAbove: minimum ?? PreferencesFile.compactionMinimum)
-    try file.reload()
-    self.init(file, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit))
-  }
-
-  /// A store on the process's file at the path.
-  package convenience init(path: FilePath, followsOthers: Bool = true) throws(PreferenceError) {
-    try self.init(sharing: path, WriteTerms(), followsOthers: followsOthers)
+    try self.init(
+      path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit), followsOthers: followsOthers, in: system,
+      compactingAbove: minimum ?? PreferencesFile.compactionMinimum)
   }
 
   private convenience init(
-    sharing path: FilePath, _ terms: WriteTerms, followsOthers: Bool = true,
-    system: any FileSystem = PosixFileSystem()
+    _ path: FilePath, _ terms: WriteTerms, followsOthers: Bool, in system: FileSystem? = nil,
+    compactingAbove minimum: Int = PreferencesFile.compactionMinimum
   ) throws(PreferenceError) {
     var location = FileLocation(path)
-    _ = try location.prepare(making: false, in: system)
-    let file = OpenFiles.current.file(at: location, in: system)
+    _ = try location.prepare(making: false, in: system ?? FileSystem())
+    let file =
+      if let system {
+        PreferencesFile(at: location, in: system, compactingAbove: minimum)
+      } else {
+        OpenFiles.current.file(at: location)
+      }
     try file.reload()
     self.init(file, terms, followsOthers: followsOthers)
   }
 
-  init(_ file: PreferencesFile, _ terms: WriteTerms, followsOthers: Bool = true) {
-    self.file = file
-    self.terms = terms
-    self.followsOthers = followsOthers
+  private init(_ file: PreferencesFile, _ terms: WriteTerms, followsOthers: Bool) {
+    (self.file, self.terms, self.followsOthers) = (file, terms, followsOthers)
   }
 
   /// The damage in the file when it was read, and where it is kept as it was found.
@@ -129,12 +121,7 @@ public final class FilePreferenceStore: ErrorReporter {
   }
 
   /// Removes the value of the key, if there is one.
-  public func removeValue(forKey key: String) throws(PreferenceError) {
-    try file.set(nil, forKey: key, terms)
-  }
-
-  /// Removes every value, in one transaction.
-  public func removeAll() throws(PreferenceError) { try file.removeAll(terms) }
+  public func removeValue(forKey key: String) throws(PreferenceError) { try file.set(nil, forKey: key, terms) }
 
   /// The keys, sorted by first writing.
   public var keys: [String] { file.keys }
@@ -169,11 +156,11 @@ public final class FilePreferenceStore: ErrorReporter {
   /// From now on what other processes write is read as they write it.
   public func signal(forKey key: String) -> PreferenceSignal? {
     if followsOthers { file.follow() }
-    return file.changes.signal(forKey: key)
+    return file.hub.signal(forKey: key)
   }
 
   /// Errors that couldn't be thrown to a caller.
-  public var errors: AsyncStream<PreferenceError> { file.errors.stream() }
+  public var errors: AsyncStream<PreferenceError> { file.hub.errors }
 
   /// Reads what others have written since, also in place.
   ///
@@ -188,7 +175,7 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Puts a new file with one line for each key in the place of this one, and returns how long it was and is.
   package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact(terms) }
 
-  package func reportError(_ error: PreferenceError) { file.errors.report(error) }
+  package func reportError(_ error: PreferenceError) { file.hub.report(error) }
 }
 
 // MARK: The program's own store
@@ -207,18 +194,18 @@ extension FilePreferenceStore {
   /// A property that is read under a test runner, with no store registered, has a store in memory instead, so that tests
   /// don't write to a person's own file.
   public static var standard: FilePreferenceStore {
-    process.object { opening(FilePath(standardPath()), in: PosixFileSystem()) }
+    process.object { opening(FilePath(standardPath())) }
   }
 
   private static let process = PerProcess<FilePreferenceStore>()
 
-  static func opening(_ path: FilePath, in system: any FileSystem) -> FilePreferenceStore {
+  static func opening(_ path: FilePath) -> FilePreferenceStore {
     do {
-      return try FilePreferenceStore(sharing: path, WriteTerms(), system: system)
+      return try FilePreferenceStore(path: path)
     } catch {
-      let file = PreferencesFile(at: FileLocation(path), in: system)
+      let file = PreferencesFile(at: FileLocation(path), in: FileSystem())
       file.memory.withLock { $0.failure = error }
-      return FilePreferenceStore(file, WriteTerms())
+      return FilePreferenceStore(file, WriteTerms(), followsOthers: true)
     }
   }
 

@@ -12,7 +12,11 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     self.number = number
   }
 
-  package var description: String { "\(call): \(PosixFileSystem.message(for: number))" }
+  package var description: String {
+    // Optional in some C libraries.
+    let message: UnsafeMutablePointer<CChar>? = strerror(number)
+    return "\(call): " + (message.map { String(cString: $0) + " (error \(number))" } ?? "error \(number)")
+  }
 }
 
 // MARK: Meanings

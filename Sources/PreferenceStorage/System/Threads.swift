@@ -15,11 +15,6 @@ package var currentThread: UInt {
   #endif
 }
 
-#if !os(Windows)
-  /// The identifier of the process, for the names of its temporary files.
-  var processIdentifier: Int32 { getpid() }
-#endif
-
 /// Sleeps for some microseconds; for zero, lets another thread go first.
 func sleep(microseconds: UInt32) {
   #if os(Windows)
@@ -51,26 +46,5 @@ struct Patience {
     default: sleep(microseconds: .random(in: 500...1_500))
     }
     return true
-  }
-}
-
-/// A lock that was held for long, after which others get a chance to take it.
-///
-/// Who tries the lock now and then finds it taken every time if its holder takes it again at once.
-struct LongHold {
-  private let end = SuspendingClock.now
-  private let length: Duration
-  private let thread = currentThread
-
-  /// Returns nil if the lock was held for less than 100 microseconds.
-  init?(since start: SuspendingClock.Instant) {
-    length = end - start
-    if length < .microseconds(100) { return nil }
-  }
-
-  /// How long its holder is to wait before it takes the lock again: until it has been free for a tenth of the time for which
-  /// it was held, for two milliseconds at least and 100 at most.
-  var pause: Duration {
-    thread == currentThread ? min(max(length / 10, .milliseconds(2)), .milliseconds(100)) - (.now - end) : .zero
   }
 }
