@@ -45,9 +45,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     fileprivate let rename: (@Sendable (String) -> String?)?
 
     /// Returns the keys that changed since the last call; nil when the task was cancelled.
-    public mutating func next() async -> Set<String>? {
-      await next(isolation: #isolation)
-    }
+    public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
 
     /// Returns the keys that changed since the last call; nil when the task was cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {

@@ -22,12 +22,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
 
   /// An error that a store of your own throws.
   ///
-  /// - Parameters:
-  ///   - code: What kind of failure it is.
-  ///   - message: What happened and what to do, in a sentence without a capital at its beginning.
-  ///   - key: The key that was asked for, if the failure is about one.
-  ///   - path: Where the store's medium is.
-  ///   - underlying: The error that caused this one.
+  /// - Parameter message: What happened and what to do, in a sentence without a capital at its beginning.
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {

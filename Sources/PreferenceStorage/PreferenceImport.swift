@@ -23,8 +23,7 @@ extension PreferenceStore {
   /// - Parameters:
   ///   - url: The file's URL.
   ///   - keys: The keys to take over; all of them if it is nil.
-  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result. If not, nothing is
-  ///     changed.
+  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result.
   /// - Returns: The keys that were taken over.
   /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
   ///   skipped. What a transaction throws. Nothing is changed then.
@@ -41,8 +40,6 @@ extension PreferenceStore {
   /// Puts the values of a file with a JSON object or a property list in the place of all that the store has, in one
   /// transaction: the exact restoration of an export.
   ///
-  /// - Parameter url: The file's URL.
-  /// - Returns: The keys that were taken over.
   /// - Throws: What ``import(from:keys:skippingInvalid:)`` throws. Nothing is changed then.
   @discardableResult
   public func `import`(replacing url: URL) throws -> PreferenceImport {
@@ -61,7 +58,7 @@ extension PreferenceStore {
 }
 
 extension PreferenceTransaction {
-  /// Takes over the values of a file with a JSON object or a property list, for instance as a step of a migration.
+  /// Takes over the values of a file as the store's ``PreferenceStore/import(from:keys:skippingInvalid:)`` does.
   ///
   /// ```swift
   /// try store.migrate(to: 1) { _, changes in
@@ -69,13 +66,7 @@ extension PreferenceTransaction {
   /// }
   /// ```
   ///
-  /// - Parameters:
-  ///   - url: The file's URL.
-  ///   - keys: The keys to take over; all of them if it is nil.
-  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result.
-  /// - Returns: The keys that were taken over.
-  /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
-  ///   skipped. The transaction is as it was then.
+  /// - Throws: `.unreadable`, `.invalidKey` or `.invalidValue`. The transaction is as it was then.
   @discardableResult
   public mutating func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -121,26 +112,18 @@ private struct ImportedValues {
   init(_ bytes: [UInt8], path: String) throws(PreferenceError) {
     // Some editors put a byte-order mark before the text.
     let text = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
-    if let changes = ImportedValues.json(text) {
+    if let changes = text.withUnsafeBufferPointer(JSONText.members) {
       self.changes = changes.map { .success($0) }
       return
     }
     do {
-      guard PropertyListCheck.isHarmless(text) else { throw PropertyListCheck.Harmful() }
+      try PropertyListCheck.check(text)
       let list = try PropertyListDecoder().decode([String: ImportedValue].self, from: Data(text))
       changes = list.sorted { $0.key < $1.key }.map { key, value in value.change(forKey: key, path: path) }
     } catch {
       throw PreferenceError(
         .unreadable, "is neither a JSON object nor a property list with a dictionary; nothing was imported",
         path: path, underlying: error)
-    }
-  }
-
-  private static func json(_ bytes: [UInt8]) -> [PreferenceChange]? {
-    bytes.withUnsafeBufferPointer { bytes in
-      var changes: [PreferenceChange] = []
-      guard Line.readObject(bytes, into: &changes) else { return nil }
-      return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
     }
   }
 }

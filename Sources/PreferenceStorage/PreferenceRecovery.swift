@@ -24,7 +24,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// no copy could be made; then nothing was dropped.
   public internal(set) var copy: URL?
 
-  init() {}
+  mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
   /// Whether a new file lacks something of this one, which is then kept in a copy.

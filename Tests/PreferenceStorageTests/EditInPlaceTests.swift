@@ -146,7 +146,7 @@ import Testing
     for number in 0..<20 { try store.set(number, forKey: "v") }
     let other = try stranger()
     try other.set(100, forKey: "v")
-    _ = try other.compact()
+    try other.compact()
     try other.set(200, forKey: "v")
     try store.set(1, forKey: "own")
     #expect(try store.value(Int.self, forKey: "v") == 200)

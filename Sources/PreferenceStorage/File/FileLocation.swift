@@ -1,3 +1,5 @@
+internal import Support
+
 /// The place of a preferences file, and whether it is safe there.
 struct FileLocation: Sendable {
   /// The path; absolute and without a symbolic link once it is resolved.
@@ -29,7 +31,7 @@ struct FileLocation: Sendable {
   }
 
   private mutating func resolve(making: Bool, in system: FileSystem) throws -> Bool {
-    guard path.isValid else { throw SystemError("open", SystemError.invalid) }
+    guard path.isValid else { throw SystemError("open", EINVAL) }
     var found = path
     for _ in 0..<40 {
       guard let folder = try system.ifPresent({ () throws(SystemError) in try system.resolve(found.folder) }) else {

@@ -22,26 +22,18 @@ extension PreferencesFile {
       if try look(isLocked: false) { return }
       var patience = Patience(limit)
       repeat {
-        let isLocked = try asking { () throws(SystemError) in try system.tryLock(descriptor.number) }
-        if isLocked {
-          defer { unlock() }
-          _ = try look(isLocked: true)
-          return
-        }
+        guard try tryLock(descriptor, PreferenceError.reading) else { continue }
+        defer { unlock() }
+        try look(isLocked: true)
+        return
       } while patience.wait()
       return
     }
     throw neverSettled
   }
 
-  /// Reads what is new in the file, which is locked, has that size now, and not the size that memory knows.
-  ///
-  /// If whole lines were appended, with the checksums that this library writes, they alone are read.
-  func catchUp(to size: Int) throws(PreferenceError) {
-    if try !readTail(to: size) { _ = try look(isLocked: true) }
-  }
-
-  private func readTail(to size: Int) throws(PreferenceError) -> Bool {
+  /// Reads what was appended to the file, which has that size now, if it is whole lines with their checksums.
+  func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
     let bytes = try asking { () throws(SystemError) in try descriptor.read(from: known.length, to: size) }
     guard let parser = parse(bytes[...], after: known), parser.isAllChecked else { return false }
@@ -80,17 +72,16 @@ extension PreferencesFile {
   }
 
   private func readAll(_ bytes: [UInt8], isLocked: Bool) throws(PreferenceError) -> Bool {
+    known = nil
     var parser = LineParser()
     switch parser.parseFile(bytes) {
     case .empty, .whole, .damaged: break
     case .foreign:
-      known = nil
       throw PreferenceError(
         .notAPreferencesFile,
         "does not begin with \"#preferences 1\", so it is another program's; it was not touched."
           + " Move it away or choose another path", path: name)
     case .laterVersion(let version):
-      known = nil
       throw PreferenceError(
         .laterVersion,
         "has the format of version \(version), and this program knows version 1; it was not touched."
@@ -101,7 +92,7 @@ extension PreferencesFile {
     let changes = ownHub.isHeard || !written.isEmpty ? parser.table.changes(since: old) : []
     changedKeys.formUnion(changes.map(\.key))
     let isSound = parser.damage.isEmpty
-    known = isSound || isLocked ? parser.known : nil
+    if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
     reportLoss(of: changes)
     if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }

@@ -1,16 +1,10 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import Support
 
 extension PreferencesFile {
   /// How many copies of damaged files are kept.
   private static var copyLimit: Int { 3 }
 
-  /// Writes the first line of a file that has none, so that it is known for what it is, also to those who append by
-  /// hand.
+  /// Writes the first line of a file that has none.
   ///
   /// It is synchronized, with the folder, so that after a power cut the file is recognized as a preferences file. Nothing was
   /// promised yet, so a failure is reported, and remembered for the next synchronization.
@@ -32,16 +26,12 @@ extension PreferencesFile {
     folderNeedsSync = false
   }
 
-  /// Puts a new file without the damage in the place of this one, which is locked.
-  ///
-  /// If that can't be done, the damage stays, and is skipped.
+  /// Puts a new file without the damage in the place of this one, if that can be done.
   func repair() {
     repairFailed = !reporting { () throws(PreferenceError) in try rewrite() }
   }
 
-  /// Compacts a file that is three times as large as it has to be.
-  ///
-  /// A failure is reported and changes nothing.
+  /// Compacts a file that is three times as large as it has to be, if that can be done.
   func compactIfWorthwhile() {
     guard let length = known?.length else { return }
     compactionThreshold = 3 * memory.withLock { $0.table.fileLength }
@@ -66,8 +56,8 @@ extension PreferencesFile {
   /// Puts a new file, with one line for each key, in the place of this one, which is locked, and keeps a copy of what it
   /// drops.
   ///
-  /// The file is read again before, as others may have written in it. The lock then is the new file's. Until the new file has
-  /// its name, the old one is as it was; so it may be interrupted at any instant.
+  /// The file is read again before. The lock then is the new file's. Until the new file has its name, the old one is as it was,
+  /// so the process may end at any instant.
   func rewrite() throws(PreferenceError) {
     guard let old = descriptor else { return }
     try look(isLocked: true)
@@ -79,11 +69,8 @@ extension PreferencesFile {
       throw .compacting(error, path: name)
     }
     folderNeedsSync = true
-    do throws(PreferenceError) {
-      try synchronizeFolder()
-    } catch {
-      // The new name is synchronized with the next value that has to be.
-    }
+    // If it fails, it is tried again with the next value that is to be synchronized.
+    reporting { () throws(PreferenceError) in try synchronizeFolder() }
     if let left { try takeOver(from: old, beyond: left) }
   }
 
@@ -91,13 +78,13 @@ extension PreferencesFile {
   private func replace(_ old: Descriptor) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
     // A file of another user's would become ours, and a file with two names would become two.
-    guard status.user == system.user, status.links == 1 else { throw SystemError.notPermitted("compact") }
+    guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
     let newPath = location.companion("rewriting")
     // What a process left that ended at this point. One that is alive would have the lock.
     discard(newPath)
     let new = Descriptor(try system.open(newPath, for: .creating), of: system)
     do throws(SystemError) {
-      guard try system.tryLock(new.number) else { throw SystemError.replaced("flock") }
+      guard try system.tryLock(new.number) else { throw SystemError("flock", ESTALE) }
       if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
       let newKnown = try writeAll(memory.withLock(\.table), to: new)
       try system.synchronize(new.number)
@@ -107,7 +94,7 @@ extension PreferencesFile {
       // A program that edits by hand knows no lock.
       let bytes = try old.readAll()
       guard now.identity == identity, let known, bytes.count == known.length, known.isBeginning(of: bytes) else {
-        throw SystemError.replaced("rename")
+        throw SystemError("rename", ESTALE)
       }
       try system.rename(newPath, to: location.path)
       system.unlock(old.number)
@@ -167,11 +154,11 @@ extension PreferencesFile {
 
   /// Copies the file as it is to `….damaged-<time>`, reports where that is, and removes all but the last copies.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
-    var time = Int(Date.now.timeIntervalSince1970 * 1000)
-    var path = location.companion("damaged-\(time)")
+    var stamp = 1000 * Int(time(nil))
+    var path = location.companion("damaged-\(stamp)")
     while try system.ifPresent({ () throws(SystemError) in try system.status(atPath: path) }) != nil {
-      time += 1
-      path = location.companion("damaged-\(time)")
+      stamp += 1
+      path = location.companion("damaged-\(stamp)")
     }
     let copy = Descriptor(try system.open(path, for: .creating), of: system)
     do throws(SystemError) {
@@ -187,7 +174,7 @@ extension PreferencesFile {
       discard(path)
       throw error
     }
-    memory.withLock { $0.recovery?.copy = URL(filePath: path.description) }
+    memory.withLock { $0.recovery?.noteCopy(at: path.description) }
   }
 
   /// Removes a file that is of no use, if that can be done; if not, it is in no one's way.

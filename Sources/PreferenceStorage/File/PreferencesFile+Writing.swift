@@ -42,12 +42,10 @@ extension PreferencesFile {
     return try result!.get()
   }
 
-  func compact(_ terms: WriteTerms) throws(PreferenceError) -> (before: Int, after: Int) {
+  func compact(_ terms: WriteTerms) throws(PreferenceError) {
     try perform(terms) { () throws(PreferenceError) in
-      let before = known?.length ?? 0
       try makeReady()
       try rewrite()
-      return (before, known?.length ?? 0)
     }
   }
 
@@ -106,7 +104,7 @@ extension PreferencesFile {
       if readOnly == nil { try lock(descriptor, within: limit) }
       do throws(PreferenceError) {
         if let now = try snapshot(), now.identity == identity {
-          if now.size != known?.length { try catchUp(to: now.size) }
+          if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
           return
         }
       } catch {
@@ -124,15 +122,19 @@ extension PreferencesFile {
     // After a wait in vain, the writes that follow don't wait as long.
     var patience = Patience(isBlocked ? min(limit, .milliseconds(50)) : limit)
     repeat {
-      if try asking(PreferenceError.writing, { () throws(SystemError) in try system.tryLock(descriptor.number) }) {
-        return isBlocked = false
-      }
+      if try tryLock(descriptor) { return isBlocked = false }
     } while patience.wait()
     isBlocked = true
     throw PreferenceError(
       .busy,
       "has been locked by another process for more than \(limit), and the change was not made. Set the value again when the"
         + " lock is gone, or set a longer lockWaitLimit", path: name)
+  }
+
+  func tryLock(
+    _ file: Descriptor, _ translate: (SystemError, String) -> PreferenceError = PreferenceError.writing
+  ) throws(PreferenceError) -> Bool {
+    try asking(translate) { () throws(SystemError) in try system.tryLock(file.number) }
   }
 
   /// Gives the lock back, unless it is the parent's of a forked child.
@@ -171,7 +173,7 @@ extension PreferencesFile {
 
   /// Appends all the bytes or none.
   func append(_ bytes: [UInt8]) throws(PreferenceError) {
-    guard let descriptor, let length = known?.length else { throw .writing(.replaced("write"), path: name) }
+    guard let descriptor, let length = known?.length else { throw .writing(SystemError("write", ESTALE), path: name) }
     do throws(SystemError) {
       try checkLimit(length + bytes.count)
       try system.appendAll(bytes, to: descriptor.number)
@@ -197,7 +199,7 @@ extension PreferencesFile {
   func checkLimit(_ length: Int) throws(SystemError) {
     guard let limit = sizeLimit, length > limit else { return }
     sizeLimit = system.sizeLimit
-    if let limit = sizeLimit, length > limit { throw SystemError.tooLarge("write") }
+    if let limit = sizeLimit, length > limit { throw SystemError("write", EFBIG) }
   }
 
   /// Cuts off what a write that failed has left.

@@ -4,16 +4,15 @@ import Synchronization
 /// One preferences file, open once in this process and shared by every store on its path: its values, and what memory
 /// knows of the file.
 ///
-/// Everything that a write passes is here: take the turn, lock the file, look at it, append, unlock. Reading it is in
-/// `PreferencesFile+Reading.swift`, replacing it in `PreferencesFile+Rewriting.swift`. <doc:TheFile> has the states that the
-/// file can be found in, and what is done in each.
+/// Writing is in `PreferencesFile+Writing.swift`: take the turn, lock the file, look at it, append, unlock. <doc:TheFile> has
+/// the states that the file can be found in, and what is done in each.
 ///
 /// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the hub's
 /// turn, whose atomic `owner` is exchanged acquiring, and given back releasing.
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem
-  /// A file up to this size is never compacted by itself.
+  /// A file up to this size, 256 KiB unless a test says otherwise, is never compacted by itself.
   let compactionMinimum: Int
   private let forkCount = Fork.count
 
@@ -50,10 +49,7 @@ final class PreferencesFile: @unchecked Sendable {
   var damage = PreferenceRecovery()
   /// Whether that failed, so that the next try is the next compaction's.
   var repairFailed = false
-  /// Why a synchronization failed, after which what is on the disk may not be what was written, and the system, which
-  /// reports that once, may call the next synchronization a success.
-  ///
-  /// Only a new file helps.
+  /// Why a synchronization failed, after which only a new file is safe: the system may call the next one a success.
   var syncFailure: SystemError?
   /// Whether the file's name may not survive a power cut yet.
   var folderNeedsSync = true
@@ -74,17 +70,14 @@ final class PreferencesFile: @unchecked Sendable {
   var pauseEnd: SuspendingClock.Instant?
   var buffer: [UInt8] = []
 
-  /// A file up to this size is never compacted by itself, unless a test says otherwise.
-  static var compactionMinimum: Int { 256 * 1024 }
   /// For how long a reader waits for the other threads, or for the lock of a file that seems to be damaged.
   static let readingLimit = Duration.seconds(1)
 
-  init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int = compactionMinimum) {
+  init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
     path = location.path
     ownHub = PreferenceHub(ofFile: location.path.description)
-    self.location = location
-    self.system = system
-    compactionMinimum = minimum
+    (self.location, self.system) = (location, system)
+    compactionMinimum = minimum ?? 256 * 1024
   }
 
   deinit {

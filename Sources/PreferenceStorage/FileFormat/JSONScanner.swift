@@ -1,6 +1,4 @@
-/// Finds where the values of a JSON text begin and end, without making anything of them.
-///
-/// Strict: what isn't JSON is refused, and so is what is nested more than 512 deep.
+/// Finds where the values of a JSON text begin and end, and refuses what isn't JSON or is nested more than 512 deep.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private(set) var position = 0
@@ -65,9 +63,8 @@ struct JSONScanner {
     }
   }
 
-  /// Steps over an object, with a call for each member until one returns false.
-  ///
-  /// - Parameter body: Gets the name without its quotes, whether it has escapes, and the value.
+  /// Steps over an object, with a call for each member until one returns false: its name without the quotes, whether the
+  /// name has escapes, and its value.
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -94,12 +91,9 @@ struct JSONScanner {
   }
 
   private mutating func skip(_ word: StaticString) -> Bool {
-    let end = position + word.utf8CodeUnitCount
-    guard end <= bytes.count else { return false }
-    for index in 0..<word.utf8CodeUnitCount where bytes[position + index] != word.utf8Start[index] {
-      return false
-    }
-    position = end
+    let word = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    guard bytes[position...].starts(with: word) else { return false }
+    position += word.count
     return true
   }
 
@@ -133,5 +127,21 @@ struct JSONScanner {
       return true
     }
     return "\"\\/bfnrt".utf8.contains(escape)
+  }
+}
+
+/// Numbers as hexadecimal digits, and back.
+enum Hexadecimal {
+  static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+  }
+
+  static func value(of digit: UInt8) -> UInt32? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(digit - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(digit - UInt8(ascii: "A") + 10)
+    default: nil
+    }
   }
 }

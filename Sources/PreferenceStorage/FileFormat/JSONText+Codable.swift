@@ -26,11 +26,7 @@ extension JSONText {
         + " else, or make the property Optional", key: key)
   }
 
-  /// The text of a value.
-  ///
-  /// Nil becomes `null`.
-  ///
-  /// The most frequent types are spelled here, in the same way as the encoder spells them inside other values.
+  /// The text of a value, `null` for nil; the most frequent types are spelled here, as the encoder spells them.
   init<Value: Encodable>(encoding value: Value) throws {
     if let value = same(value, as: Int.self) {
       self.init(value.description)
@@ -51,22 +47,16 @@ extension JSONText {
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
       self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
       // The encoder writes some values as what no JSON parser reads: `NaN` for a `Decimal` that is none.
-      if !isJSON { throw NotJSON(type: Value.self) }
-    }
-  }
-
-  /// The encoder's result can't be kept.
-  private struct NotJSON: Error, CustomStringConvertible {
-    let type: any Any.Type
-    var description: String {
-      "\(type), or a value in it, is encoded as what isn't JSON, or is nested more than 512 levels deep"
+      if !isJSON {
+        throw PreferenceError(
+          .invalidValue,
+          "\(Value.self), or a value in it, is encoded as what isn't JSON, or is nested more than 512 levels deep")
+      }
     }
   }
 }
 
-/// The value as what it is, if the types are the same.
-///
-/// Unlike `as?` it takes no search through the conformances.
+/// The value as what it is, if the types are the same, without the search through conformances that `as?` takes.
 @inline(__always)
 private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
@@ -80,9 +70,7 @@ private func date<Value>(in value: Value) -> Date? {
 // MARK: Decoding
 
 extension JSONText {
-  /// The value that was stored.
-  ///
-  /// The error of a mismatch has nothing of the value in it, which may be a secret.
+  /// The value that was stored; the error of a mismatch has nothing of it, as it may be a secret.
   func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
     do {
       return try decode(type)
@@ -142,5 +130,26 @@ extension JSONText {
       let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
       return JSONString.decode(content, hasEscapes: content.contains(UInt8(ascii: "\\")))
     }
+  }
+
+  /// The value that is encoded within a string, or within data.
+  func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let string = try decode(String.self)
+    if let inner = JSONText(validating: string) { return try inner.decode(type) }
+    let data = try decode(Data.self)
+    if let inner = JSONText(validating: String(decoding: data, as: UTF8.self)) { return try inner.decode(type) }
+    try PropertyListCheck.check([UInt8](data))
+    return try PropertyListDecoder().decode(type, from: data)
+  }
+}
+
+extension JSONString {
+  /// The string between the quotes, or nil if an escape or the UTF-8 is wrong.
+  static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
+    guard hasEscapes else { return string(of: bytes) }
+    let quote = UInt8(ascii: "\"")
+    do {
+      return try JSONDecoder().decode(String.self, from: Data([quote] + bytes + [quote]))
+    } catch { return nil }
   }
 }

@@ -114,23 +114,17 @@ extension Line {
     return tables
   }()
 
-  /// The CRC-32 of zlib, PNG and Ethernet, eight bytes at a time.
+  /// The CRC-32 of zlib, PNG and Ethernet, eight bytes at a time; `start` is the checksum of what comes before.
   ///
   /// "Slicing-by-8", from Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
-  ///
-  /// - Parameter start: The checksum of what comes before the bytes.
   static func checksum(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
     tables.withUnsafeBufferPointer { table in
       var crc = ~start
       var index = 0
       while index + 8 <= bytes.count {
-        let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)) ^ crc
-        let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index + 4, as: UInt32.self))
-        let first = table[1792 + Int(low & 0xff)] ^ table[1536 + Int(low >> 8 & 0xff)]
-        let second = table[1280 + Int(low >> 16 & 0xff)] ^ table[1024 + Int(low >> 24)]
-        let third = table[768 + Int(high & 0xff)] ^ table[512 + Int(high >> 8 & 0xff)]
-        let fourth = table[256 + Int(high >> 16 & 0xff)] ^ table[Int(high >> 24)]
-        crc = first ^ second ^ third ^ fourth
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(crc)
+        crc = 0
+        for lane in 0..<8 { crc ^= table[(7 - lane) << 8 + Int(word >> (8 * lane) & 0xff)] }
         index += 8
       }
       while index < bytes.count {

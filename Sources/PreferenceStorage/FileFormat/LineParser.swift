@@ -1,6 +1,4 @@
-/// Reads the lines of a preferences file into a table, and keeps account of what is damaged.
-///
-/// Bytes in, values out: it calls nothing of the system.
+/// Reads the lines of a preferences file into a table, and keeps account of the damage, without a system call.
 struct LineParser {
   private(set) var table = ValueTable()
   /// The changes that the lines made, in order, if they are wanted.
@@ -103,13 +101,10 @@ struct LineParser {
   }
 
   private static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-    var index = start
-    while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
-    return index
+    bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
-  /// Whether it is a part of the first line, or nothing but zeros, which some file systems leave of a file that was new
-  /// when the power went.
+  /// Whether it is a part of the first line, or only zeros, which a power cut can leave of a new file.
   private static func isTorn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }

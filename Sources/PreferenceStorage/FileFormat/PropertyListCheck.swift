@@ -3,18 +3,16 @@
 /// A binary one can refer to itself, or to one value so often that a few bytes become gigabytes. One of either form can be
 /// nested so deep that a decoder runs out of stack. The old text form isn't read.
 enum PropertyListCheck {
-  /// The file isn't decoded.
-  struct Harmful: Error, CustomStringConvertible {
-    let description =
-      "neither XML in UTF-8 nor binary, nested more than \(maximumDepth) levels deep, larger than it seems, or not well-formed"
-  }
-
   /// As deep as the JSON that a store keeps.
   private static let maximumDepth = 512
 
-  static func isHarmless(_ bytes: [UInt8]) -> Bool {
-    if bytes.starts(with: "bplist".utf8) { return isTree(bytes) }
-    return bytes.first { $0 > 0x20 } == UInt8(ascii: "<") && isShallow(bytes[...])
+  static func check(_ bytes: [UInt8]) throws(PreferenceError) {
+    let isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
+    if bytes.starts(with: "bplist".utf8) ? isTree(bytes) : isXML && isShallow(bytes[...]) { return }
+    throw PreferenceError(
+      .unreadable,
+      "neither XML in UTF-8 nor binary, nested more than \(maximumDepth) levels deep, larger than it seems, or not well-formed"
+    )
   }
 
   /// Whether the elements of an XML text are nested no deeper than is allowed.

@@ -1,6 +1,7 @@
 /// A store that keeps its values in a place of your own.
 ///
-/// The store says what it has and how to change it. The spelling of values, transactions, notices and refusals are given.
+/// The store has its `keys`, the text that `write` was last given for a key, and a hub. The spelling of values, transactions,
+/// notices and refusals are given.
 ///
 /// ```swift
 /// final class SessionStore: CustomPreferenceStore {
@@ -17,11 +18,6 @@
 public protocol CustomPreferenceStore: PreferenceStore {
   /// The turns of writers, and the listeners: one hub for the life of the store.
   var hub: PreferenceHub { get }
-
-  /// Returns the text that `write` was last given for the key, or nil if there is none. Called from any thread.
-  ///
-  /// - Throws: `.unreadable` if the medium can't be read.
-  func json(forKey key: String) throws(PreferenceError) -> String?
 
   /// Makes all of the changes, or none.
   ///
@@ -73,9 +69,8 @@ extension CustomPreferenceStore {
 extension PreferenceTransaction {
   /// Creates a transaction on what the store has, for a store that replaces `transaction`.
   ///
-  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that
-  /// can't keep them waiting, runs the body on a copy of its values, and again if another has changed in the meantime what the
-  /// body has read: `json(forKey:)` of the copy is called for each key that is read or changed.
+  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that can't
+  /// keep them waiting, runs the body on a copy of its values, and again if what the body has read was changed in the meantime.
   public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store), path: nil) }
 }
 

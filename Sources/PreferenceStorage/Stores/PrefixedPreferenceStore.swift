@@ -8,19 +8,14 @@
 ///
 /// A prefix should end with punctuation: an accent at the beginning of a key would combine with a letter.
 ///
-/// A write is a transaction of the store. Notices, signals and errors are those of the store, so a property reads as fast as one of
-/// it.
+/// A write is a transaction of the store. Notices, signals and errors are those of the store.
 public final class PrefixedPreferenceStore: ErrorReporter {
   /// The store that keeps the values.
   public let base: any PreferenceStore
   /// The prefix of the keys in the store that keeps the values.
   public let prefix: String
 
-  /// Creates the part of a store whose keys begin with a prefix.
-  ///
-  /// - Parameters:
-  ///   - prefix: What the keys begin with in the store; none of it is seen here.
-  ///   - base: The store that keeps the values.
+  /// Creates the part of a store whose keys begin with a prefix, of which nothing is seen here.
   public init(_ prefix: String, in base: any PreferenceStore) {
     self.prefix = prefix
     self.base = base

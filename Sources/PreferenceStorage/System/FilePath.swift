@@ -53,14 +53,8 @@ package struct FilePath: Sendable, Hashable {
   }
 
   /// Calls `body` with the bytes as the system takes them.
-  func withCString<Result, Failure: Error>(
-    _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try terminated.withUnsafeBufferPointer { buffer throws(Failure) in
-      try buffer.withMemoryRebound(to: CChar.self) { characters throws(Failure) in
-        try body(characters.baseAddress!)
-      }
-    }
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    terminated.withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 
   private static let slash = UInt8(ascii: "/")

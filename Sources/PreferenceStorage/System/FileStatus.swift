@@ -2,10 +2,8 @@ internal import Support
 
 /// Which file it is, however it is called.
 package struct FileIdentity: Sendable, Hashable {
-  package var device: UInt64
-  package var inode: UInt64
-
-  package init(device: UInt64 = 0, inode: UInt64 = 0) { (self.device, self.inode) = (device, inode) }
+  var device: UInt64 = 0
+  var inode: UInt64 = 0
 }
 
 /// The state of a file as the system knows it.
@@ -58,9 +56,8 @@ package struct FileStatus: Sendable, Equatable {
 #if os(Linux)
   /// Linux's `statx`, which says what was asked for and no more: not when the file was changed.
   ///
-  /// A plain `stat` asks for the time of the last change too, and the kernel then gives the next write a time of its own,
-  /// exact to the nanosecond, which costs that write half as much again (benchmark "Set an Int, written"). The module map of
-  /// the C library doesn't offer `statx`, so it is looked up by name; if there is none, `stat` does.
+  /// After a plain `stat` the kernel gives the next write a time exact to the nanosecond, which costs that write half as much
+  /// again (benchmark "Set an Int, written"). The C library's module map has no `statx`, so it is looked up by name.
   enum ExtendedStatus {
     typealias Call =
       @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32

@@ -5,8 +5,7 @@ internal import Support
 /// An interrupted call is repeated. A call may write or read less than it was asked to. No descriptor is one of 0, 1 and 2,
 /// which are the program's input and output even while they are closed.
 ///
-/// A class, so that a test's subclass can fail a call or simulate a disk. `@unchecked Sendable`: it has no state; a class that
-/// isn't final can't be checked.
+/// A test's subclass fails a call or simulates a disk. `@unchecked Sendable`: it has no state, and can't be checked unless final.
 package class FileSystem: @unchecked Sendable {
   package init() {}
 
@@ -165,10 +164,9 @@ package class FileSystem: @unchecked Sendable {
 
   // MARK: Watching
 
-  /// Calls the handler after the file at the path was written, made, replaced or removed, and for more than that if need be,
-  /// on a thread of the file's own; and again after a second if the handler returns that it could not look.
+  /// Calls the handler after the file at the path was changed, replaced or removed, and after a second if it returned false.
   ///
-  /// A watch that can't be made, or whose folder goes, is tried again every second. Nil if files can't be watched at all.
+  /// A watch that can't be made, or whose folder is removed, is tried again every second. Nil if no file can be watched.
   package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {
     FileWatch(path, onEvent: onEvent)
   }
@@ -209,7 +207,7 @@ extension FileSystem {
         try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
       }
       // To repeat the call might never end.
-      guard count > 0 else { throw SystemError.tooLarge("write") }
+      guard count > 0 else { throw SystemError("write", EFBIG) }
       start += count
     }
   }
@@ -245,7 +243,7 @@ package enum FileAccess: Sendable {
 
 // MARK: Calls
 
-/// Opens the file with a number above 2, which the program's output never has, also if it was closed and is opened again.
+/// Opens the file with a number above 2, as the program prints to 1 and 2, also if their files are closed.
 func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
   try aboveStandardStreams(try retrying("open") { path.withCString { systemOpen($0, flags, 0o600) } })
 }

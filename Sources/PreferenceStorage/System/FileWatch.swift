@@ -24,7 +24,7 @@ package final class FileWatch: Sendable {
   init(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) {
     (self.path, self.onEvent) = (path, onEvent)
     // Dispatch doesn't work in a forked child, nor does `Mutex`, which takes the thread that forked for the parent's.
-    if Fork.count > 0 { note(.notPermitted("fork")) } else { FolderEvents.shared.add(self) }
+    if Fork.count > 0 { note(SystemError("fork", EPERM)) } else { FolderEvents.shared.add(self) }
   }
 
   /// Why the file can't be watched now; nil if it is.

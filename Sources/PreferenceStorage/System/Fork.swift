@@ -3,9 +3,8 @@ import Synchronization
 
 /// The state that a forked child must not share with its parent.
 ///
-/// A store of the parent's throws `.forked` in the child, as another thread of the parent may have been in the midst of
-/// anything. The child closes the descriptors that hold locks as its first act: they would hold the parent's locks for as
-/// long as the child runs.
+/// A store of the parent's throws `.forked` in the child, as another thread may have been in the midst of anything. The child
+/// first closes the descriptors that hold locks: they would hold the parent's locks for as long as the child runs.
 enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()
@@ -49,9 +48,7 @@ enum Fork {
   }
 }
 
-/// An object of which each process has one, also one that was forked off: the parent's is never used again there.
-///
-/// Each is kept for the life of the process.
+/// An object of which each process has one for its life, also one that was forked off, which doesn't use its parent's.
 struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private final class Entry: Sendable {
     let object: Object

@@ -44,8 +44,7 @@
     /// Ends the watch of the file; the thread ends within a second of the last one.
     func remove(_ file: FileWatch) {
       state.withLock { state in
-        let removed = state.entries.removeValue(forKey: ObjectIdentifier(file))
-        unwatch(removed?.folder, in: state)
+        unwatch(state.entries.removeValue(forKey: ObjectIdentifier(file))?.folder, in: state)
       }
     }
 
@@ -130,11 +129,7 @@
 
     // MARK: Events
 
-    private struct Event {
-      var folder: Int32
-      var mask: UInt32
-      var name: FilePath
-    }
+    private typealias Event = (folder: Int32, mask: UInt32, name: FilePath)
 
     private static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {
       var events: [Event] = []
@@ -142,10 +137,8 @@
       while offset + 16 <= bytes.count {
         let length = Int(bytes.load(fromByteOffset: offset + 12, as: UInt32.self))
         let name = bytes[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }
-        events.append(
-          Event(
-            folder: bytes.load(fromByteOffset: offset, as: Int32.self),
-            mask: bytes.load(fromByteOffset: offset + 4, as: UInt32.self), name: FilePath(bytes: name)))
+        let folder = bytes.load(fromByteOffset: offset, as: Int32.self)
+        events.append((folder, bytes.load(fromByteOffset: offset + 4, as: UInt32.self), FilePath(bytes: name)))
         offset += 16 + length
       }
       return events

@@ -69,8 +69,4 @@ extension SystemError {
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 
   static var cycle: SystemError { SystemError("readlink", ELOOP) }
-  static var invalid: Int32 { EINVAL }
-  static func notPermitted(_ call: String) -> SystemError { SystemError(call, EPERM) }
-  static func replaced(_ call: String) -> SystemError { SystemError(call, ESTALE) }
-  static func tooLarge(_ call: String) -> SystemError { SystemError(call, EFBIG) }
 }

@@ -26,9 +26,8 @@ func sleep(microseconds: UInt32) {
 
 /// A limited wait for a lock that can only be tried, not waited for.
 ///
-/// Neither `flock` nor an atomic has a wait with a limit. A thread that waits tries the lock, sleeps for a moment, and tries
-/// again: without a pause at first, since most turns are short, and every millisecond in the end. The moments are of random
-/// length and never grow, so that of several who wait each is the next as often as any other.
+/// A waiting thread tries the lock again and again: without a pause at first, since most turns are short, and about every
+/// millisecond in the end, at random, so that each of several threads is the next as often as any other.
 struct Patience {
   // Time in which the machine sleeps doesn't count.
   private let end: SuspendingClock.Instant
