@@ -4,8 +4,8 @@ import Synchronization
 /// The parts that a store of your own needs besides its values: turns for writers, notices for listeners, signals for
 /// properties, and errors.
 ///
-/// A ``CustomPreferenceStore`` has one and need not call it, unless its medium is changed by others: a property keeps its decoded
-/// value until the hub is notified of a change.
+/// A ``CustomPreferenceStore`` has one and need not call it, unless its medium is changed by others: a property keeps its
+/// decoded value until the hub is notified of a change.
 ///
 /// ```swift
 /// func reload() throws(PreferenceError) {

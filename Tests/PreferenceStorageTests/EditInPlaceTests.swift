@@ -154,6 +154,22 @@ import Testing
     #expect(await errors.next()?.code == .invalidKey)
   }
 
+  @Test("a repair by another store is no loss, whatever it writes after it")
+  func foreignRepair() async throws {
+    let store = try FilePreferenceStore(url: file, followsOthers: false)
+    var errors = store.errors.makeAsyncIterator()
+    try store.set(1, forKey: "v")
+    try file.append("0123abcd {\"v\":")
+    let other = try stranger()
+    try other.set(200, forKey: "v")
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+    #expect(try folder.names.count == 2)
+    try store.set(1, forKey: "own")
+    #expect(try store.value(Int.self, forKey: "v") == 200)
+    store.report(PreferenceError(.invalidKey, "the last one"))
+    #expect(await errors.next()?.code == .invalidKey)
+  }
+
   @Test("an edit in place isn't lost to a compaction, whose memory is older")
   func editBeforeCompaction() throws {
     let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 1000)

@@ -132,12 +132,14 @@ extension PreferencesFile {
   /// Lets go of a file that has lost its path, after a last look at what was written to it.
   func leave() {
     guard let old = descriptor else { return }
+    wasCarriedOver = false
     do {
-      _ = try readTail(to: try system.status(of: old.number).size)
+      let size = try system.status(of: old.number).size
+      _ = try readTail(to: size)
+      wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
     } catch {
       // The new file has all that can be known.
     }
-    wasCarriedOver = known?.endsWithMark == true
     descriptor = nil
   }
 }

@@ -74,7 +74,7 @@ extension PreferencesFile {
     if let left { try takeOver(from: old, beyond: left) }
   }
 
-  /// Returns what memory knew of the old file when the new one took its name; nil if that had a damaged end.
+  /// Returns what memory knew of the old file when the new one took its name; nil if that wasn't marked.
   private func replace(_ old: Descriptor) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
     // A file of another user's would become ours, and a file with two names would become two.
@@ -110,12 +110,9 @@ extension PreferencesFile {
   /// Ends the old file with an empty change, by which other processes that have it open see that the new one has everything
   /// that was in it.
   private func leaveMark() -> Bool {
-    guard let known, !known.lacksNewline, known.length > 0 else { return false }
-    var bytes: [UInt8] = []
-    Line.append([], to: &bytes)
+    guard let known, known.length > 0 else { return false }
     do throws(PreferenceError) {
-      try append(bytes)
-      self.known?.endsWithMark = true
+      try append(known.lacksNewline ? [UInt8(ascii: "\n")] + Line.mark : Line.mark)
       return true
     } catch {
       // There is no room, which the new file makes.

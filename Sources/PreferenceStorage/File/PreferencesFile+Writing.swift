@@ -37,7 +37,9 @@ extension PreferencesFile {
       }
       // Others try the lock now and then, and would find it taken every time if this process took it again at once.
       let length = .now - start
-      if length > .microseconds(100) { pauseEnd = .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)) }
+      if length > .microseconds(100) {
+        lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
+      }
     }
     return try result!.get()
   }
@@ -95,9 +97,9 @@ extension PreferencesFile {
   /// - Throws: `.busy` if another process keeps the lock for longer than the limit.
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
-    if let end = pauseEnd {
-      pauseEnd = nil
-      sleep(microseconds: UInt32(max(0, (end - .now) / .microseconds(1))))
+    if let pause = lockPause, pause.thread == currentThread {
+      lockPause = nil
+      sleep(microseconds: UInt32(max(0, (pause.end - .now) / .microseconds(1))))
     }
     for _ in 0..<1000 {
       guard let descriptor = try openFile(making: true) else { continue }

@@ -66,8 +66,8 @@ final class PreferencesFile: @unchecked Sendable {
   var changedKeys: Set<String> = []
   /// Whether the file's lock was waited for in vain, and hasn't been free since.
   var isBlocked = false
-  /// Until when the lock is left to others, after a transaction that held it for long.
-  var pauseEnd: SuspendingClock.Instant?
+  /// Until when a thread leaves the lock to others, after a transaction that held it for long.
+  var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
   var buffer: [UInt8] = []
 
   /// For how long a reader waits for the other threads, or for the lock of a file that seems to be damaged.
@@ -106,9 +106,7 @@ final class PreferencesFile: @unchecked Sendable {
 // MARK: Reading values
 
 extension PreferencesFile: TransactionValues {
-  /// The text of the key's value; nil if there is none.
-  ///
-  /// A file that couldn't be opened is tried again.
+  /// The text of the key's value, or nil if there is none; a file that couldn't be opened is tried again.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
     do throws(PreferenceError) {
@@ -155,18 +153,14 @@ extension PreferencesFile: TransactionValues {
 // MARK: Watching
 
 extension PreferencesFile {
-  /// The keys that change from now on, or one of them.
-  ///
-  /// The file is watched while there is a listener.
+  /// The keys that change from now on, or one of them; the file is watched while there is a listener.
   func listen(to key: String? = nil) -> PreferenceChanges {
     let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
     return changes
   }
 
-  /// Notes that a value is read directly; from the second on the file is followed.
-  ///
-  /// A tool that reads a value and ends needs no thread.
+  /// Follows the file from the second value that is read directly: a tool that reads one and ends needs no thread.
   func noteRead() {
     if isFollowed.load(ordering: .relaxed) { return }
     if wasRead.exchange(true, ordering: .relaxed) { follow() }

@@ -3,6 +3,13 @@ enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
+  /// The line of no changes that ends a file in whose place another one was put, which has everything that was in it.
+  static let mark: [UInt8] = {
+    var bytes: [UInt8] = []
+    append([], to: &bytes)
+    return bytes
+  }()
+
   /// Appends the line which makes all the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
@@ -138,15 +145,13 @@ extension Line {
 
 // MARK: What memory knows of a file
 
-/// The part of a file that memory knows: its whole lines, up to the end of the last one.
+/// The part of a file that memory knows, up to the end of a line.
 struct KnownPart: Sendable, Equatable {
   var length = 0
   /// The checksum of all its bytes, by which it is known again when they are read again.
   private(set) var checksum: UInt32 = 0
-  /// The last line is whole but for its newline, so the next one begins with it.
+  /// Whether the last line has no newline, so that the next one begins with it.
   private(set) var lacksNewline = false
-  /// The last line is the mark that a compaction leaves in the file that it replaces: `{}`.
-  var endsWithMark = false
 
   /// Adds the lines that follow.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -154,7 +159,6 @@ struct KnownPart: Sendable, Equatable {
     length += bytes.count
     checksum = Line.checksum(UnsafeRawBufferPointer(bytes), after: checksum)
     lacksNewline = last != UInt8(ascii: "\n")
-    endsWithMark = false
   }
 
   /// Whether the file begins with this part still.

@@ -59,7 +59,7 @@ struct LineParser {
   /// Reads lines, and returns how many have a right checksum.
   @discardableResult
   mutating func parseLines(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    var (start, end, checkedCount, endsWithMark) = (0, 0, 0, known.endsWithMark)
+    var (start, end, checkedCount) = (0, 0, 0)
     while start < bytes.count {
       let stop = LineParser.lineEnd(in: bytes, from: start)
       let text = UnsafeBufferPointer(rebasing: bytes[start..<stop])
@@ -72,17 +72,15 @@ struct LineParser {
         isAllChecked = false
       } else if kind == .damaged, stop == bytes.count, lineCount > 1 {
         damage.tornBytes = text.count
-        (isAllChecked, endsWithMark, end) = (false, false, stop)
+        (isAllChecked, end) = (false, stop)
         break
       }
       note(kind, length: text.count + 1)
       if kind == .checked { checkedCount += 1 }
-      endsWithMark = kind == .checked && line.isEmpty
       end = min(stop + 1, bytes.count)
       start = stop + 1
     }
     known.append(UnsafeBufferPointer(rebasing: bytes[..<end]))
-    known.endsWithMark = endsWithMark
     if known.lacksNewline { isAllChecked = false }
     return checkedCount
   }

@@ -69,8 +69,8 @@ extension CustomPreferenceStore {
 extension PreferenceTransaction {
   /// Creates a transaction on what the store has, for a store that replaces `transaction`.
   ///
-  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that can't
-  /// keep them waiting, runs the body on a copy of its values, and again if what the body has read was changed in the meantime.
+  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that
+  /// can't keep them waiting, runs the body on a copy of its values, and again if what it has read was changed meanwhile.
   public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store), path: nil) }
 }
 

@@ -165,9 +165,8 @@ extension FilePreferenceStore {
   /// The program's own store: `settings.preferences` in a folder with the name of the program.
   ///
   /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms it is in
-  /// Application Support, with the name of the bundle's identifier if there is one; on tvOS in Caches, which the system may empty
-  /// while the app isn't running. The store is opened at the first use, its writes are `.written`, and nothing is made before a
-  /// write.
+  /// Application Support, with the name of the bundle's identifier if there is one; on tvOS in Caches, which the system may
+  /// empty. The store is opened at the first use, its writes are `.written`, and nothing is made before a write.
   ///
   /// It never traps. If the file can't be opened, every read and every write throws the reason. Each write and `reload()` tries
   /// to open it again, and so do reads, ten times a second at most.

@@ -3,9 +3,9 @@ internal import Support
 /// The system calls that a preferences file needs.
 ///
 /// An interrupted call is repeated. A call may write or read less than it was asked to. No descriptor is one of 0, 1 and 2,
-/// which are the program's input and output even while they are closed.
+/// which are the program's input and output even while they are closed. A test's subclass fails a call or simulates a disk.
 ///
-/// A test's subclass fails a call or simulates a disk. `@unchecked Sendable`: it has no state, and can't be checked unless final.
+/// `@unchecked Sendable`: it has no state; a class that isn't final can't be checked.
 package class FileSystem: @unchecked Sendable {
   package init() {}
 
@@ -260,9 +260,7 @@ private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mo
   open(path, flags, mode)
 }
 private func systemClose(_ file: Int32) -> Int32 { close(file) }
-private func systemRename(_ path: UnsafePointer<CChar>, _ newPath: UnsafePointer<CChar>) -> Int32 {
-  rename(path, newPath)
-}
+private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
 
 /// Calls again while a signal interrupts, and throws what else goes wrong.
 func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError) -> Answer {

@@ -36,7 +36,7 @@ package final class FileWatch: Sendable {
   /// Ends the watch; the handler may still be running, and isn't called again.
   func cancel() {
     state.withLock { $0.isCanceled = true }
-    FolderEvents.shared.remove(self)
+    if Fork.count == 0 { FolderEvents.shared.remove(self) }
   }
 
   /// Calls the handler soon, once for all events until then.
