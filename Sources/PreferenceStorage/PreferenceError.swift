@@ -22,7 +22,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
 
   /// An error that a store of your own throws.
   ///
-  /// - Parameter message: What happened and what to do, in a sentence without a capital at its beginning.
+  /// The message says what happened and what to do, in a sentence without a capital at its beginning.
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
