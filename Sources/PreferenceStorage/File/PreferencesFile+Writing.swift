@@ -83,6 +83,12 @@ extension PreferencesFile {
   ) throws(PreferenceError) -> Result {
     try checkProcess()
     try ownHub.turn.take(within: limit)
+    if let pause = lockPause, pause.thread == currentThread {
+      lockPause = nil
+      ownHub.turn.giveBack()
+      sleep(microseconds: UInt32(max(0, (pause.end - .now) / .microseconds(1))))
+      try ownHub.turn.take(within: limit)
+    }
     defer {
       var keys: Set<String> = []
       swap(&keys, &changedKeys)
@@ -97,10 +103,6 @@ extension PreferencesFile {
   /// - Throws: `.busy` if another process keeps the lock for longer than the limit.
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
-    if let pause = lockPause, pause.thread == currentThread {
-      lockPause = nil
-      sleep(microseconds: UInt32(max(0, (pause.end - .now) / .microseconds(1))))
-    }
     for _ in 0..<1000 {
       guard let descriptor = try openFile(making: true) else { continue }
       if readOnly == nil { try lock(descriptor, within: limit) }
