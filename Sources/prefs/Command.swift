@@ -94,10 +94,8 @@ extension Command {
 
   private func importValues(from source: FilePath, into store: FilePreferenceStore) throws {
     let isInput = source == "-" || source == "/dev/stdin"
-    _ =
-      try isInput
-      ? store.importValues(Console.readAll(), from: "standard input")
-      : store.importValues(source.contents(), from: source.description)
+    let bytes = try isInput ? Console.readAll() : source.contents()
+    _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description)
   }
 
   /// Writes each change.
