@@ -59,8 +59,8 @@ let modules: [Module] = [
   let excluded = [
     "PreferenceStorage": [
       "File", "PreferenceImport.swift", "Stores/FilePreferenceStore.swift", "System/Descriptor.swift",
-      "System/FilePath.swift", "System/FileSystem.swift", "System/Inotify.swift", "System/Kqueue.swift",
-      "System/PosixFileSystem.swift", "System/SystemError.swift",
+      "System/FilePath.swift", "System/FileStatus.swift", "System/FileSystem.swift", "System/FileWatch.swift",
+      "System/Inotify.swift", "System/Kqueue.swift", "System/SystemError.swift",
     ]
   ]
 #else

@@ -112,7 +112,7 @@ internal import Synchronization
 
   private func formerValue(of formerKeys: [FormerPreferenceKey]) throws(PreferenceError) -> Value? {
     for former in formerKeys {
-      if let value = try store.value(Value.self, forFormerKey: former) { return value }
+      if let value = try former.value(Value.self, of: store.json(forKey: former.key)) { return value }
     }
     return nil
   }
@@ -197,12 +197,12 @@ internal import Synchronization
         let isNil = storesNil ? try changes.json(forKey: key) == PreferenceCache.nilText : false
         value = isNil ? PreferenceText.null(as: Value.self) : try changes.value(Value.self, forKey: key)
         for former in formerKeys where value == nil {
-          value = try changes.value(Value.self, forFormerKey: former)
+          value = try former.value(Value.self, of: changes.json(forKey: former.key))
         }
       } catch {
         // It may be kept under the same key in encoded form.
         for former in formerKeys where former.key == key {
-          value = try changes.value(Value.self, forFormerKey: former)
+          value = try former.value(Value.self, of: changes.json(forKey: former.key))
         }
         guard value != nil || recovering && error.code == .typeMismatch else { throw error }
       }

@@ -22,12 +22,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
 
   /// An error that a store of your own throws.
   ///
-  /// - Parameters:
-  ///   - code: What kind of failure it is.
-  ///   - message: What happened and what to do, in a sentence without a capital at its beginning.
-  ///   - key: The key that was asked for, if the failure is about one.
-  ///   - path: Where the store's medium is.
-  ///   - underlying: The error that caused this one.
+  /// The message says what happened and what to do, in a sentence without a capital at its beginning.
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
@@ -58,58 +53,38 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PreferenceError {
-  /// The kinds of failure.
-  ///
-  /// More may come, so a `switch` over them needs a `default`.
+  /// The kinds of failure; more may come.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as in the source.
     public let description: String
 
     private init(_ name: String) { description = name }
 
-    /// The value that is stored can't be read as the type that was asked for.
-    ///
-    /// It is kept as it is.
+    /// The stored value can't be read as the type that was asked for, and is kept as it is.
     public static let typeMismatch = Code("typeMismatch")
-    /// The value refused to be encoded.
-    ///
-    /// Nothing was written.
+    /// The value can't be encoded, and nothing was written.
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// The path names no preferences file, but other text, a folder, a device, or a FIFO.
-    ///
-    /// It was not touched.
+    /// The path names no preferences file, but other text, a folder, or a device, which was not touched.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
-    /// The file was written by a later version of this library.
-    ///
-    /// It was not touched.
+    /// The file was written by a later version of this library, and was not touched.
     public static let laterVersion = Code("laterVersion")
     /// The file exists and can't be read.
     public static let unreadable = Code("unreadable")
-    /// The change can't be written.
-    ///
-    /// File and memory are as they were before it.
+    /// The change can't be written; file and memory are as they were before it.
     public static let unwritable = Code("unwritable")
-    /// The disk, the quota or the process's limit is used up.
-    ///
-    /// File and memory are as they were before the change.
+    /// The disk, the quota or the process's limit is used up; file and memory are as they were before the change.
     public static let noSpace = Code("noSpace")
     /// Others can write the folder, and so could put a file of their own in the place of this one.
     public static let insecureFolder = Code("insecureFolder")
     /// A store was written to from within a transaction on the same file.
     public static let nestedTransaction = Code("nestedTransaction")
-    /// Another user could change the file, and that right could not be taken from them.
-    ///
-    /// It was not read.
+    /// Another user could change the file, and that right could not be taken from them; the file was not read.
     public static let insecureFile = Code("insecureFile")
-    /// The file can't be watched now: what other processes change is seen only after a write or a reload.
-    ///
-    /// It is tried again every second.
+    /// The file can't be watched now, which is tried again every second; a write or a reload sees others' changes.
     public static let unwatchable = Code("unwatchable")
-    /// Another process, or a transaction of another thread, kept the store's lock for longer than the limit.
-    ///
-    /// File and memory are as they were before the change.
+    /// Another process or thread kept the store's lock for longer than the limit; the change was not made.
     public static let busy = Code("busy")
     /// The store belongs to the process from which this one was forked off.
     public static let forked = Code("forked")

@@ -6,13 +6,9 @@
 
 /// The keys that an import has taken over, and those that it has passed over.
 public struct PreferenceImport: Sendable {
-  /// The keys that were taken over, in the file's order.
-  ///
-  /// A key with `null` was removed.
+  /// The keys that were taken over, in the file's order, and those that had `null` and were removed.
   public internal(set) var keys: [String] = []
-  /// Why the others were passed over, with their keys.
-  ///
-  /// Empty unless the import was to skip what is invalid.
+  /// Why invalid keys were passed over, if the import was to skip them.
   public internal(set) var errors: [PreferenceError] = []
   /// How many keys were taken over.
   public var count: Int { keys.count }
@@ -27,8 +23,7 @@ extension PreferenceStore {
   /// - Parameters:
   ///   - url: The file's URL.
   ///   - keys: The keys to take over; all of them if it is nil.
-  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result. If not, nothing is
-  ///     changed.
+  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result.
   /// - Returns: The keys that were taken over.
   /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
   ///   skipped. What a transaction throws. Nothing is changed then.
@@ -45,8 +40,6 @@ extension PreferenceStore {
   /// Puts the values of a file with a JSON object or a property list in the place of all that the store has, in one
   /// transaction: the exact restoration of an export.
   ///
-  /// - Parameter url: The file's URL.
-  /// - Returns: The keys that were taken over.
   /// - Throws: What ``import(from:keys:skippingInvalid:)`` throws. Nothing is changed then.
   @discardableResult
   public func `import`(replacing url: URL) throws -> PreferenceImport {
@@ -57,11 +50,6 @@ extension PreferenceStore {
     }
   }
 
-  /// Takes over the values of a file whose name need not be text.
-  package func importValues(from path: FilePath) throws -> PreferenceImport {
-    try importValues(try path.contents(), from: path.description)
-  }
-
   /// Takes over the values of a file's bytes.
   package func importValues(_ bytes: [UInt8], from name: String) throws -> PreferenceImport {
     let values = try ImportedValues(bytes, path: name)
@@ -70,7 +58,7 @@ extension PreferenceStore {
 }
 
 extension PreferenceTransaction {
-  /// Takes over the values of a file with a JSON object or a property list, for instance as a step of a migration.
+  /// Takes over the values of a file as the store's ``PreferenceStore/import(from:keys:skippingInvalid:)`` does.
   ///
   /// ```swift
   /// try store.migrate(to: 1) { _, changes in
@@ -78,13 +66,7 @@ extension PreferenceTransaction {
   /// }
   /// ```
   ///
-  /// - Parameters:
-  ///   - url: The file's URL.
-  ///   - keys: The keys to take over; all of them if it is nil.
-  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result.
-  /// - Returns: The keys that were taken over.
-  /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
-  ///   skipped. The transaction is as it was then.
+  /// - Throws: `.unreadable`, `.invalidKey` or `.invalidValue`. The transaction is as it was then.
   @discardableResult
   public mutating func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -123,35 +105,25 @@ private struct ImportedValues {
   let changes: [Result<PreferenceChange, PreferenceError>]
 
   init(at url: URL) throws(PreferenceError) {
-    guard url.isFileURL, let path = FilePath(url) else {
-      throw PreferenceError(.unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
-    }
+    let path = try FilePath(url)
     try self.init(try path.contents(), path: path.description)
   }
 
   init(_ bytes: [UInt8], path: String) throws(PreferenceError) {
     // Some editors put a byte-order mark before the text.
     let text = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
-    if let changes = ImportedValues.json(text) {
+    if let changes = text.withUnsafeBufferPointer(JSONText.members) {
       self.changes = changes.map { .success($0) }
       return
     }
     do {
-      guard PropertyListCheck.isHarmless(text) else { throw PropertyListCheck.Harmful() }
+      try PropertyListCheck.check(text)
       let list = try PropertyListDecoder().decode([String: ImportedValue].self, from: Data(text))
       changes = list.sorted { $0.key < $1.key }.map { key, value in value.change(forKey: key, path: path) }
     } catch {
       throw PreferenceError(
         .unreadable, "is neither a JSON object nor a property list with a dictionary; nothing was imported",
         path: path, underlying: error)
-    }
-  }
-
-  private static func json(_ bytes: [UInt8]) -> [PreferenceChange]? {
-    bytes.withUnsafeBufferPointer { bytes in
-      var changes: [PreferenceChange] = []
-      guard Line.readObject(bytes, into: &changes) else { return nil }
-      return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
     }
   }
 }
@@ -165,13 +137,12 @@ private struct ImportedValue: Decodable {
   private static func text(from decoder: any Decoder) throws -> JSONText {
     let container = try decoder.singleValueContainer()
     // Only trying shows which of them it is; a wrong guess isn't a failure.
-    if let value = try? container.decode(Bool.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Int64.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(UInt64.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Double.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(String.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Date.self) { return try JSONText(encoding: value) }
-    if let value = try? container.decode(Data.self) { return try JSONText(encoding: value) }
+    let types: [any Codable.Type] = [
+      Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self,
+    ]
+    for type in types {
+      if let value = try? container.decode(type) { return try JSONText(encoding: value) }
+    }
     if let values = try? container.decode([ImportedValue].self) {
       return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")
     }

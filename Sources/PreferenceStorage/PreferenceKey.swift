@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The names of declared preference keys, as static properties.
 ///
 /// ```swift
@@ -39,9 +33,7 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
     makeDefault = defaultValue
   }
 
-  /// Declares a key of a preference that is nil until it is set.
-  ///
-  /// - Parameter name: The key in the store.
+  /// Declares a key of a preference that is nil until it is set, by its name in the store.
   public init(_ name: String) where Value: ExpressibleByNilLiteral {
     self.name = name
     makeDefault = { nil }
@@ -52,39 +44,29 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 }
 
 extension PreferenceStore {
-  /// Returns the value of the key, or its default.
-  ///
-  /// - Throws: What ``value(_:forKey:)`` throws.
+  /// Returns the value of the key, or its default, as ``value(_:forKey:)`` does.
   public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
-  /// Sets the value of the key; nil removes it.
-  ///
-  /// - Throws: What ``set(_:forKey:)`` throws.
+  /// Sets the value of the key, or removes it for nil, as ``set(_:forKey:)`` does.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     try set(value, forKey: key.name)
   }
 
   /// Removes the value of the key, which then reads as its default.
-  ///
-  /// - Throws: What ``removeValue(forKey:)`` throws.
   public func removeValue<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) {
     try removeValue(forKey: key.name)
   }
 }
 
 extension PreferenceTransaction {
-  /// Returns the value of the key as the transaction has it, or its default.
-  ///
-  /// - Throws: `.typeMismatch` or `.invalidKey`.
+  /// Returns the value of the key, or its default, as ``value(_:forKey:)`` does.
   public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
-  /// Changes the value of the key; nil removes it.
-  ///
-  /// - Throws: `.invalidKey` or `.invalidValue`.
+  /// Changes the value of the key, or removes it for nil, as ``set(_:forKey:)`` does.
   public mutating func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     try set(value, forKey: key.name)
   }
@@ -110,10 +92,7 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
   /// A former key with a value of the same type.
   public init(_ key: String) { self.init(key, isEncoded: false) }
 
-  private init(_ key: String, isEncoded: Bool) {
-    self.key = key
-    self.isEncoded = isEncoded
-  }
+  private init(_ key: String, isEncoded: Bool) { (self.key, self.isEncoded) = (key, isEncoded) }
 
   /// A former key whose value is a string with JSON in it, or data with JSON or a property list in it.
   ///
@@ -121,49 +100,19 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
   public static func encoded(_ key: String) -> FormerPreferenceKey { FormerPreferenceKey(key, isEncoded: true) }
 }
 
-extension PreferenceTransaction {
-  /// Returns the value that the former key has, or nil if it has none.
+extension FormerPreferenceKey {
+  /// Returns the value that the former key's text spells, or nil if it has none.
   ///
   /// - Throws: `.typeMismatch` if the value can't be read as that type.
-  package func value<Value: Codable>(
-    _ type: Value.Type, forFormerKey former: FormerPreferenceKey
-  ) throws(PreferenceError) -> Value? {
-    try text(forKey: former.key)?.value(type, ofFormerKey: former)
-  }
-}
-
-extension PreferenceStore {
-  /// Returns the value that the former key has, or nil if it has none.
-  ///
-  /// - Throws: `.typeMismatch` if the value can't be read as that type.
-  package func value<Value: Codable>(
-    _ type: Value.Type, forFormerKey former: FormerPreferenceKey
-  ) throws(PreferenceError) -> Value? {
-    try json(forKey: former.key).map { JSONText($0) }?.value(type, ofFormerKey: former)
-  }
-}
-
-extension JSONText {
-  fileprivate func value<Value: Decodable>(
-    _ type: Value.Type, ofFormerKey former: FormerPreferenceKey
-  ) throws(PreferenceError) -> Value {
-    guard former.isEncoded else { return try value(type, forKey: former.key) }
+  package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
+    guard let text = json.map({ JSONText($0) }) else { return nil }
+    guard isEncoded else { return try text.value(type, forKey: key) }
     do {
-      return try decodeEncoded(type)
+      return try text.decodeEncoded(type)
     } catch {
       throw PreferenceError(
         .typeMismatch, "the value isn't a \(type) that was encoded as JSON or as a property list; it was kept",
-        key: former.key, underlying: error)
+        key: key, underlying: error)
     }
-  }
-
-  /// The value that is encoded within a string, or within data.
-  fileprivate func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let string = try decode(String.self)
-    if let inner = JSONText(validating: string) { return try inner.decode(type) }
-    let data = try decode(Data.self)
-    if let inner = JSONText(validating: String(decoding: data, as: UTF8.self)) { return try inner.decode(type) }
-    guard PropertyListCheck.isHarmless([UInt8](data)) else { throw PropertyListCheck.Harmful() }
-    return try PropertyListDecoder().decode(type, from: data)
   }
 }

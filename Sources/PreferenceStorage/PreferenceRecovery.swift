@@ -8,9 +8,7 @@
 ///
 /// Everything that is whole is kept, before the damage and after it. What is dropped stays in the copy.
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
-  /// The numbers of the lines that were skipped, the first line being 1.
-  ///
-  /// A last line that broke off is not among them.
+  /// The numbers of the lines that were skipped, from 1, without a last line that broke off.
   public internal(set) var skippedLines: [Int] = []
   /// How many bytes the skipped lines had.
   public internal(set) var skippedBytes = 0
@@ -26,11 +24,11 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// no copy could be made; then nothing was dropped.
   public internal(set) var copy: URL?
 
-  init() {}
+  mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
 
-  var isEmpty: Bool { !needsRewriting && tornBytes == 0 }
-  /// Bad lines among good ones go only with a new file.
-  var needsRewriting: Bool { !skippedLines.isEmpty || !editedLines.isEmpty || headerWasDamaged }
+  var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
+  /// Whether a new file lacks something of this one, which is then kept in a copy.
+  var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged }
 
   /// The loss, in a sentence.
   public var description: String {

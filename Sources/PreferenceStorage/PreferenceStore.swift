@@ -1,7 +1,6 @@
 /// A store of values by key, which are there again the next time the program runs.
 ///
-/// Reads are from memory. A write is kept when it returns; what that means is up to the store. Every operation may be called
-/// from any thread.
+/// A write is kept when it returns; what that means is up to the store. Every operation may be called from any thread.
 ///
 /// A key is any string of 1 to 65,536 bytes. Keys that are equal as Swift strings, such as two spellings of `é`, are one. A
 /// value is anything `Codable`, kept exactly: each integer and each floating-point number to the last bit, infinities and
@@ -62,22 +61,17 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// Returns the changes from now on, in this process or another. See ``PreferenceChanges``.
   func changes() -> PreferenceChanges
 
-  /// Returns the changes from now on, those of one key at least.
-  ///
-  /// A store that can tell keys apart leaves the others out, which then cost the reader nothing. Otherwise all changes.
+  /// Returns the changes of one key from now on, and those of others if the store can't tell them apart.
   func changes(of key: String) -> PreferenceChanges
 
   /// Returns the signal of the key, by which a property keeps its value and is observed. See ``PreferenceSignal``.
   ///
-  /// Nil, unless the store says otherwise: a property then decodes its value at each read, and only its own changes are
-  /// observed.
+  /// If it is nil, a property decodes its value at each read, and only its own changes are observed.
   func signal(forKey key: String) -> PreferenceSignal?
 
-  /// The errors that could not be thrown to a caller: a property's failed write, a value that a property can't read, a
-  /// failed compaction.
+  /// The errors that could not be thrown to a caller, such as a property's failed write, or a failed compaction.
   ///
-  /// Each access begins a stream of its own, which ends with its task. A reader that is more than 64 errors behind misses
-  /// the oldest.
+  /// Each access begins a stream of its own. A reader that is more than 64 errors behind misses the oldest.
   var errors: AsyncStream<PreferenceError> { get }
 
   /// Reads what others have written since, if the store's medium is shared.
@@ -88,6 +82,35 @@ public protocol PreferenceStore: AnyObject, Sendable {
 }
 
 extension PreferenceStore {
+  /// Returns the value of the key, or nil if there is none.
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    try ValueTable.check(key)
+    return try json(forKey: key).map { JSONText($0) }?.value(type, forKey: key)
+  }
+
+  /// Sets the value of the key, in a transaction; nil removes the key.
+  public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
+    try change { changes throws(PreferenceError) in try changes.set(value, forKey: key) }
+  }
+
+  /// Removes the value of the key, in a transaction.
+  public func removeValue(forKey key: String) throws(PreferenceError) { try change { $0.removeValue(forKey: key) } }
+
+  /// Removes every value, in a transaction.
+  public func removeAll() throws(PreferenceError) { try change { $0.removeAll() } }
+
+  private func change(
+    _ body: (inout PreferenceTransaction) throws(PreferenceError) -> Void
+  ) throws(PreferenceError) {
+    do {
+      try transaction(body)
+    } catch let error as PreferenceError {
+      throw error
+    } catch {
+      throw PreferenceError(.unwritable, "the store failed, and the change was not made", underlying: error)
+    }
+  }
+
   /// Returns all changes.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 
@@ -118,10 +141,8 @@ extension PreferenceStore {
   /// Brings the store to a version of the program's own counting, once.
   ///
   /// The body gets the version that the store has, 0 where it has none, and changes what has to be changed. It runs in
-  /// one transaction with the new version's number, so it is done or not done, never half, and only once also when two
-  /// processes start together. A store that has the version already, or a later one, is left as it is.
-  ///
-  /// The number is kept under the key `#version`.
+  /// one transaction with the new version's number, which is kept under the key `#version`; so it is done or not done, and only
+  /// once also when two processes start together. A store that has the version already, or a later one, is left as it is.
   ///
   /// ```swift
   /// try store.migrate(to: 2) { version, changes in
@@ -130,9 +151,8 @@ extension PreferenceStore {
   /// }
   /// ```
   ///
-  /// - Returns: whether the body ran.
-  /// - Throws: what the body throws, after which nothing is changed and the next call tries again, or a
-  ///   `PreferenceError`.
+  /// - Returns: Whether the body ran.
+  /// - Throws: What the body throws, after which nothing is changed and the next call tries again, or a `PreferenceError`.
   @discardableResult
   public func migrate(
     to version: Int, _ body: (_ from: Int, _ changes: inout PreferenceTransaction) throws -> Void
@@ -157,9 +177,8 @@ public enum Durability: Sendable {
   case written
   /// A power cut, too: the value is on the disk. The cost of the disk's own synchronization, 0.1 to 10 milliseconds.
   ///
-  /// It is as true as what the disk says: `fdatasync` on Linux, `F_FULLFSYNC` on Apple platforms, for the file and, after
-  /// the file was made or compacted, for its folder. On a file system that doesn't know `F_FULLFSYNC`, such as a network's,
-  /// it is `fsync`, which leaves the value in the disk's own memory.
+  /// It is as true as what the disk says: `fdatasync` on Linux, `F_FULLFSYNC` on Apple platforms, for the file and, if need be,
+  /// for its folder. A file system that doesn't know `F_FULLFSYNC` has `fsync`, which leaves the value in the disk's memory.
   case synced
 }
 

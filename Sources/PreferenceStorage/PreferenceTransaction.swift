@@ -8,10 +8,7 @@ public struct PreferenceTransaction: ~Copyable {
   private var staged: [String: JSONText?] = [:]
   private var order: [String] = []
 
-  init(on values: any TransactionValues, path: String?) {
-    self.values = values
-    self.path = path
-  }
+  init(on values: any TransactionValues, path: String?) { (self.values, self.path) = (values, path) }
 
   /// Returns the value of the key as the transaction has it, or nil if there is none.
   ///
@@ -57,13 +54,9 @@ public struct PreferenceTransaction: ~Copyable {
   public mutating func removeValue(forKey key: String) { stage(nil, forKey: key) }
 
   /// Removes every value.
-  public mutating func removeAll() {
-    for key in keys { stage(nil, forKey: key) }
-  }
+  public mutating func removeAll() { for key in keys { stage(nil, forKey: key) } }
 
-  /// Gives a value another key, whatever its type, and replaces what is there.
-  ///
-  /// False if the old key has no value.
+  /// Gives a value another key, whatever its type, and replaces what is there; false if the old key has no value.
   ///
   /// - Throws: `.invalidKey` if the new key can't be one.
   @discardableResult
@@ -97,12 +90,7 @@ public struct PreferenceTransaction: ~Copyable {
 
   /// The changes to write: the keys that the body touched and whose value is another now, in the order of touching.
   public var changes: [PreferenceChange] {
-    var changes: [PreferenceChange] = []
-    for key in order {
-      guard let text = staged[key], let change = values.change(to: text, forKey: key) else { continue }
-      changes.append(change)
-    }
-    return changes
+    order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
 }
 

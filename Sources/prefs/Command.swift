@@ -58,7 +58,7 @@ extension Command {
 
   private func exists(_ path: FilePath) -> Bool {
     do throws(SystemError) {
-      _ = try PosixFileSystem().status(atPath: path)
+      _ = try FileSystem().status(atPath: path)
       return true
     } catch {
       // What can't be looked at is opened, and the reason shown.
@@ -94,7 +94,8 @@ extension Command {
 
   private func importValues(from source: FilePath, into store: FilePreferenceStore) throws {
     let isInput = source == "-" || source == "/dev/stdin"
-    _ = try isInput ? store.importValues(Console.readAll(), from: "standard input") : store.importValues(from: source)
+    let bytes = try isInput ? Console.readAll() : source.contents()
+    _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description)
   }
 
   /// Writes each change.
@@ -136,12 +137,12 @@ extension Command {
 struct Export {
   private let target: FilePath
   private let isReplaced: Bool
-  private let system = PosixFileSystem()
+  private let system = FileSystem()
   private static let failure = "nothing was exported; check that there is room, and the right to write"
 
   /// - Throws: `UsageError` if the target is the store's own file.
   init(_ target: FilePath, insteadOf store: FilePath) throws {
-    let system = PosixFileSystem()
+    let system = FileSystem()
     var status: FileStatus?
     var path = target
     do throws(SystemError) {
@@ -153,9 +154,9 @@ struct Export {
       if !cause.isMissing { try onFile(target, Export.failure) { () throws(SystemError) in throw cause } }
     }
     let identity = try onFile(store, Export.failure) { () throws(SystemError) in
-      try system.status(atPath: try system.resolve(store)).snapshot.identity
+      try system.status(atPath: try system.resolve(store)).identity
     }
-    if status?.snapshot.identity == identity {
+    if status?.identity == identity {
       throw UsageError(message: "\(target) is the file that is exported; choose another target")
     }
     self.target = path

@@ -6,7 +6,7 @@ struct Editing {
   let store: FilePreferenceStore
   /// The key of the value to edit; nil for all.
   let key: String?
-  var system = PosixFileSystem()
+  var system = FileSystem()
 
   /// Returns when the editor has ended and what it saved is in the store.
   ///

@@ -107,7 +107,7 @@ enum Console {
 
   private static func emit(_ text: String, to descriptor: Int32) throws(OutputError) {
     do throws(SystemError) {
-      try PosixFileSystem().appendAll(Array(text.utf8), to: descriptor)
+      try FileSystem().appendAll(Array(text.utf8), to: descriptor)
     } catch {
       throw OutputError(cause: error)
     }

@@ -89,7 +89,7 @@ extension PreferenceKeys {
     defer { _ = try? FileManager.default.removeItem(at: folder) }
     let path = FilePath(folder.appending(path: "test.preferences").path)
     let count = Preference("count", default: 0, store: try FilePreferenceStore(path: path))
-    let other = try FilePreferenceStore(path: path, system: PosixFileSystem())
+    let other = try FilePreferenceStore(path: path, system: FileSystem())
     for number in 1...20 {
       await withCheckedContinuation { continuation in
         withObservationTracking {

@@ -14,7 +14,7 @@ import Testing
     let store = try FilePreferenceStore(url: file)
     for key in 0..<10 { try store.set(key, forKey: "key \(key)") }
     var largest = 0
-    let system = PosixFileSystem()
+    let system = FileSystem()
     for turn in 0..<100_000 {
       try store.set(turn, forKey: "key 5")
       largest = max(largest, try system.snapshot(atPath: FilePath(file.path)).size)
@@ -29,8 +29,8 @@ import Testing
 
   @Test("other stores follow to the new file, and lose nothing")
   func followed() throws {
-    let one = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
-    let two = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let one = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
+    let two = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     let large = String(repeating: "x", count: 50_000)
     for turn in 0..<40 {
       try one.set("\(turn)\(large)", forKey: "one")
@@ -45,10 +45,9 @@ import Testing
   @Test("removes what a compaction that was killed has left, and nothing else")
   func leftovers() throws {
     let store = try FilePreferenceStore(url: file)
-    try folder.file("store.preferences.new-1-2").overwrite("left")
+    try folder.file("store.preferences.rewriting").overwrite("left")
     let others = [
-      "store.preferences.new", "store.preferences.new-1", "store.preferences.new-1-2x",
-      "store.preferences.new-year",
+      "store.preferences.new", "store.preferences.rewriting-1", "store.preferences.rewritings",
     ]
     for name in others { try folder.file(name).overwrite("not ours") }
     let large = String(repeating: "x", count: 100_000)

@@ -12,7 +12,7 @@ import Testing
 
   /// A store that shares no memory with others on the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
   @Test("a longer last line without its newline is kept, and so is the next write")
@@ -146,8 +146,24 @@ import Testing
     for number in 0..<20 { try store.set(number, forKey: "v") }
     let other = try stranger()
     try other.set(100, forKey: "v")
-    _ = try other.compact()
+    try other.compact()
     try other.set(200, forKey: "v")
+    try store.set(1, forKey: "own")
+    #expect(try store.value(Int.self, forKey: "v") == 200)
+    store.report(PreferenceError(.invalidKey, "the last one"))
+    #expect(await errors.next()?.code == .invalidKey)
+  }
+
+  @Test("a repair by another store is no loss, whatever it writes after it")
+  func foreignRepair() async throws {
+    let store = try FilePreferenceStore(url: file, followsOthers: false)
+    var errors = store.errors.makeAsyncIterator()
+    try store.set(1, forKey: "v")
+    try file.append("0123abcd {\"v\":")
+    let other = try stranger()
+    try other.set(200, forKey: "v")
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+    #expect(try folder.names.count == 2)
     try store.set(1, forKey: "own")
     #expect(try store.value(Int.self, forKey: "v") == 200)
     store.report(PreferenceError(.invalidKey, "the last one"))
@@ -156,7 +172,7 @@ import Testing
 
   @Test("an edit in place isn't lost to a compaction, whose memory is older")
   func editBeforeCompaction() throws {
-    let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem(), compactingAbove: 1000)
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 1000)
     try file.overwrite("#preferences 1\n{\"volume\":3}\n")
     try store.reload()
     let handle = try FileHandle(forWritingTo: file)

@@ -15,7 +15,7 @@ import Testing
     let file = folder.file(UUID().uuidString)
     let store = try FilePreferenceStore(url: file)
     try store.set(value, forKey: "value")
-    let reopened = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let reopened = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     let stores: [any PreferenceStore] = [memory, store, reopened]
     return try stores.map { store in try #require(try store.value(Value.self, forKey: "value")) }
   }
@@ -55,6 +55,16 @@ import Testing
     #expect(try roundTrip([Float.nan]).allSatisfy { $0[0].isNaN })
   }
 
+  @Test("a whole number isn't read as a date")
+  func integerAsDate() throws {
+    let store = MemoryPreferenceStore()
+    try store.set(7, forKey: "n")
+    func mismatches<Value: Codable>(_ type: Value.Type) -> Bool {
+      code { _ = try store.value(type, forKey: "n") } == .typeMismatch
+    }
+    #expect(mismatches(Date.self) && mismatches(Date?.self))
+  }
+
   @Test("strings are kept byte for byte")
   func strings() throws {
     try expectSame("", "naïve \"quoted\"\n\r\t\u{0}\u{1f}\\/", "👩‍👩‍👧 \u{2028}\u{feff}", "\u{10ffff}")
@@ -83,7 +93,7 @@ import Testing
       let store = try FilePreferenceStore(url: folder.file())
       try store.transaction { try $0.set(json: json, forKey: "value") }
       #expect(try store.json(forKey: "value") == json)
-      let reopened = try FilePreferenceStore(path: FilePath(folder.file().path), system: PosixFileSystem())
+      let reopened = try FilePreferenceStore(path: FilePath(folder.file().path), system: FileSystem())
       #expect(try reopened.json(forKey: "value") == json)
       #expect(reopened.json() == "{\n  \"value\": \(json)\n}\n")
       try store.removeAll()
@@ -127,7 +137,8 @@ import Testing
   @Test("dates and data are kept exactly")
   func datesAndData() throws {
     try expectSame(
-      Date(timeIntervalSinceReferenceDate: 0.123_456_789), .distantPast, .distantFuture,
+      Date(timeIntervalSinceReferenceDate: 0.123_456_789), Date(timeIntervalSinceReferenceDate: 7), .distantPast,
+      .distantFuture,
       Date(timeIntervalSince1970: 1e-9))
     try expectSame(Data(), Data([0, 255, 10]), Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) }))
     try expectSame(try #require(URL(string: "https://swift.org/a?b=c")))

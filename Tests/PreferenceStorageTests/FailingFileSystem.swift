@@ -1,8 +1,11 @@
-import PreferenceStorage
 import Synchronization
 
+@testable import PreferenceStorage
+
 /// A file system one of whose calls fails, or all from that one on.
-final class FailingFileSystem: FileSystem {
+///
+/// `@unchecked Sendable`: what changes is atomic.
+final class FailingFileSystem: FileSystem, @unchecked Sendable {
   enum Failure: Sendable {
     case error(Int32)
     /// A write or a read of a part only; other calls succeed.
@@ -11,7 +14,7 @@ final class FailingFileSystem: FileSystem {
     case shortenedThenError(Int32)
   }
 
-  private let base: any FileSystem
+  private let base: FileSystem
   private let failure: Failure
   private let first: Int
   private let isLasting: Bool
@@ -21,7 +24,7 @@ final class FailingFileSystem: FileSystem {
   private let bytes = Atomic<Int>(0)
 
   /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
-  init(_ base: any FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
+  init(_ base: FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
     self.base = base
     self.failure = failure
     self.first = first
@@ -48,7 +51,7 @@ final class FailingFileSystem: FileSystem {
     if case .error(let number) = failure { throw SystemError(call, number) }
   }
 
-  func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+  override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
     if failNextWrite.exchange(false, ordering: .relaxed), case .shortenedThenError(let number) = failure {
       throw SystemError("write", number)
     }
@@ -59,7 +62,7 @@ final class FailingFileSystem: FileSystem {
     return try base.append(half, to: file)
   }
 
-  func read(
+  override func read(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(SystemError) -> Int {
     bytes.add(buffer.count, ordering: .relaxed)
@@ -68,101 +71,91 @@ final class FailingFileSystem: FileSystem {
     let half = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(max(1, buffer.count / 2)))
     return try base.read(file, into: half, at: offset)
   }
-}
 
-extension FailingFileSystem {
-  func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
+  override func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
     try step("open")
     return try base.open(path, for: access)
   }
 
-  func close(_ file: Int32) { base.close(file) }
+  override func close(_ file: Int32) { base.close(file) }
 
-  func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
+  override func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
     try step("lstat")
     return try base.status(atPath: path)
   }
 
-  func status(of file: Int32) throws(SystemError) -> FileStatus {
+  override func status(of file: Int32) throws(SystemError) -> FileStatus {
     try step("fstat")
     return try base.status(of: file)
   }
 
-  func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot {
+  override func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
     try step("statx")
     return try base.snapshot(atPath: path)
   }
 
-  func truncate(_ file: Int32, to length: Int) throws(SystemError) {
+  override func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     try step("ftruncate")
     try base.truncate(file, to: length)
   }
 
-  func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {
+  override func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {
     try step("fchmod")
     try base.setMode(mode, of: file)
   }
 
-  func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError) {
-    try step("fchown")
-    try base.setOwner(owner, of: file)
-  }
-
-  func tryLock(_ file: Int32) throws(SystemError) -> Bool {
+  override func tryLock(_ file: Int32) throws(SystemError) -> Bool {
     try step("flock")
     return try base.tryLock(file)
   }
 
-  func unlock(_ file: Int32) { base.unlock(file) }
+  override func unlock(_ file: Int32) { base.unlock(file) }
 
-  func synchronize(_ file: Int32) throws(SystemError) {
+  override func synchronize(_ file: Int32) throws(SystemError) {
     try step("fdatasync")
     try base.synchronize(file)
   }
 
-  func synchronizeFolder(_ path: FilePath) throws(SystemError) {
+  override func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     try step("fsync")
     try base.synchronizeFolder(path)
   }
 
-  func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
+  override func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     try step("rename")
     try base.rename(path, to: newPath)
   }
 
-  func remove(_ path: FilePath) throws(SystemError) {
+  override func remove(_ path: FilePath) throws(SystemError) {
     try step("unlink")
     try base.remove(path)
   }
 
-  func makeFolder(_ path: FilePath, owner: FileOwner?) throws(SystemError) {
+  override func makeFolder(_ path: FilePath) throws(SystemError) {
     try step("mkdir")
-    try base.makeFolder(path, owner: owner)
+    try base.makeFolder(path)
   }
 
-  func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
+  override func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
     try step("opendir")
     return try base.names(inFolder: path)
   }
 
-  func target(ofLink path: FilePath) throws(SystemError) -> FilePath {
+  override func target(ofLink path: FilePath) throws(SystemError) -> FilePath {
     try step("readlink")
     return try base.target(ofLink: path)
   }
 
-  func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
+  override func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
     try step("realpath")
     return try base.resolve(path)
   }
 
-  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch {
+  override func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {
     base.watch(path, onEvent: onEvent)
   }
 
-  func isUnknown(_ owner: UInt32) -> Bool { base.isUnknown(owner) }
-  var user: UInt32 { base.user }
-  var hasOtherUsers: Bool { base.hasOtherUsers }
-  var sizeLimit: Int? { base.sizeLimit }
-  var time: Int64 { base.time }
-  var forkCount: Int { base.forkCount }
+  override var user: UInt32 { base.user }
+  override var hasOtherUsers: Bool { base.hasOtherUsers }
+  override var sizeLimit: Int? { base.sizeLimit }
 }

@@ -66,7 +66,7 @@ import Testing
       ? SimulatedDisk()
       : SimulatedDisk(Array("#preferences 1\n{\"a\":0}\nbad\n{\"b".utf8), at: FaultTests.path)
     let system = FailingFileSystem(disk, failing: call, with: failure, isLasting: lasting)
-    func open(_ system: any FileSystem) throws -> FilePreferenceStore {
+    func open(_ system: FileSystem) throws -> FilePreferenceStore {
       try FilePreferenceStore(
         path: FaultTests.path, durability: durability, system: system, compactingAbove: 300)
     }

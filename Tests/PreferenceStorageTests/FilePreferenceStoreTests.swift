@@ -11,7 +11,7 @@ import Testing
 
   /// A store that shares no memory with others on the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
   @Test("writes a header and one line for each change, which a person can read")

@@ -40,3 +40,14 @@ func processorTime(of body: () throws -> Void) rethrows -> Duration {
   try body()
   return now() - start
 }
+
+#if os(Linux)
+  /// How many descriptors of this process have notices of files.
+  func watchDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
+      // The one that lists them is closed by now.
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+      return target?.contains("inotify") == true
+    }
+  }
+#endif

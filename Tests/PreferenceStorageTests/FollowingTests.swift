@@ -10,7 +10,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   func stranger() throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
   /// Reads until the value is there, or for ten seconds.
@@ -60,26 +60,20 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("takes one thread for all stores, which ends with the last of them, and none for a tool that reads once")
+    @Test("takes one watch for all stores, which ends with the last of them, and none for a tool that reads once")
     func thread() async {
       await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
         alarm(300)
-        func watchers() throws -> Int {
-          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
-            FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm") == Data("preferences\n".utf8)
-          }
-        }
         var stores = try (0..<5).map { try FilePreferenceStore(url: URL(filePath: "\(path)/\($0)")) }
         for store in stores {
           try store.set(1, forKey: "a")
           _ = try store.value(Int.self, forKey: "a")
         }
-        insist(try watchers() == 0)
+        insist(try watchDescriptors() == 0)
         for store in stores { _ = try store.value(Int.self, forKey: "a") }
-        // The system shows a thread's name some time after it has begun, and a thread some time after it has ended.
-        while try watchers() != 1 { sched_yield() }
+        while try watchDescriptors() != 1 { sched_yield() }
         stores.removeAll()
-        while try watchers() > 0 { sched_yield() }
+        while try watchDescriptors() > 0 { sched_yield() }
       }
     }
   #endif

@@ -126,7 +126,7 @@
         }
         insist(ended(child) == 0)
         var iterator = changes!.makeAsyncIterator()
-        try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(2, forKey: "n")
+        try FilePreferenceStore(path: FilePath(path), system: FileSystem()).set(2, forKey: "n")
         insist(await iterator.next() == ["n"])
       }
     }
@@ -144,7 +144,7 @@
           let own = try FilePreferenceStore(url: URL(filePath: path))
           let errors = own.errors
           let ownChanges = own.changes()
-          try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(2, forKey: "n")
+          try FilePreferenceStore(path: FilePath(path), system: FileSystem()).set(2, forKey: "n")
           try own.reload()
           let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
           withExtendedLifetime((errors, ownChanges)) {}

@@ -30,7 +30,7 @@ import Testing
     #expect(try store.value(Theme.self, forKey: "theme") == Theme(name: "da\"rk \\", sizes: [1, 2]))
     if kind == .file {
       #expect(try folder.file().text.split(separator: "\n").count == 4)
-      #expect(try FilePreferenceStore(path: FilePath(folder.file().path), system: PosixFileSystem()).keys == store.keys)
+      #expect(try FilePreferenceStore(path: FilePath(folder.file().path), system: FileSystem()).keys == store.keys)
     }
   }
 

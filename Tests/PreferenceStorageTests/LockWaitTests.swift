@@ -46,7 +46,7 @@ import Testing
 
   @Test("opening, reloading and synchronizing wait for no lock")
   func reading() throws {
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).set(1, forKey: "a")
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).set(1, forKey: "a")
     try holdLock {
       let store = try FilePreferenceStore(url: file)
       #expect(try store.value(Int.self, forKey: "a") == 1)
@@ -83,7 +83,7 @@ import Testing
         let child = forkWhileOthersSleep()
         insist(child >= 0)
         if child == 0 {
-          let own = try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem())
+          let own = try FilePreferenceStore(path: FilePath(path), system: FileSystem())
           try own.transaction { _ in _ = kill(getpid(), SIGSTOP) }
           _exit(0)
         }
@@ -95,7 +95,7 @@ import Testing
         } catch {
           insist(error.code == .busy)
         }
-        let other = try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem())
+        let other = try FilePreferenceStore(path: FilePath(path), system: FileSystem())
         insist(try other.value(Int.self, forKey: "a") == 1)
         kill(child, SIGKILL)
         insist(waitpid(child, &status, 0) == child)
@@ -172,7 +172,7 @@ import Testing
   func noStarvation(byProcess: Bool) throws {
     let store = try FilePreferenceStore(url: file)
     // A store that shares nothing with this one takes the file's lock as another process does.
-    let other = byProcess ? try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()) : store
+    let other = byProcess ? try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()) : store
     let isDone = Atomic(false)
     let (inside, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
@@ -204,7 +204,7 @@ import Testing
   @Test("a file with two names stays one: it isn't compacted")
   func hardLink() throws {
     func store(_ name: String) throws -> FilePreferenceStore {
-      try FilePreferenceStore(path: FilePath(folder.file(name).path), system: PosixFileSystem(), compactingAbove: 200)
+      try FilePreferenceStore(path: FilePath(folder.file(name).path), system: FileSystem(), compactingAbove: 200)
     }
     let a = try store("a")
     try a.set(1, forKey: "x")

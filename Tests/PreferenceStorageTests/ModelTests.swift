@@ -27,12 +27,12 @@ import Testing
   struct Rollback: Error {}
 
   let path: FilePath
-  let system: any FileSystem
+  let system: FileSystem
   var random: SplitMix
   var model = Model()
   var stores: [FilePreferenceStore] = []
 
-  init(path: FilePath, system: any FileSystem, seed: UInt64) throws {
+  init(path: FilePath, system: FileSystem, seed: UInt64) throws {
     self.path = path
     self.system = system
     random = SplitMix(seed: seed)
@@ -135,7 +135,7 @@ import Testing
   @Test("leaves the same in a real file", arguments: 0..<UInt64(Effort.count(3, long: 100)))
   func real(seed: UInt64) throws {
     let folder = try TemporaryFolder()
-    var program = try ModelTests(path: FilePath(folder.file().path), system: PosixFileSystem(), seed: seed)
+    var program = try ModelTests(path: FilePath(folder.file().path), system: FileSystem(), seed: seed)
     try program.run(steps: 400, comment: "seed \(seed)")
     #expect(try folder.names == ["store.preferences"])
   }

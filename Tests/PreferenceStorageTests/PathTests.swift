@@ -18,7 +18,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   func store(_ path: FilePath) throws -> FilePreferenceStore {
-    try FilePreferenceStore(path: path, system: PosixFileSystem())
+    try FilePreferenceStore(path: path, system: FileSystem())
   }
 
   #if os(Linux)
@@ -37,7 +37,7 @@ import Testing
   func combiningMark() throws {
     let file = folder.url.appending(path: "\u{301}folder/\u{301}x.preferences")
     try FilePreferenceStore(url: file).set(1, forKey: "a")
-    let names = try PosixFileSystem().names(inFolder: FilePath(file.deletingLastPathComponent().path))
+    let names = try FileSystem().names(inFolder: FilePath(file.deletingLastPathComponent().path))
     #expect(names == ["\u{301}x.preferences"])
   }
 
@@ -51,7 +51,7 @@ import Testing
       #expect(try store(link).value(Int.self, forKey: "a") == 1)
       let url = try #require(URL(string: folder.url.absoluteString + "f%FFo"))
       #expect(try FilePreferenceStore(url: url).value(Int.self, forKey: "a") == 1)
-      #expect(try PosixFileSystem().names(inFolder: FilePath(folder.url.path)).count == 2)
+      #expect(try FileSystem().names(inFolder: FilePath(folder.url.path)).count == 2)
     }
   #endif
 
@@ -91,9 +91,9 @@ import Testing
   @Test("a name of up to 255 bytes is compacted", arguments: [200, 201, 232, 255])
   func longName(length: Int) throws {
     let path = FilePath(folder.url.path).appending(FilePath(String(repeating: "n", count: length)))
-    let store = try FilePreferenceStore(path: path, system: PosixFileSystem(), compactingAbove: 500)
+    let store = try FilePreferenceStore(path: path, system: FileSystem(), compactingAbove: 500)
     for turn in 0..<200 { try store.set(turn, forKey: "a") }
-    #expect(try PosixFileSystem().status(atPath: path).snapshot.size < 1000)
+    #expect(try FileSystem().status(atPath: path).size < 1000)
     #expect(try folder.names.count == 1)
   }
 }

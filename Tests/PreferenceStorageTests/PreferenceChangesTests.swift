@@ -51,7 +51,7 @@ import Testing
     var changes = store.changes().makeAsyncIterator()
     try FilePreferenceStore(url: folder.file()).set(1, forKey: "shared")
     #expect(await changes.next() == ["shared"])
-    let stranger = try FilePreferenceStore(path: FilePath(folder.file().path), system: PosixFileSystem())
+    let stranger = try FilePreferenceStore(path: FilePath(folder.file().path), system: FileSystem())
     try stranger.set(2, forKey: "theirs")
     try store.reload()
     #expect(await changes.next() == ["theirs"])

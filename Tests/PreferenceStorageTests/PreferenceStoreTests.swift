@@ -84,7 +84,7 @@ struct Theme: Codable, Equatable, Sendable {
     }
     let lines = try folder.file().text.split(separator: "\n")
     #expect(lines.count == 2)
-    #expect(try FilePreferenceStore(path: FilePath(folder.file().path), system: PosixFileSystem()).keys == [key])
+    #expect(try FilePreferenceStore(path: FilePath(folder.file().path), system: FileSystem()).keys == [key])
   }
 
   @Test("an empty key and one that is too long are refused", arguments: StoreKind.allCases)

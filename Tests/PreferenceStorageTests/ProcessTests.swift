@@ -48,7 +48,7 @@ import Testing
         [path = file.path as String, acknowledged = acknowledged.path as String, round = round as Int] in
         try writeUntilKilled(path, acknowledging: acknowledged, round: round)
       }
-      let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+      let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
       let last = try acknowledged.text.split(separator: "\n").compactMap { Int($0) }.last ?? 0
       let count = try store.value(Int.self, forKey: "count") ?? 0
       // One more may have been written and not acknowledged, in the round before too.
@@ -60,9 +60,9 @@ import Testing
       #expect(try store.value(Int.self, forKey: "#version") == round + 1 || count == 0, "round \(round)")
     }
     #expect(try acknowledged.contents.count > 100)
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem(), compactingAbove: 0).set(
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 0).set(
       "x", forKey: "last")
-    #expect(try folder.names.filter { $0.contains(".new-") } == [])
+    #expect(try folder.names.filter { $0.contains(".rewriting") } == [])
   }
 
   @Test("a process that dies within a transaction leaves no lock and no change", .timeLimit(.minutes(10)))
@@ -108,7 +108,7 @@ import Testing
 private func writeUntilKilled(_ path: String, acknowledging acknowledged: String, round: Int) throws {
   let log = open(acknowledged, O_WRONLY | O_CREAT | O_APPEND, 0o600)
   insist(log >= 0)
-  let store = try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem(), compactingAbove: 2000)
+  let store = try FilePreferenceStore(path: FilePath(path), system: FileSystem(), compactingAbove: 2000)
   try store.migrate(to: round + 1) { _, changes in try changes.set(round, forKey: "round") }
   let instant = ContinuousClock.now + .microseconds(Int.random(in: 0..<20_000))
   Thread.detachNewThread {

@@ -12,7 +12,7 @@ import Testing
   /// A file with the keys k1, k2 and so on.
   func writeFile(lines: Int = 4) throws -> [String] {
     do {
-      let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+      let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
       for number in 1...lines { try store.set(number, forKey: "k\(number)") }
     }
     return try file.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -41,7 +41,7 @@ import Testing
     #expect(try copy.contents == torn)
     #expect(try copy.mode == 0o600)
     #expect(copy.lastPathComponent.hasPrefix("store.preferences.damaged-"))
-    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == ["k1", "k2", "k3", "k4"])
   }
@@ -54,7 +54,7 @@ import Testing
     #expect(store.keys == ["k1", "k2", "k3", "k4"])
     #expect(store.recovery == nil)
     try store.set(5, forKey: "k5")
-    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     #expect(again.keys.count == 5)
     #expect(again.recovery == nil)
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(try file.text == damaged)
     try store.set(5, forKey: "k5")
     #expect(try #require(store.recovery?.copy).text == damaged)
-    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == ["k1", "k3", "k4", "k5"])
     #expect(try folder.names.count == 2)
@@ -109,7 +109,7 @@ import Testing
     try store.set(0, forKey: "last")
     #expect(try #require(store.recovery?.copy).text == rest)
     #expect(try file.text.hasPrefix("#preferences 1\n" + rest))
-    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     #expect(again.recovery == nil)
     #expect(again.keys == keys + ["last"])
   }
@@ -131,7 +131,7 @@ import Testing
     #expect(try file.text.hasPrefix("#preferences 1\n"))
     try store.set(2, forKey: "other")
     #expect(try folder.names.count == 2)
-    let again = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+    let again = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     #expect(again.recovery == nil)
     #expect(again.json() == store.json())
   }
@@ -144,19 +144,19 @@ import Testing
     try store.set(4, forKey: "k4")
     #expect(store.keys == ["k1", "k2", "k3", "k4"])
     #expect(try file.text.hasPrefix("#preferences 1\n"))
-    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).json() == store.json())
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).json() == store.json())
   }
 
   @Test("a write that fails takes back its own bytes, and none that were appended by hand during a transaction")
   func takesBackItsOwn() throws {
-    try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).set(1, forKey: "a")
+    try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).set(1, forKey: "a")
     // How many calls there are until the write.
-    let counting = FailingFileSystem(PosixFileSystem(), failing: .max, with: .shortened, isLasting: false)
+    let counting = FailingFileSystem(FileSystem(), failing: .max, with: .shortened, isLasting: false)
     let counted = try FilePreferenceStore(path: FilePath(file.path), system: counting)
     var calls = 0
     try counted.transaction { _ in calls = counting.callCount }
     let system = FailingFileSystem(
-      PosixFileSystem(), failing: calls, with: .shortenedThenError(28), isLasting: false)
+      FileSystem(), failing: calls, with: .shortenedThenError(28), isLasting: false)
     let store = try FilePreferenceStore(path: FilePath(file.path), system: system)
     let error = try #require(throws: PreferenceError.self) {
       try store.transaction { changes in
@@ -167,7 +167,7 @@ import Testing
     #expect(error.code == .noSpace)
     try store.set(4, forKey: "b")
     #expect(store.keys == ["a", "byHand", "b"])
-    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).json() == store.json())
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).json() == store.json())
   }
 
   @Test("a file cut short within its first line is an empty store", arguments: 0..<15)
@@ -178,7 +178,7 @@ import Testing
     #expect((store.recovery == nil) == (length == 0))
     try store.set(1, forKey: "a")
     #expect(try file.text == "#preferences 1\n561bacaf {\"a\":1}\n")
-    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).keys == ["a"])
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).keys == ["a"])
   }
 
   @Test("a file of nothing but zeros, as a power cut can leave it, is an empty store")

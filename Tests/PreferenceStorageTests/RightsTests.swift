@@ -77,7 +77,7 @@ struct RightsTests {
     try set(0o600, file, owner: RightsTests.nobody)
     await #expect(processExitsWith: .success) { [path = file.path as String] in
       insist(setuid(RightsTests.nobody) == 0)
-      let store = try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem(), compactingAbove: 200)
+      let store = try FilePreferenceStore(path: FilePath(path), system: FileSystem(), compactingAbove: 200)
       for turn in 0..<100 { try store.set(turn, forKey: "a") }
       insist(try store.value(Int.self, forKey: "a") == 99)
     }
@@ -88,7 +88,7 @@ struct RightsTests {
   func foreignOwner() async throws {
     try set(0o600, file, owner: RightsTests.nobody)
     try set(0o700, folder.url, owner: RightsTests.nobody)
-    let store = try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem(), compactingAbove: 200)
+    let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 200)
     for turn in 0..<100 { try store.set(turn, forKey: "a") }
     #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.ownerAccountID] as? Int == 65_534)
     #expect(try file.text.split(separator: "\n").count == 102)

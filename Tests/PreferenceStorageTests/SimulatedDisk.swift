@@ -1,12 +1,15 @@
-import PreferenceStorage
 import Synchronization
 import TestSupport
+
+@testable import PreferenceStorage
 
 /// A disk in memory which remembers what was synchronised, for cutting its power.
 ///
 /// Names are changed in order, as a journal does it. Bytes that were not synchronised may become anything; bytes that
 /// were stay as they are, also where new ones share their sector (what SQLite calls powersafe overwrite).
-final class SimulatedDisk: FileSystem {
+///
+/// `@unchecked Sendable`: its state has a lock.
+final class SimulatedDisk: FileSystem, @unchecked Sendable {
   struct File: Sendable {
     var bytes: [UInt8] = []
     var synced: [UInt8] = []
@@ -138,10 +141,8 @@ final class SimulatedDisk: FileSystem {
     }
     return remains
   }
-}
 
-extension SimulatedDisk {
-  func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
+  override func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
     try state.withLock { state throws(SystemError) in
       switch (state.names[path], access) {
       case (_?, .creating): throw SystemError("open", 17)
@@ -162,21 +163,19 @@ extension SimulatedDisk {
     }
   }
 
-  func close(_ file: Int32) { state.withLock { $0.open[file] = nil } }
+  override func close(_ file: Int32) { state.withLock { $0.open[file] = nil } }
 
-  func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
+  override func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
     try state.withLock { state throws(SystemError) in
       if let inode = state.names[path] { return SimulatedDisk.status(of: inode, state.files[inode]) }
-      let snapshot = FileSnapshot(identity: FileIdentity(device: 1, inode: 0), size: 0, changeTime: 0)
-      if path == "/" || path == "/folder" {
-        return FileStatus(
-          snapshot: snapshot, kind: .folder, mode: 0o700, owner: FileOwner(user: 1, group: 1))
-      }
-      throw SystemError("lstat", 2)
+      guard path == "/" || path == "/folder" else { throw SystemError("lstat", 2) }
+      var status = SimulatedDisk.status(of: 0, nil)
+      (status.kind, status.mode) = (.folder, 0o700)
+      return status
     }
   }
 
-  func status(of file: Int32) throws(SystemError) -> FileStatus {
+  override func status(of file: Int32) throws(SystemError) -> FileStatus {
     try state.withLock { state throws(SystemError) in
       let inode = try state.inode(file)
       return SimulatedDisk.status(of: inode, state.files[inode])
@@ -184,14 +183,16 @@ extension SimulatedDisk {
   }
 
   private static func status(of inode: Int, _ file: File?) -> FileStatus {
-    let snapshot = FileSnapshot(
-      identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file?.bytes.count ?? 0, changeTime: 0)
-    return FileStatus(snapshot: snapshot, kind: .file, mode: 0o600, owner: FileOwner(user: 1, group: 1))
+    var status = FileStatus()
+    status.identity = FileIdentity(device: 1, inode: UInt64(inode))
+    status.size = file?.bytes.count ?? 0
+    (status.kind, status.mode, status.user, status.group) = (.file, 0o600, 1, 1)
+    return status
   }
 
-  func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot { try status(atPath: path).snapshot }
+  override func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus { try status(atPath: path) }
 
-  func read(
+  override func read(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(SystemError) -> Int {
     try state.withLock { state throws(SystemError) in
@@ -201,7 +202,7 @@ extension SimulatedDisk {
     }
   }
 
-  func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+  override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
     try state.withLock { state throws(SystemError) in
       try state.willChange("write")
       state.files[try state.inode(file)]?.bytes.append(contentsOf: bytes)
@@ -209,7 +210,7 @@ extension SimulatedDisk {
     }
   }
 
-  func truncate(_ file: Int32, to length: Int) throws(SystemError) {
+  override func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       try state.willChange("ftruncate")
       let inode = try state.inode(file)
@@ -218,7 +219,7 @@ extension SimulatedDisk {
     }
   }
 
-  func synchronize(_ file: Int32) throws(SystemError) {
+  override func synchronize(_ file: Int32) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       try state.willChange("fdatasync")
       let inode = try state.inode(file)
@@ -232,7 +233,7 @@ extension SimulatedDisk {
     }
   }
 
-  func synchronizeFolder(_ path: FilePath) throws(SystemError) {
+  override func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       try state.willChange("fsync")
       state.syncedNames = state.names
@@ -240,11 +241,11 @@ extension SimulatedDisk {
     }
   }
 
-  func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
+  override func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     try change(.renamed(path, newPath), "rename")
   }
 
-  func remove(_ path: FilePath) throws(SystemError) { try change(.removed(path), "unlink") }
+  override func remove(_ path: FilePath) throws(SystemError) { try change(.removed(path), "unlink") }
 
   private func change(_ change: NameChange, _ call: String) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
@@ -254,29 +255,20 @@ extension SimulatedDisk {
     }
   }
 
-  func makeFolder(_ path: FilePath, owner: FileOwner?) throws(SystemError) { throw SystemError("mkdir", 17) }
+  override func makeFolder(_ path: FilePath) throws(SystemError) { throw SystemError("mkdir", 17) }
 
-  func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
+  override func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
     names.compactMap { $0.folder == "/folder" ? $0.name : nil }
   }
 
-  func target(ofLink path: FilePath) throws(SystemError) -> FilePath { throw SystemError("readlink", 22) }
-  func resolve(_ path: FilePath) throws(SystemError) -> FilePath { path }
-  func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {}
-  func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError) {}
-  func tryLock(_ file: Int32) throws(SystemError) -> Bool { true }
-  func unlock(_ file: Int32) {}
-  func isUnknown(_ owner: UInt32) -> Bool { false }
-  var user: UInt32 { 1 }
-  var hasOtherUsers: Bool { true }
-  var sizeLimit: Int? { nil }
-  var time: Int64 { 0 }
-  var forkCount: Int { 0 }
+  override func target(ofLink path: FilePath) throws(SystemError) -> FilePath { throw SystemError("readlink", 22) }
+  override func resolve(_ path: FilePath) throws(SystemError) -> FilePath { path }
+  override func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {}
+  override func tryLock(_ file: Int32) throws(SystemError) -> Bool { true }
+  override func unlock(_ file: Int32) {}
+  override var user: UInt32 { 1 }
+  override var hasOtherUsers: Bool { true }
+  override var sizeLimit: Int? { nil }
 
-  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch { NoWatch() }
-
-  private struct NoWatch: FileWatch {
-    let problem: SystemError? = SystemError("watch", 38)
-    func cancel() {}
-  }
+  override func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? { nil }
 }

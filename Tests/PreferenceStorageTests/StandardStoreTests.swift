@@ -26,12 +26,12 @@ import Testing
   @Test("makes nothing before it is written to")
   func untouched() throws {
     let file = folder.url.appending(path: "new/app/store.preferences")
-    let store = FilePreferenceStore.opening(FilePath(file.path), in: PosixFileSystem())
+    let store = FilePreferenceStore.opening(FilePath(file.path))
     #expect(try store.value(Int.self, forKey: "a") == nil)
     #expect(store.keys.isEmpty)
     #expect(try folder.names.isEmpty)
     try store.set(1, forKey: "a")
-    #expect(try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem()).keys == ["a"])
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).keys == ["a"])
   }
 
   @Test("is not what properties have under a test runner, so that tests don't write to a person's file")
@@ -43,7 +43,7 @@ import Testing
   func openedLater() async throws {
     let file = folder.file()
     try file.overwrite("another program's\n")
-    let store = FilePreferenceStore.opening(FilePath(file.path), in: PosixFileSystem())
+    let store = FilePreferenceStore.opening(FilePath(file.path))
     let changes = store.changes()
     #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
     // In one step: a store may look at any moment.
@@ -60,7 +60,7 @@ import Testing
   func unopened() throws {
     let file = folder.file()
     try file.overwrite("another program's\n")
-    let store = FilePreferenceStore.opening(FilePath(file.path), in: PosixFileSystem())
+    let store = FilePreferenceStore.opening(FilePath(file.path))
     for _ in 0..<2 {
       let reading = try #require(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
       #expect(reading.code == .notAPreferencesFile)
@@ -79,7 +79,7 @@ import Testing
     let inTheWay = folder.url.appending(path: "app")
     try inTheWay.overwrite("a file")
     let store = FilePreferenceStore.opening(
-      FilePath(inTheWay.appending(path: "settings.preferences").path), in: PosixFileSystem())
+      FilePath(inTheWay.appending(path: "settings.preferences").path))
     #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
     #expect(throws: PreferenceError.self) { try store.set(1, forKey: "a") }
     try FileManager.default.removeItem(at: inTheWay)
@@ -92,7 +92,7 @@ import Testing
   @Test("a relative path is resolved when the store is made")
   func relativePath() throws {
     var location = FileLocation("store.preferences")
-    #expect(try location.prepare(making: false, in: PosixFileSystem()))
+    #expect(try location.prepare(making: false, in: FileSystem()))
     #expect(location.path.isAbsolute)
     #expect(location.path.name == "store.preferences")
   }

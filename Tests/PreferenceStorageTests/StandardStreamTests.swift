@@ -27,7 +27,7 @@
           for descriptor in closed { _ = write(Int32(descriptor), "printed\n", 8) }
         }
         try store.synchronize()
-        _ = try store.compact()
+        try store.compact()
         let text = try String(contentsOfFile: path, encoding: .utf8)
         insist(!text.contains("printed"))
         withExtendedLifetime(changes) {}

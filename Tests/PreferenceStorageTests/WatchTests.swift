@@ -19,7 +19,7 @@
     init() throws { folder = try TemporaryFolder() }
 
     func stranger(_ file: URL) throws -> FilePreferenceStore {
-      try FilePreferenceStore(path: FilePath(file.path), system: PosixFileSystem())
+      try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
     }
 
     @Test("a folder above the file's that is moved away and made again is followed")
@@ -71,7 +71,7 @@
       close(descriptor)
     }
 
-    @Test("writers and listeners that come and go leave no thread and no descriptor")
+    @Test("writers and listeners that come and go leave no descriptor")
     func noLeak() async throws {
       await #expect(processExitsWith: .success) { [path = folder.file().path as String] in
         alarm(300)
@@ -98,7 +98,7 @@
           listeners.wait()
           isDone.store(true, ordering: .relaxed)
           writers.wait()
-          while try watchers() > 0 { sched_yield() }
+          while try watchDescriptors() > 0 { sched_yield() }
         }
       }
     }
@@ -158,16 +158,9 @@
         limit = old
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         insist(await errors.next()?.code == .unwatchable)
-        try FilePreferenceStore(path: FilePath(path), system: PosixFileSystem()).set(1, forKey: "n")
+        try FilePreferenceStore(path: FilePath(path), system: FileSystem()).set(1, forKey: "n")
         insist(await changes.next() == ["n"])
       }
-    }
-  }
-
-  /// How many threads wait for notices.
-  private func watchers() throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
-      FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm") == Data("preferences\n".utf8)
     }
   }
 #endif

@@ -18,7 +18,7 @@ private let everyCheck = PreferenceStoreSuite.checks + PreferenceStoreSuite.last
     // By path and system, so that a second store shares no memory with the first.
     let path = folder.appending(path: "test.preferences").path
     let open: @Sendable () throws -> any PreferenceStore = {
-      try FilePreferenceStore(path: FilePath(path), durability: durability, system: PosixFileSystem())
+      try FilePreferenceStore(path: FilePath(path), durability: durability, system: FileSystem())
     }
     await check.run(reopening: open, open)
   }

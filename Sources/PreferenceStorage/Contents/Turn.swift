@@ -1,12 +1,8 @@
 import Synchronization
 
-/// Whose turn it is to write to a store: a lock that knows its owner and is waited for with a limit.
-///
-/// As it knows its owner, a write from within a transaction on the same store is an error instead of a deadlock.
+/// A lock that is waited for with a limit, and knows its owner: a write within a transaction is an error and no deadlock.
 final class Turn: Sendable {
-  /// The owner's thread; 0 while there is none.
-  ///
-  /// Taken acquiring, given back releasing: an owner sees what those before it have done.
+  /// The owner's thread, or 0, exchanged acquiring and stored releasing: an owner sees what those before it have done.
   private let owner = Atomic<UInt>(0)
   /// The store's path, for messages.
   private let path: String?

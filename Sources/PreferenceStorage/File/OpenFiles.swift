@@ -15,23 +15,23 @@ final class OpenFiles: Sendable {
   static var current: OpenFiles { process.object { OpenFiles() } }
 
   /// The file at the place, open already or to be opened.
-  func file(at location: FileLocation, in system: any FileSystem) -> PreferencesFile {
+  func file(at location: FileLocation) -> PreferencesFile {
     files.withLock { files in
       if let file = files[location.path]?.file { return file }
-      let file = PreferencesFile(at: location, in: system)
+      let file = PreferencesFile(at: location, in: FileSystem())
       files[location.path] = Reference(file: file)
       return file
     }
   }
 
-  /// Forgets a file that is no longer open.
-  func forget(_ path: FilePath) {
+  /// Removes the entry of a file that was closed, unless the file was opened again in the meantime.
+  func remove(_ path: FilePath) {
     let successor = files.withLock { files -> PreferencesFile? in
       let successor = files[path]?.file
       if successor == nil { files[path] = nil }
       return successor
     }
-    // Its other owners may have let go of it since, and it forgets itself outside the lock.
+    // This may now be the last reference to the successor, whose deinitializer takes the lock.
     withExtendedLifetime(successor) {}
   }
 }

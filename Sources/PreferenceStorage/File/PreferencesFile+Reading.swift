@@ -14,7 +14,7 @@ extension PreferencesFile {
   /// If anything is wrong with the file it is looked at again under the lock, if that is free within the limit.
   func lookAround(waiting limit: Duration) throws(PreferenceError) {
     for _ in 0..<1000 {
-      guard let descriptor = try openFile(making: false) else { return forgetEverything() }
+      guard let descriptor = try openFile(making: false) else { return removeAllFromMemory() }
       guard let now = try snapshot(), now.identity == identity else {
         leave()
         continue
@@ -22,36 +22,27 @@ extension PreferencesFile {
       if try look(isLocked: false) { return }
       var patience = Patience(limit)
       repeat {
-        let isLocked = try asking { try system.tryLock(descriptor.number) }
-        if isLocked {
-          defer { unlock() }
-          _ = try look(isLocked: true)
-          return
-        }
+        guard try tryLock(descriptor, PreferenceError.reading) else { continue }
+        defer { unlock() }
+        try look(isLocked: true)
+        return
       } while patience.wait()
       return
     }
     throw neverSettled
   }
 
-  /// Reads what is new in the file, which is locked, has that size now, and not the size that memory knows.
-  ///
-  /// If whole lines were appended, with the checksums that this library writes, they alone are read.
-  func catchUp(to size: Int) throws(PreferenceError) {
-    if try !readTail(to: size) { _ = try look(isLocked: true) }
-  }
-
-  private func readTail(to size: Int) throws(PreferenceError) -> Bool {
-    guard let descriptor, let known, damage.tornBytes == 0, !known.lacksNewline, known.length > 0, size > known.length
-    else { return false }
-    let bytes = try asking { try descriptor.read(from: known.length, to: size) }
-    guard let parser = parse(bytes, after: known), parser.isAllChecked else { return false }
+  /// Reads what was appended to the file, which has that size now, if it is whole lines with their checksums.
+  func readTail(to size: Int) throws(PreferenceError) -> Bool {
+    guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
+    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: known.length, to: size) }
+    guard let parser = parse(bytes[...], after: known), parser.isAllChecked else { return false }
     apply(parser)
     return true
   }
 
   /// Reads lines that follow those that memory knows; nil if anything is wrong with them.
-  private func parse(_ bytes: [UInt8], after known: KnownPart) -> LineParser? {
+  private func parse(_ bytes: ArraySlice<UInt8>, after known: KnownPart) -> LineParser? {
     var parser = LineParser(after: known)
     bytes.withUnsafeBufferPointer { _ = parser.parseLines($0) }
     return parser.damage.isEmpty ? parser : nil
@@ -70,11 +61,9 @@ extension PreferencesFile {
   @discardableResult
   func look(isLocked: Bool) throws(PreferenceError) -> Bool {
     guard let descriptor else { return true }
-    let bytes = try asking {
-      try descriptor.read(from: 0, to: system.status(of: descriptor.number).snapshot.size)
-    }
-    if let known, known.length > 0, damage.tornBytes == 0, known.isBeginning(of: bytes),
-      let parser = parse(Array(bytes[known.length...]), after: known)
+    let bytes = try asking { () throws(SystemError) in try descriptor.readAll() }
+    if let known, known.length > 0, !known.lacksNewline || known.length == bytes.count, known.isBeginning(of: bytes),
+      let parser = parse(bytes[known.length...], after: known)
     {
       apply(parser)
       return true
@@ -83,37 +72,39 @@ extension PreferencesFile {
   }
 
   private func readAll(_ bytes: [UInt8], isLocked: Bool) throws(PreferenceError) -> Bool {
+    known = nil
     var parser = LineParser()
     switch parser.parseFile(bytes) {
     case .empty, .whole, .damaged: break
     case .foreign:
-      known = nil
       throw PreferenceError(
         .notAPreferencesFile,
         "does not begin with \"#preferences 1\", so it is another program's; it was not touched."
           + " Move it away or choose another path", path: name)
     case .laterVersion(let version):
-      known = nil
       throw PreferenceError(
         .laterVersion,
         "has the format of version \(version), and this program knows version 1; it was not touched."
           + " Use a later version of the program", path: name)
     }
     try keepOthersOut()
-    let table = parser.table
-    let old = memory.withLock { memory in
-      defer { (memory.table, memory.failure) = (table, nil) }
-      return memory.table
-    }
-    let changes = broadcaster.isHeard || !written.isEmpty ? table.changes(since: old) : []
+    let old = replaceMemory(with: parser.table)
+    let changes = ownHub.isHeard || !written.isEmpty ? parser.table.changes(since: old) : []
     changedKeys.formUnion(changes.map(\.key))
     let isSound = parser.damage.isEmpty
-    known = isSound || isLocked ? parser.known : nil
+    if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
-    needsRewriting = parser.damage.needsRewriting
     reportLoss(of: changes)
     if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }
     return isSound || isLocked
+  }
+
+  /// Returns the table that was in memory.
+  private func replaceMemory(with table: ValueTable) -> ValueTable {
+    memory.withLock { memory in
+      defer { (memory.table, memory.failure) = (table, nil) }
+      return memory.table
+    }
   }
 
   /// Reports what was written here and is gone, if another program has put other text in its place.
@@ -124,7 +115,7 @@ extension PreferencesFile {
     if lost.isEmpty { return }
     written.subtract(lost)
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
-    errors.report(
+    ownHub.report(
       PreferenceError(
         .overwritten,
         "another program has replaced the file, or written in it, without its lock. What was set here last of"
@@ -133,24 +124,22 @@ extension PreferencesFile {
   }
 
   /// There is no file, so there are no values.
-  private func forgetEverything() {
-    let old = memory.withLock { memory in
-      defer { (memory.table, memory.failure) = (ValueTable(), nil) }
-      return memory.table
-    }
-    changedKeys.formUnion(old.keys)
+  private func removeAllFromMemory() {
+    changedKeys.formUnion(replaceMemory(with: ValueTable()).keys)
     written = []
   }
 
   /// Lets go of a file that has lost its path, after a last look at what was written to it.
   func leave() {
     guard let old = descriptor else { return }
+    wasCarriedOver = false
     do {
-      _ = try readTail(to: try system.status(of: old.number).snapshot.size)
+      let size = try system.status(of: old.number).size
+      _ = try readTail(to: size)
+      wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
     } catch {
       // The new file has all that can be known.
     }
-    wasCarriedOver = known?.endsWithMark == true
     descriptor = nil
   }
 }
@@ -158,111 +147,54 @@ extension PreferencesFile {
 // MARK: Opening
 
 extension PreferencesFile {
-  /// The open file, made if there is none and it is to be written to.
+  /// The open file, made if there is none and it is to be written to; nil also if another process has made or removed it
+  /// meanwhile.
   func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     guard try location.prepare(making: making, in: system) else { return nil }
-    return try asking(making ? PreferenceError.writing : PreferenceError.reading) {
-      switch try kindOfFile() {
-      case .file: return try openExisting()
-      case nil: return making ? try makeFile() : nil
-      case .link, .folder, .other:
-        throw PreferenceError(
-          .notAPreferencesFile,
-          "is not a file but a folder, a link or a device; it was not touched."
-            + " Move it away or choose another path", path: name)
+    let translate = making ? PreferenceError.writing : PreferenceError.reading
+    let status = try asking(translate) { () throws(SystemError) in
+      try system.ifPresent { () throws(SystemError) in try system.status(atPath: location.path) }
+    }
+    guard status != nil || making else { return nil }
+    guard status == nil || status?.kind == .file else {
+      throw PreferenceError(
+        .notAPreferencesFile,
+        "is not a file but a folder, a link or a device; it was not touched."
+          + " Move it away or choose another path", path: name)
+    }
+    let opened = try asking(translate) { () throws(SystemError) -> (file: Int32, refusal: SystemError?)? in
+      do throws(SystemError) {
+        return (try system.open(location.path, for: status == nil ? .creating : .appending), nil)
+      } catch {
+        if error.isTaken || error.isMissing { return nil }
+        guard error.isRefusal, status != nil else { throw error }
+        return (try system.open(location.path, for: .reading), error)
       }
     }
+    guard let opened else { return nil }
+    if status == nil { written = [] }
+    return try adopt(Descriptor(opened.file, of: system), readOnly: opened.refusal)
   }
 
-  var neverSettled: PreferenceError {
-    PreferenceError(
-      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that",
-      path: name)
-  }
-
-  /// Runs calls of the system, whose errors become the store's.
-  func asking<Result>(
-    _ translate: (SystemError, String) -> PreferenceError = PreferenceError.reading, _ body: () throws -> Result
-  ) throws(PreferenceError) -> Result {
-    do {
-      return try body()
-    } catch let error as PreferenceError {
-      throw error
-    } catch let error as SystemError {
-      throw translate(error, name)
-    } catch {
-      throw PreferenceError(.unreadable, "could not be read", path: name, underlying: error)
-    }
-  }
-
-  /// Which file is at the path, and its size; nil if there is none.
-  func snapshot() throws(PreferenceError) -> FileSnapshot? {
-    do throws(SystemError) {
-      return try system.snapshot(atPath: location.path)
-    } catch {
-      if error.isMissing { return nil }
-      throw .reading(error, path: name)
-    }
-  }
-
-  private func kindOfFile() throws(SystemError) -> FileStatus.Kind? {
-    do {
-      return try system.status(atPath: location.path).kind
-    } catch {
-      guard error.isMissing else { throw error }
-      return nil
-    }
-  }
-
-  private func openExisting() throws -> Descriptor? {
-    do {
-      return try adopt(system.open(location.path, for: .appending), readOnly: nil)
-    } catch let error as SystemError {
-      if error.isMissing { return nil }
-      guard error.isRefusal else { throw error }
-      return try adopt(system.open(location.path, for: .reading), readOnly: error)
-    }
-  }
-
-  /// Nil if another process has made it in the meantime.
-  private func makeFile() throws -> Descriptor? {
-    do {
-      let number = try system.open(location.path, for: .creating)
-      // What the superuser makes for another user is to be that user's.
-      if let owner = try FileLocation.owner(in: location.folder, of: system) { try system.setOwner(owner, of: number) }
-      written = []
-      return try adopt(number, readOnly: nil)
-    } catch let error as SystemError {
-      guard error.isTaken else { throw error }
-      return nil
-    }
-  }
-
-  private func adopt(_ number: Int32, readOnly: SystemError?) throws -> Descriptor {
-    let descriptor = Descriptor(number, of: system)
-    let status = try system.status(of: number)
-    let (owner, user) = (status.owner.user, system.user)
-    if system.hasOtherUsers, owner != user, owner != 0, user != 0, !system.isUnknown(owner) {
+  private func adopt(_ new: Descriptor, readOnly: SystemError?) throws(PreferenceError) -> Descriptor {
+    let status = try asking { () throws(SystemError) in try system.status(of: new.number) }
+    if system.hasOtherUsers, status.isForeign(to: system.user) {
       throw PreferenceError(
         .insecureFile,
         "the file belongs to another user, who could change it; it was not read. Remove it or choose another path",
         path: name)
     }
     unsafeMode = system.hasOtherUsers && status.mode & 0o022 != 0 ? status.mode : nil
-    (self.descriptor, self.readOnly, identity) = (descriptor, readOnly, status.snapshot.identity)
-    reset(to: nil)
-    (damage, folderNeedsSync, sizeLimit) = (PreferenceRecovery(), true, system.sizeLimit)
-    return descriptor
+    (self.readOnly, folderNeedsSync, sizeLimit) = (readOnly, true, system.sizeLimit)
+    replace(with: new, identity: status.identity, known: nil)
+    return new
   }
 
-  /// Forgets what was wrong with the file before this one.
-  func reset(to known: KnownPart?) {
-    self.known = known
-    damage = PreferenceRecovery()
-    (needsRewriting, rewritingFailed) = (false, false)
-    syncFailure = nil
-    compactionThreshold = 0
+  /// Goes on with another open file, and forgets what was wrong with the one before.
+  func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
+    (descriptor, self.identity, self.known) = (new, identity, known)
+    (damage, repairFailed, syncFailure, compactionThreshold) = (PreferenceRecovery(), false, nil, 0)
   }
 
   /// Takes the right to write the file, which is a preferences file, from others.
@@ -276,6 +208,27 @@ extension PreferencesFile {
         .insecureFile,
         "others can write the file, and that right could not be taken from them; it was not read. Allow its owner only"
           + " (chmod go-w) or choose another path", path: name, underlying: error)
+    }
+  }
+
+  var neverSettled: PreferenceError {
+    PreferenceError(
+      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that",
+      path: name)
+  }
+
+  /// Runs calls of the system, whose errors become the store's.
+  func asking<Result>(
+    _ translate: (SystemError, String) -> PreferenceError = PreferenceError.reading,
+    _ body: () throws(SystemError) -> Result
+  ) throws(PreferenceError) -> Result {
+    do throws(SystemError) { return try body() } catch { throw translate(error, name) }
+  }
+
+  /// Which file is at the path, and its size; nil if there is none.
+  func snapshot() throws(PreferenceError) -> FileStatus? {
+    try asking { () throws(SystemError) in
+      try system.ifPresent { () throws(SystemError) in try system.snapshot(atPath: location.path) }
     }
   }
 }

@@ -1,16 +1,10 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import Support
 
 extension PreferencesFile {
   /// How many copies of damaged files are kept.
   private static var copyLimit: Int { 3 }
 
-  /// Writes the first line of a file that has none, so that it is known for what it is, also to those who append by
-  /// hand.
+  /// Writes the first line of a file that has none.
   ///
   /// It is synchronized, with the folder, so that after a power cut the file is recognized as a preferences file. Nothing was
   /// promised yet, so a failure is reported, and remembered for the next synchronization.
@@ -21,63 +15,39 @@ extension PreferencesFile {
       try system.synchronize(descriptor.number)
     } catch {
       syncFailure = error
-      return errors.report(.writing(error, path: name))
+      return ownHub.report(.writing(error, path: name))
     }
-    do throws(PreferenceError) {
-      try synchronizeFolder()
-    } catch {
-      errors.report(error)
-    }
+    reporting { () throws(PreferenceError) in try synchronizeFolder() }
   }
 
-  /// Sees to it that the file's name would survive a power cut.
+  /// Makes the file's name survive a power cut.
   func synchronizeFolder() throws(PreferenceError) {
-    try asking(PreferenceError.writing) { try system.synchronizeFolder(location.folder) }
+    try asking(PreferenceError.writing) { () throws(SystemError) in try system.synchronizeFolder(location.folder) }
     folderNeedsSync = false
   }
 
-  /// Puts a new file without the damage in the place of this one, which is locked.
-  ///
-  /// If that can't be done, the damage stays, and is skipped.
+  /// Puts a new file without the damage in the place of this one, if that can be done.
   func repair() {
-    do throws(PreferenceError) {
-      try rewrite()
-    } catch {
-      rewritingFailed = true
-      errors.report(error)
-    }
+    repairFailed = !reporting { () throws(PreferenceError) in try rewrite() }
   }
 
-  /// Cuts off the bytes of a write that broke off, once there is a copy of them.
-  ///
-  /// If there is no room for a copy they stay: a newline makes them a line of their own, which readers skip.
-  func cutTornBytes() throws(PreferenceError) {
-    guard let descriptor, let known else { return }
-    do throws(SystemError) {
-      try copyAside()
-      try system.truncate(descriptor.number, to: known.length)
-    } catch {
-      let end = known.length + damage.tornBytes
-      let bytes = try asking { try descriptor.read(from: known.length, to: end) }
-      bytes.withUnsafeBufferPointer { self.known?.append($0) }
-      (needsRewriting, rewritingFailed) = (true, true)
-      damage.skippedBytes += damage.tornBytes
-    }
-    damage.tornBytes = 0
-  }
-
-  /// Compacts a file that is three times as large as it has to be.
-  ///
-  /// A failure is reported and changes nothing.
+  /// Compacts a file that is three times as large as it has to be, if that can be done.
   func compactIfWorthwhile() {
     guard let length = known?.length else { return }
     compactionThreshold = 3 * memory.withLock { $0.table.fileLength }
     if length <= compactionThreshold { return }
+    if !reporting({ () throws(PreferenceError) in try rewrite() }) { compactionThreshold = 2 * length }
+  }
+
+  /// Reports an error that isn't the caller's, and returns whether there was none.
+  @discardableResult
+  private func reporting(_ body: () throws(PreferenceError) -> Void) -> Bool {
     do throws(PreferenceError) {
-      try rewrite()
+      try body()
+      return true
     } catch {
-      compactionThreshold = 2 * length
-      errors.report(error)
+      ownHub.report(error)
+      return false
     }
   }
 
@@ -86,53 +56,50 @@ extension PreferencesFile {
   /// Puts a new file, with one line for each key, in the place of this one, which is locked, and keeps a copy of what it
   /// drops.
   ///
-  /// The file is read again before, as others may have written in it. The lock then is the new file's. Until the new file has
-  /// its name, the old one is as it was; so it may be interrupted at any instant.
+  /// The file is read again before. The lock then is the new file's. Until the new file has its name, the old one is as it was,
+  /// so the process may end at any instant.
   func rewrite() throws(PreferenceError) {
     guard let old = descriptor else { return }
     try look(isLocked: true)
-    removeLeftovers()
-    let isDropping = damage.skippedBytes > 0 || damage.tornBytes > 0 || damage.headerWasDamaged
     let left: KnownPart?
     do throws(SystemError) {
-      if isDropping { try copyAside() }
+      if damage.dropsBytes { try copyAside(old) }
       left = try replace(old)
     } catch {
       throw .compacting(error, path: name)
     }
     folderNeedsSync = true
-    do throws(PreferenceError) {
-      try synchronizeFolder()
-    } catch {
-      // The new name is synchronized with the next value that has to be.
-    }
+    // If it fails, it is tried again with the next value that is to be synchronized.
+    reporting { () throws(PreferenceError) in try synchronizeFolder() }
     if let left { try takeOver(from: old, beyond: left) }
   }
 
-  /// Returns what memory knew of the old file when the new one took its name; nil if that had a damaged end.
+  /// Returns what memory knew of the old file when the new one took its name; nil if that wasn't marked.
   private func replace(_ old: Descriptor) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
     // A file of another user's would become ours, and a file with two names would become two.
-    guard status.owner.user == system.user, status.links == 1 else { throw SystemError.notPermitted("compact") }
-    let newPath = location.companion("new-\(processIdentifier)-\(UInt32.random(in: 0 ... .max))")
+    guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
+    let newPath = location.companion("rewriting")
+    // What a process left that ended at this point. One that is alive would have the lock.
+    discard(newPath)
     let new = Descriptor(try system.open(newPath, for: .creating), of: system)
     do throws(SystemError) {
-      guard try system.tryLock(new.number) else { throw SystemError.replaced("flock") }
+      guard try system.tryLock(new.number) else { throw SystemError("flock", ESTALE) }
       if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
-      let table = memory.withLock(\.table)
-      let newKnown = try writeAll(table, to: new)
+      let newKnown = try writeAll(memory.withLock(\.table), to: new)
       try system.synchronize(new.number)
-      let newIdentity = try system.status(of: new.number).snapshot.identity
+      let newIdentity = try system.status(of: new.number).identity
       let isMarked = leaveMark()
       let now = try system.snapshot(atPath: location.path)
-      let isUnchanged = try isAsKnown(old)
-      guard now.identity == identity, isUnchanged else { throw SystemError.replaced("rename") }
+      // A program that edits by hand knows no lock.
+      let bytes = try old.readAll()
+      guard now.identity == identity, let known, bytes.count == known.length, known.isBeginning(of: bytes) else {
+        throw SystemError("rename", ESTALE)
+      }
       try system.rename(newPath, to: location.path)
-      let left = isMarked ? known : nil
       system.unlock(old.number)
-      (descriptor, identity) = (new, newIdentity)
-      reset(to: newKnown)
-      return left
+      replace(with: new, identity: newIdentity, known: newKnown)
+      return isMarked ? known : nil
     } catch {
       system.unlock(new.number)
       discard(newPath)
@@ -143,12 +110,9 @@ extension PreferencesFile {
   /// Ends the old file with an empty change, by which other processes that have it open see that the new one has everything
   /// that was in it.
   private func leaveMark() -> Bool {
-    guard damage.tornBytes == 0, known?.lacksNewline == false, known?.length ?? 0 > 0 else { return false }
-    var bytes: [UInt8] = []
-    Line.append([], to: &bytes)
+    guard let known, known.length > 0 else { return false }
     do throws(PreferenceError) {
-      try append(bytes)
-      known?.endsWithMark = true
+      try append(known.lacksNewline ? [UInt8(ascii: "\n")] + Line.mark : Line.mark)
       return true
     } catch {
       // There is no room, which the new file makes.
@@ -156,22 +120,13 @@ extension PreferencesFile {
     }
   }
 
-  /// Whether the file is what memory knows: a program that edits by hand knows no lock.
-  private func isAsKnown(_ file: Descriptor) throws(SystemError) -> Bool {
-    guard let known else { return false }
-    let size = try system.status(of: file.number).snapshot.size
-    let bytes = try file.read(from: 0, to: size)
-    return size == known.length + damage.tornBytes && known.isBeginning(of: bytes)
-  }
-
   /// Makes the changes that another program has made to the old file while the new one took its name.
   private func takeOver(from old: Descriptor, beyond left: KnownPart) throws(PreferenceError) {
-    let bytes = try asking { try old.read(from: 0, to: system.status(of: old.number).snapshot.size) }
+    let bytes = try asking { () throws(SystemError) in try old.readAll() }
     if bytes.count == left.length, left.isBeginning(of: bytes) { return }
     var parser = LineParser()
     guard parser.parseFile(bytes) == .whole else { return }
-    let changes = parser.table.changes(since: memory.withLock(\.table))
-    if !changes.isEmpty { try write(changes) }
+    try write(parser.table.changes(since: memory.withLock(\.table)))
   }
 
   /// Writes a whole file, and returns what is known of it.
@@ -181,7 +136,7 @@ extension PreferencesFile {
     func flush() throws(SystemError) {
       bytes.withUnsafeBufferPointer { known.append($0) }
       try checkLimit(known.length)
-      try new.append(bytes)
+      try system.appendAll(bytes, to: new.number)
       bytes.removeAll(keepingCapacity: true)
     }
     for change in table.allEntries {
@@ -192,68 +147,31 @@ extension PreferencesFile {
     return known
   }
 
-  // MARK: Other files beside it
+  // MARK: Copies of damaged files
 
   /// Copies the file as it is to `….damaged-<time>`, reports where that is, and removes all but the last copies.
-  private func copyAside() throws(SystemError) {
-    guard let descriptor else { return }
-    var time = system.time / 1_000_000
-    var path = location.companion("damaged-\(time)")
-    while try exists(path) {
-      time += 1
-      path = location.companion("damaged-\(time)")
+  private func copyAside(_ file: Descriptor) throws(SystemError) {
+    var stamp = 1000 * Int(time(nil))
+    var path = location.companion("damaged-\(stamp)")
+    while try system.ifPresent({ () throws(SystemError) in try system.status(atPath: path) }) != nil {
+      stamp += 1
+      path = location.companion("damaged-\(stamp)")
     }
     let copy = Descriptor(try system.open(path, for: .creating), of: system)
     do throws(SystemError) {
-      var offset = 0
-      while case let bytes = try descriptor.read(from: offset, to: offset + 1 << 18), !bytes.isEmpty {
-        offset += bytes.count
-        try checkLimit(offset)
-        try copy.append(bytes)
-      }
+      let bytes = try file.readAll()
+      try checkLimit(bytes.count)
+      try system.appendAll(bytes, to: copy.number)
       try system.synchronize(copy.number)
       try system.synchronizeFolder(location.folder)
-      for old in try companions("damaged-", numbers: 1).dropLast(PreferencesFile.copyLimit) { discard(old) }
+      let copies = try system.names(inFolder: location.folder).filter { location.isCompanion($0, "damaged-") }
+        .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      for old in copies.dropLast(PreferencesFile.copyLimit) { discard(location.folder.appending(old)) }
     } catch {
       discard(path)
       throw error
     }
-    memory.withLock { $0.recovery?.copy = URL(filePath: path.description) }
-  }
-
-  private func exists(_ path: FilePath) throws(SystemError) -> Bool {
-    do throws(SystemError) {
-      _ = try system.status(atPath: path)
-      return true
-    } catch {
-      guard error.isMissing else { throw error }
-      return false
-    }
-  }
-
-  /// Removes what compactions have left whose process died.
-  ///
-  /// One that is alive holds its new file's lock.
-  private func removeLeftovers() {
-    do throws(SystemError) {
-      for leftover in try companions("new-", numbers: 2) {
-        let descriptor = Descriptor(try system.open(leftover, for: .appending), of: system)
-        if try system.tryLock(descriptor.number) {
-          discard(leftover)
-          system.unlock(descriptor.number)
-        }
-      }
-    } catch {
-      // They are in no one's way.
-    }
-  }
-
-  /// The files that this one has beside it, by name.
-  private func companions(_ suffix: String, numbers: Int) throws(SystemError) -> [FilePath] {
-    let names = try system.names(inFolder: location.folder).filter {
-      location.isCompanion($0, suffix, numbers: numbers)
-    }
-    return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map { location.folder.appending($0) }
+    memory.withLock { $0.recovery?.noteCopy(at: path.description) }
   }
 
   /// Removes a file that is of no use, if that can be done; if not, it is in no one's way.

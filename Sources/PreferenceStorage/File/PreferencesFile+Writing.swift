@@ -21,46 +21,40 @@ extension PreferencesFile {
     }
   }
 
-  func removeAll(_ terms: WriteTerms) throws(PreferenceError) {
-    try perform(terms) { () throws(PreferenceError) in
-      let changes = memory.withLock(\.table).keys.map { PreferenceChange(key: $0, text: nil) }
-      if !changes.isEmpty { try write(changes) }
-    }
-  }
-
   func transaction<Result>(
     _ terms: WriteTerms, _ body: (inout PreferenceTransaction) throws -> Result
   ) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     try perform(terms) { () throws(PreferenceError) in
       let start = SuspendingClock.now
-      defer { longHold = LongHold(since: start) }
       var transaction = PreferenceTransaction(on: self, path: name)
       do {
         let answer = try body(&transaction)
-        let changes = transaction.changes
-        if !changes.isEmpty { try write(changes) }
+        try write(transaction.changes)
         result = .success(answer)
       } catch {
         result = .failure(error)
+      }
+      // Others try the lock now and then, and would find it taken every time if this process took it again at once.
+      let length = .now - start
+      if length > .microseconds(100) {
+        lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
       }
     }
     return try result!.get()
   }
 
-  func compact(_ terms: WriteTerms) throws(PreferenceError) -> (before: Int, after: Int) {
+  func compact(_ terms: WriteTerms) throws(PreferenceError) {
     try perform(terms) { () throws(PreferenceError) in
-      let before = known?.length ?? 0
       try makeReady()
       try rewrite()
-      return (before, known?.length ?? 0)
     }
   }
 
   func synchronize() throws(PreferenceError) {
     let pending = try inTurn(within: Turn.defaultLimit) { () throws(PreferenceError) in
       try lookAround(waiting: .zero)
-      return PendingSync(of: self)
+      return pendingSync
     }
     if let pending { try finish(pending) }
   }
@@ -76,7 +70,7 @@ extension PreferencesFile {
       try begin(within: terms.lockWaitLimit)
       defer { unlock() }
       let result = try body()
-      if terms.durability == .synced { pending = PendingSync(of: self) }
+      if terms.durability == .synced { pending = pendingSync }
       return result
     }
     if let pending { try finish(pending) }
@@ -88,18 +82,18 @@ extension PreferencesFile {
     within limit: Duration, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
     try checkProcess()
-    try turn.take(within: limit)
-    if let pause = longHold?.pause, pause > .zero {
-      longHold = nil
-      turn.giveBack()
-      sleep(microseconds: UInt32(max(1, pause / .microseconds(1))))
-      try turn.take(within: limit)
+    try ownHub.turn.take(within: limit)
+    if let pause = lockPause, pause.thread == currentThread {
+      lockPause = nil
+      ownHub.turn.giveBack()
+      sleep(microseconds: UInt32(max(0, (pause.end - .now) / .microseconds(1))))
+      try ownHub.turn.take(within: limit)
     }
     defer {
       var keys: Set<String> = []
       swap(&keys, &changedKeys)
-      turn.giveBack()
-      if !keys.isEmpty { changes.tell(keys) }
+      ownHub.turn.giveBack()
+      if !keys.isEmpty { hub.tell(keys) }
     }
     return try body()
   }
@@ -114,7 +108,7 @@ extension PreferencesFile {
       if readOnly == nil { try lock(descriptor, within: limit) }
       do throws(PreferenceError) {
         if let now = try snapshot(), now.identity == identity {
-          if now.size != known?.length { try catchUp(to: now.size) }
+          if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
           return
         }
       } catch {
@@ -129,22 +123,22 @@ extension PreferencesFile {
   }
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
-    func tryLock() throws(PreferenceError) -> Bool {
-      do throws(SystemError) { return try system.tryLock(descriptor.number) } catch {
-        throw .writing(error, path: name)
-      }
-    }
-    if try tryLock() { return isBlocked = false }
-    // One that was waited for in vain isn't waited for by each write that follows.
+    // After a wait in vain, the writes that follow don't wait as long.
     var patience = Patience(isBlocked ? min(limit, .milliseconds(50)) : limit)
-    while patience.wait() {
-      if try tryLock() { return isBlocked = false }
-    }
+    repeat {
+      if try tryLock(descriptor) { return isBlocked = false }
+    } while patience.wait()
     isBlocked = true
     throw PreferenceError(
       .busy,
       "has been locked by another process for more than \(limit), and the change was not made. Set the value again when the"
         + " lock is gone, or set a longer lockWaitLimit", path: name)
+  }
+
+  func tryLock(
+    _ file: Descriptor, _ translate: (SystemError, String) -> PreferenceError = PreferenceError.writing
+  ) throws(PreferenceError) -> Bool {
+    try asking(translate) { () throws(SystemError) in try system.tryLock(file.number) }
   }
 
   /// Gives the lock back, unless it is the parent's of a forked child.
@@ -156,6 +150,7 @@ extension PreferencesFile {
   ///
   /// When it throws, file and memory are as they were.
   func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
+    if changes.isEmpty { return }
     try checkProcess()
     try makeReady()
     // Taken out of the property, since a change in place would be checked for exclusive access (benchmark "Set an Int,
@@ -176,16 +171,16 @@ extension PreferencesFile {
   func apply(_ changes: some Collection<PreferenceChange>) {
     memory.withLock { memory in
       memory.failure = nil
-      for change in changes where memory.table.apply(change) && broadcaster.isHeard { changedKeys.insert(change.key) }
+      for change in changes where memory.table.apply(change) && ownHub.isHeard { changedKeys.insert(change.key) }
     }
   }
 
   /// Appends all the bytes or none.
   func append(_ bytes: [UInt8]) throws(PreferenceError) {
-    guard let descriptor, let length = known?.length else { throw .writing(.replaced("write"), path: name) }
+    guard let descriptor, let length = known?.length else { throw .writing(SystemError("write", ESTALE), path: name) }
     do throws(SystemError) {
       try checkLimit(length + bytes.count)
-      try descriptor.append(bytes)
+      try system.appendAll(bytes, to: descriptor.number)
     } catch {
       takeBack(bytes, from: descriptor, to: length)
       throw .writing(error, path: name)
@@ -193,11 +188,10 @@ extension PreferencesFile {
     bytes.withUnsafeBufferPointer { known?.append($0) }
   }
 
-  /// Makes the file ready for a line: it may be written, begins with a header and ends with a whole line.
+  /// Makes the file ready for a line: it may be written, and begins with a header.
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
-    if needsRewriting, !rewritingFailed { repair() }
-    if damage.tornBytes > 0 { try cutTornBytes() }
+    if !damage.isEmpty, !repairFailed { repair() }
     if syncFailure != nil { try rewrite() }
     if known?.length == 0 { try writeHeader() }
   }
@@ -209,7 +203,7 @@ extension PreferencesFile {
   func checkLimit(_ length: Int) throws(SystemError) {
     guard let limit = sizeLimit, length > limit else { return }
     sizeLimit = system.sizeLimit
-    if let limit = sizeLimit, length > limit { throw SystemError.tooLarge("write") }
+    if let limit = sizeLimit, length > limit { throw SystemError("write", EFBIG) }
   }
 
   /// Cuts off what a write that failed has left.
@@ -218,9 +212,9 @@ extension PreferencesFile {
   /// off.
   private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
     do throws(SystemError) {
-      let size = try system.status(of: descriptor.number).snapshot.size
-      if size <= length { return }
-      guard bytes.starts(with: try descriptor.read(from: length, to: size)) else { return known = nil }
+      let rest = try descriptor.read(from: length, to: length + bytes.count + 1)
+      if rest.isEmpty { return }
+      guard bytes.starts(with: rest) else { return known = nil }
       try system.truncate(descriptor.number, to: length)
     } catch {
       known = nil
@@ -236,17 +230,16 @@ private struct PendingSync: Sendable {
   /// The folder whose names are to be synchronized, too.
   let folder: FilePath?
   let earlierFailure: SystemError?
-
-  /// Nil if there is no file.
-  init?(of file: PreferencesFile) {
-    guard let descriptor = file.descriptor else { return nil }
-    self.descriptor = descriptor
-    folder = file.folderNeedsSync ? file.location.folder : nil
-    earlierFailure = file.syncFailure
-  }
 }
 
 extension PreferencesFile {
+  /// The synchronization of what was written; nil if there is no file.
+  private var pendingSync: PendingSync? {
+    descriptor.map {
+      PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil, earlierFailure: syncFailure)
+    }
+  }
+
   /// Returns when what was written would survive a power cut.
   ///
   /// A failed synchronization may leave anything, so everything is written again then, to a new file.

@@ -4,19 +4,17 @@ import Synchronization
 /// One preferences file, open once in this process and shared by every store on its path: its values, and what memory
 /// knows of the file.
 ///
-/// Everything that a write passes is here: take the turn, lock the file, look at it, append, unlock. Reading it is in
-/// `PreferencesFile+Reading.swift`, replacing it in `PreferencesFile+Rewriting.swift`. <doc:TheFile> has the states that the
-/// file can be found in, and what is done in each.
+/// Writing is in `PreferencesFile+Writing.swift`: take the turn, lock the file, look at it, append, unlock. <doc:TheFile> has
+/// the states that the file can be found in, and what is done in each.
 ///
-/// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the lock `turn`, whose
-/// atomic `owner` is exchanged acquiring, and given back releasing.
+/// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the hub's
+/// turn, whose atomic `owner` is exchanged acquiring, and given back releasing.
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
-  let system: any FileSystem
-  let turn: Turn
-  /// A file up to this size is never compacted by itself.
+  let system: FileSystem
+  /// A file up to this size, 256 KiB unless a test says otherwise, is never compacted by itself.
   let compactionMinimum: Int
-  private let forkCount: Int
+  private let forkCount = Fork.count
 
   // MARK: What any thread may read
 
@@ -24,86 +22,76 @@ final class PreferencesFile: @unchecked Sendable {
     var table = ValueTable()
     /// Why there is nothing to read, if the file could not be read.
     var failure: PreferenceError?
+    /// When a file that couldn't be opened was last tried again by a reader.
+    var lastTry: SuspendingClock.Instant?
     /// The damage in the file.
     var recovery: PreferenceRecovery?
   }
   let memory = Lock(Memory())
-  let broadcaster = ChangeBroadcaster()
-  private let reports = ErrorBroadcaster()
-  private let watch = Lock<(any FileWatch)?>(nil)
+  /// The turn, the listeners and the readers of errors.
+  let ownHub: PreferenceHub
+  private let watch = Lock<FileWatch?>(nil)
   /// Whether what others change is read as they change it, also without a listener.
   private let isFollowed = Atomic(false)
-  /// How many values were read directly.
-  private let readCount = Atomic<Int>(0)
-  /// When a file that couldn't be opened was last tried again, in nanoseconds.
-  private let lastTry = Atomic<Int64>(0)
+  private let wasRead = Atomic(false)
 
   // MARK: What the thread that has the turn may use
 
   var location: FileLocation
   /// The open file; nil before there is one, and after it was deleted or replaced.
   var descriptor: Descriptor?
-  var identity = FileIdentity(device: 0, inode: 0)
+  var identity = FileIdentity()
   /// Why the file can only be read.
   var readOnly: SystemError?
   /// The state of the file as memory knows it; nil if all of it has to be read.
   var known: KnownPart?
-  /// The damage that is still in the file.
+  /// The damage that is still in the file, until a new file takes its place.
   var damage = PreferenceRecovery()
-  /// A new file has to take the place of this one, since it has lines that can't be read or no first line.
-  var needsRewriting = false
-  /// That failed, so that the next try is the next compaction's.
-  var rewritingFailed = false
-  /// Why a synchronization failed, after which what is on the disk may not be what was written, and the system, which
-  /// reports that once, may call the next synchronization a success.
-  ///
-  /// Only a new file helps.
+  /// Whether that failed, so that the next try is the next compaction's.
+  var repairFailed = false
+  /// Why a synchronization failed, after which only a new file is safe: the system may call the next one a success.
   var syncFailure: SystemError?
-  /// The file's name may not survive a power cut yet.
+  /// Whether the file's name may not survive a power cut yet.
   var folderNeedsSync = true
   var sizeLimit: Int?
   /// The length above which compaction is looked into.
   var compactionThreshold = 0
-  /// Others may write the file, a right that is taken from them once it is known to be a preferences file.
+  /// The file's mode if others may write it, a right that is taken from them once it is known to be a preferences file.
   var unsafeMode: UInt32?
   /// The keys that were written here, whose values no other program replaces without a word.
   var written: Set<String> = []
-  /// The file before this one was replaced by a compaction, which has carried everything over.
+  /// Whether a compaction replaced the file before this one, and carried everything over.
   var wasCarriedOver = false
   /// The keys that changed since the listeners were last notified, if there is one.
   var changedKeys: Set<String> = []
-  /// The file's lock was waited for in vain, and hasn't been free since.
+  /// Whether the file's lock was waited for in vain, and hasn't been free since.
   var isBlocked = false
-  var longHold: LongHold?
+  /// Until when a thread leaves the lock to others, after a transaction that held it for long.
+  var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
   var buffer: [UInt8] = []
 
-  /// A file up to this size is never compacted by itself, unless a test says otherwise.
-  static var compactionMinimum: Int { 256 * 1024 }
   /// For how long a reader waits for the other threads, or for the lock of a file that seems to be damaged.
   static let readingLimit = Duration.seconds(1)
 
-  init(at location: FileLocation, in system: any FileSystem, compactingAbove minimum: Int = compactionMinimum) {
+  init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
     path = location.path
-    turn = Turn(of: location.path.description)
-    self.location = location
-    self.system = system
-    compactionMinimum = minimum
-    forkCount = system.forkCount
+    ownHub = PreferenceHub(ofFile: location.path.description)
+    (self.location, self.system) = (location, system)
+    compactionMinimum = minimum ?? 256 * 1024
   }
 
   deinit {
     if isForked { return }
     watch.withLock { $0?.cancel() }
-    OpenFiles.current.forget(path)
+    OpenFiles.current.remove(path)
   }
 
   /// The path, for messages.
   var name: String { path.description }
   /// Whether the process was forked off from the one that opened the file.
-  var isForked: Bool { forkCount != system.forkCount }
-  /// The listeners, of which a forked child has none.
-  var changes: ChangeBroadcaster { isForked ? ChangeBroadcaster() : broadcaster }
-  var errors: ErrorBroadcaster { isForked ? ErrorBroadcaster() : reports }
+  var isForked: Bool { forkCount != Fork.count }
+  /// The file's hub, of which a forked child has another one, without listeners.
+  var hub: PreferenceHub { isForked ? PreferenceHub() : ownHub }
 
   /// Throws in a forked child: another thread of the parent may have been in the midst of anything.
   func checkProcess() throws(PreferenceError) {
@@ -118,9 +106,7 @@ final class PreferencesFile: @unchecked Sendable {
 // MARK: Reading values
 
 extension PreferencesFile: TransactionValues {
-  /// The text of the key's value; nil if there is none.
-  ///
-  /// A file that couldn't be opened is tried again.
+  /// The text of the key's value, or nil if there is none; a file that couldn't be opened is tried again.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
     do throws(PreferenceError) {
@@ -152,11 +138,13 @@ extension PreferencesFile: TransactionValues {
   /// Opens a file that couldn't be opened, unless that was tried in the last tenth of a second, and returns whether it was
   /// tried.
   private func openAgain() -> Bool {
-    if memory.withLock({ $0.failure == nil }) { return false }
-    let (last, now) = (lastTry.load(ordering: .relaxed), system.time)
-    guard abs(now - last) >= 100_000_000,
-      lastTry.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
-    else { return false }
+    let isDue = memory.withLock { memory in
+      guard memory.failure != nil else { return false }
+      if let last = memory.lastTry, .now - last < .milliseconds(100) { return false }
+      memory.lastTry = .now
+      return true
+    }
+    guard isDue else { return false }
     do throws(PreferenceError) { try reload() } catch { memory.withLock { $0.failure = error } }
     return true
   }
@@ -165,21 +153,17 @@ extension PreferencesFile: TransactionValues {
 // MARK: Watching
 
 extension PreferencesFile {
-  /// The keys that change from now on, or one of them.
-  ///
-  /// The file is watched while there is a listener.
+  /// The keys that change from now on, or one of them; the file is watched while there is a listener.
   func listen(to key: String? = nil) -> PreferenceChanges {
-    let changes = PreferenceChanges(of: changes, to: key) { [self] in stopWatchingIfUnheard() }
+    let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
     return changes
   }
 
-  /// Counts a value that is read directly; from the second on the file is followed.
-  ///
-  /// A tool that reads a value and ends needs no thread.
+  /// Follows the file from the second value that is read directly: a tool that reads one and ends needs no thread.
   func noteRead() {
     if isFollowed.load(ordering: .relaxed) { return }
-    if readCount.add(1, ordering: .relaxed).oldValue > 0 { follow() }
+    if wasRead.exchange(true, ordering: .relaxed) { follow() }
   }
 
   /// Reads what others change as they change it, from now on, as long as the process has the file open.
@@ -189,34 +173,32 @@ extension PreferencesFile {
   }
 
   /// Whether what others change is to be read as they change it.
-  private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || broadcaster.hasListeners }
+  private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || ownHub.hasListeners }
 
   /// Watches the file if it isn't watched, and there is a listener or a reader who follows it.
   private func keepWatching() {
     if isForked { return }
-    let isNew = watch.withLock { watch in
-      // A listener who went since found no watch to end.
-      guard watch == nil, isWatchNeeded else { return false }
-      let new = system.watch(path) { [weak self] in
-        self?.catchUp(within: PreferencesFile.readingLimit) ?? true
-      }
-      watch = new
-      if let problem = new.problem {
-        reports.report(
-          PreferenceError(
-            .unwatchable,
-            "can't be watched now, so what other processes change is seen only after a write or a reload; it is tried again"
-              + " every second", path: name, underlying: problem))
-      }
-      return true
+    let new = watch.withLock { watch -> FileWatch? in
+      // A listener that ended since then found no watch to end.
+      guard watch == nil, isWatchNeeded else { return nil }
+      watch = system.watch(path) { [weak self] in self?.catchUp(within: PreferencesFile.readingLimit) ?? true }
+      return watch
+    }
+    guard let new else { return }
+    if let problem = new.problem {
+      ownHub.report(
+        PreferenceError(
+          .unwatchable,
+          "can't be watched now, so what other processes change is seen only after a write or a reload; it is tried again"
+            + " every second", path: name, underlying: problem))
     }
     // What came before the watch would be missed. If another thread works on the file now, it is looked at in a second.
-    if isNew { _ = catchUp(within: .zero) }
+    _ = catchUp(within: .zero)
   }
 
   private func stopWatchingIfUnheard() {
     if isForked { return }
-    let ended = watch.withLock { watch -> (any FileWatch)? in
+    let ended = watch.withLock { watch -> FileWatch? in
       if isWatchNeeded { return nil }
       defer { watch = nil }
       return watch
@@ -236,7 +218,7 @@ extension PreferencesFile {
         memory.failure = error
         return failure.code != error.code
       }
-      if isNews { reports.report(error) }
+      if isNews { ownHub.report(error) }
     }
     return true
   }

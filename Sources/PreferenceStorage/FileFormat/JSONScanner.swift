@@ -1,6 +1,4 @@
-/// Finds where the values of a JSON text begin and end, without making anything of them.
-///
-/// Strict: what isn't JSON is refused, and so is what is nested more than 512 deep.
+/// Finds where the values of a JSON text begin and end, and refuses what isn't JSON or is nested more than 512 deep.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private(set) var position = 0
@@ -57,7 +55,7 @@ struct JSONScanner {
     switch bytes[position] {
     case UInt8(ascii: "\""): return string() != nil
     case UInt8(ascii: "{"): return skipMembers(depth: depth) { _, _, _ in true }
-    case UInt8(ascii: "["): return skipArray(depth: depth)
+    case UInt8(ascii: "["): return skipList("[", "]") { $0.skipValue(depth: depth + 1) }
     case UInt8(ascii: "t"): return skip("true")
     case UInt8(ascii: "f"): return skip("false")
     case UInt8(ascii: "n"): return skip("null")
@@ -65,51 +63,37 @@ struct JSONScanner {
     }
   }
 
-  /// Steps over an object, with a call for each member until one returns false.
-  ///
-  /// - Parameter body: Gets the name without its quotes, whether it has escapes, and the value.
+  /// Steps over an object, with a call for each member until one returns false: its name without the quotes, whether the
+  /// name has escapes, and its value.
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
-    skipSpace()
-    guard take("{") else { return false }
-    skipSpace()
-    if take("}") { return true }
-    repeat {
-      skipSpace()
-      guard let name = string() else { return false }
-      let hasEscapes = sawEscape
-      skipSpace()
-      guard take(":") else { return false }
-      skipSpace()
-      let start = position
-      guard skipValue(depth: depth + 1),
-        body(name, hasEscapes, UnsafeBufferPointer(rebasing: bytes[start..<position]))
-      else { return false }
-      skipSpace()
-    } while take(",")
-    return take("}")
+    skipList("{", "}") { scanner in
+      guard let name = scanner.string() else { return false }
+      let hasEscapes = scanner.sawEscape
+      guard scanner.skipSpace(), scanner.take(":"), scanner.skipSpace() else { return false }
+      let start = scanner.position
+      return scanner.skipValue(depth: depth + 1)
+        && body(name, hasEscapes, UnsafeBufferPointer(rebasing: scanner.bytes[start..<scanner.position]))
+    }
   }
 
-  private mutating func skipArray(depth: Int) -> Bool {
-    position += 1
-    skipSpace()
-    if take("]") { return true }
+  /// Steps over elements in brackets, with commas between them.
+  private mutating func skipList(
+    _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ skipElement: (inout JSONScanner) -> Bool
+  ) -> Bool {
+    guard skipSpace(), take(opening), skipSpace() else { return false }
+    if take(closing) { return true }
     repeat {
-      skipSpace()
-      guard skipValue(depth: depth + 1) else { return false }
-      skipSpace()
+      guard skipSpace(), skipElement(&self), skipSpace() else { return false }
     } while take(",")
-    return take("]")
+    return take(closing)
   }
 
   private mutating func skip(_ word: StaticString) -> Bool {
-    let end = position + word.utf8CodeUnitCount
-    guard end <= bytes.count else { return false }
-    for index in 0..<word.utf8CodeUnitCount where bytes[position + index] != word.utf8Start[index] {
-      return false
-    }
-    position = end
+    let word = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    guard bytes[position...].starts(with: word) else { return false }
+    position += word.count
     return true
   }
 
@@ -143,5 +127,21 @@ struct JSONScanner {
       return true
     }
     return "\"\\/bfnrt".utf8.contains(escape)
+  }
+}
+
+/// Numbers as hexadecimal digits, and back.
+enum Hexadecimal {
+  static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+  }
+
+  static func value(of digit: UInt8) -> UInt32? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(digit - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(digit - UInt8(ascii: "A") + 10)
+    default: nil
+    }
   }
 }

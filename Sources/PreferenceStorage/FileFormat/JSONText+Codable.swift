@@ -26,20 +26,19 @@ extension JSONText {
         + " else, or make the property Optional", key: key)
   }
 
-  /// The text of a value.
-  ///
-  /// Nil becomes `null`.
-  ///
-  /// The most frequent types are spelled here, in the same way as the encoder spells them inside other values.
+  /// The text of a value, `null` for nil; the most frequent types are spelled here, as the encoder spells them.
   init<Value: Encodable>(encoding value: Value) throws {
     if let value = same(value, as: Int.self) {
       self.init(value.description)
     } else if let value = same(value, as: Bool.self) {
       self.init(value ? "true" : "false")
-    } else if let value = same(value, as: String.self) {
+    } else if let value = same(value, as: String.self), !JSONString.needsEscapes(value) {
       self.init(string: value)
     } else if let value = same(value, as: Double.self), value.isFinite {
       self.init(value.description)
+    } else if let seconds = date(in: value)?.timeIntervalSinceReferenceDate, seconds.isFinite {
+      // Always with a fraction, so that an integer isn't read as a date.
+      self.init(seconds.description)
     } else {
       let encoder = JSONEncoder()
       // Equal values have equal texts, so that they need not be written again.
@@ -48,33 +47,30 @@ extension JSONText {
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
       self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
       // The encoder writes some values as what no JSON parser reads: `NaN` for a `Decimal` that is none.
-      if !isJSON { throw NotJSON(type: Value.self) }
-    }
-  }
-
-  /// The encoder's result can't be kept.
-  private struct NotJSON: Error, CustomStringConvertible {
-    let type: any Any.Type
-    var description: String {
-      "\(type), or a value in it, is encoded as what isn't JSON, or is nested more than 512 levels deep"
+      if !isJSON {
+        throw PreferenceError(
+          .invalidValue,
+          "\(Value.self), or a value in it, is encoded as what isn't JSON, or is nested more than 512 levels deep")
+      }
     }
   }
 }
 
-/// The value as what it is, if the types are the same.
-///
-/// Unlike `as?` it takes no search through the conformances.
+/// The value as what it is, if the types are the same, without the search through conformances that `as?` takes.
 @inline(__always)
 private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
 }
 
+/// The date that the value is, if it is one or an optional one.
+private func date<Value>(in value: Value) -> Date? {
+  same(value, as: Date.self) ?? (same(value, as: Date?.self) ?? nil)
+}
+
 // MARK: Decoding
 
 extension JSONText {
-  /// The value that was stored.
-  ///
-  /// The error of a mismatch has nothing of the value in it, which may be a secret.
+  /// The value that was stored; the error of a mismatch has nothing of it, as it may be a secret.
   func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
     do {
       return try decode(type)
@@ -106,7 +102,7 @@ extension JSONText {
     // The types that need no decoder. The bit casts are of a type to itself. There is no `Optional<Value>`, which the
     // runtime would look up at each call.
     if type == Int.self {
-      if let value = integer { return unsafeBitCast(value, to: type) }
+      if let value = Int(string) { return unsafeBitCast(value, to: type) }
     } else if type == Bool.self {
       if string == "true" || string == "false" { return unsafeBitCast(string == "true", to: type) }
     } else if type == String.self {
@@ -120,28 +116,11 @@ extension JSONText {
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // A text of any length needn't be read to find that it is a string and not a number.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
+    if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
     return try decoder.decode(type, from: Data(string.utf8))
-  }
-
-  /// Digits, with or without a minus, and nothing else.
-  ///
-  /// Other spellings of an integer (`3.0`), and numbers of 19 digits, are the decoder's.
-  private var integer: Int? {
-    withBytes { bytes in
-      let isNegative = bytes.first == UInt8(ascii: "-")
-      let digits = bytes.dropFirst(isNegative ? 1 : 0)
-      guard !digits.isEmpty, digits.count < 19 else { return nil }
-      var magnitude = 0
-      for byte in digits {
-        let digit = byte &- UInt8(ascii: "0")
-        guard digit < 10 else { return nil }
-        magnitude = magnitude &* 10 &+ Int(digit)
-      }
-      return isNegative ? -magnitude : magnitude
-    }
   }
 
   /// The string that the text spells, if it spells one.
@@ -151,5 +130,26 @@ extension JSONText {
       let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
       return JSONString.decode(content, hasEscapes: content.contains(UInt8(ascii: "\\")))
     }
+  }
+
+  /// The value that is encoded within a string, or within data.
+  func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let string = try decode(String.self)
+    if let inner = JSONText(validating: string) { return try inner.decode(type) }
+    let data = try decode(Data.self)
+    if let inner = JSONText(validating: String(decoding: data, as: UTF8.self)) { return try inner.decode(type) }
+    try PropertyListCheck.check([UInt8](data))
+    return try PropertyListDecoder().decode(type, from: data)
+  }
+}
+
+extension JSONString {
+  /// The string between the quotes, or nil if an escape or the UTF-8 is wrong.
+  static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
+    guard hasEscapes else { return string(of: bytes) }
+    let quote = UInt8(ascii: "\"")
+    do {
+      return try JSONDecoder().decode(String.self, from: Data([quote] + bytes + [quote]))
+    } catch { return nil }
   }
 }

@@ -3,6 +3,13 @@ enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
+  /// The line of no changes that ends a file in whose place another one was put, which has everything that was in it.
+  static let mark: [UInt8] = {
+    var bytes: [UInt8] = []
+    append([], to: &bytes)
+    return bytes
+  }()
+
   /// Appends the line which makes all the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
@@ -114,23 +121,17 @@ extension Line {
     return tables
   }()
 
-  /// The CRC-32 of zlib, PNG and Ethernet, eight bytes at a time.
+  /// The CRC-32 of zlib, PNG and Ethernet, eight bytes at a time; `start` is the checksum of what comes before.
   ///
   /// "Slicing-by-8", from Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
-  ///
-  /// - Parameter start: The checksum of what comes before the bytes.
   static func checksum(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
     tables.withUnsafeBufferPointer { table in
       var crc = ~start
       var index = 0
       while index + 8 <= bytes.count {
-        let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)) ^ crc
-        let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index + 4, as: UInt32.self))
-        let first = table[1792 + Int(low & 0xff)] ^ table[1536 + Int(low >> 8 & 0xff)]
-        let second = table[1280 + Int(low >> 16 & 0xff)] ^ table[1024 + Int(low >> 24)]
-        let third = table[768 + Int(high & 0xff)] ^ table[512 + Int(high >> 8 & 0xff)]
-        let fourth = table[256 + Int(high >> 16 & 0xff)] ^ table[Int(high >> 24)]
-        crc = first ^ second ^ third ^ fourth
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(crc)
+        crc = 0
+        for lane in 0..<8 { crc ^= table[(7 - lane) << 8 + Int(word >> (8 * lane) & 0xff)] }
         index += 8
       }
       while index < bytes.count {
@@ -144,15 +145,13 @@ extension Line {
 
 // MARK: What memory knows of a file
 
-/// The part of a file that memory knows: its whole lines, up to the end of the last one.
+/// The part of a file that memory knows, up to the end of a line.
 struct KnownPart: Sendable, Equatable {
   var length = 0
   /// The checksum of all its bytes, by which it is known again when they are read again.
   private(set) var checksum: UInt32 = 0
-  /// The last line is whole but for its newline, so the next one begins with it.
+  /// Whether the last line has no newline, so that the next one begins with it.
   private(set) var lacksNewline = false
-  /// The last line is the mark that a compaction leaves in the file that it replaces: `{}`.
-  var endsWithMark = false
 
   /// Adds the lines that follow.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -160,7 +159,6 @@ struct KnownPart: Sendable, Equatable {
     length += bytes.count
     checksum = Line.checksum(UnsafeRawBufferPointer(bytes), after: checksum)
     lacksNewline = last != UInt8(ascii: "\n")
-    endsWithMark = false
   }
 
   /// Whether the file begins with this part still.

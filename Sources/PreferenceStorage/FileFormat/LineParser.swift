@@ -1,8 +1,6 @@
-/// Reads the lines of a preferences file into a table, and keeps account of what is damaged.
-///
-/// Bytes in, values out: it calls nothing of the system.
+/// Reads the lines of a preferences file into a table, and keeps account of the damage, without a system call.
 struct LineParser {
-  var table: ValueTable
+  private(set) var table = ValueTable()
   /// The changes that the lines made, in order, if they are wanted.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
@@ -13,11 +11,8 @@ struct LineParser {
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
-  /// Creates a parser for a file.
-  init() { (table, known, keepsChanges) = (ValueTable(), KnownPart(), false) }
-
-  /// Creates a parser for lines that come after the part that is known.
-  init(after known: KnownPart) { (table, self.known, keepsChanges) = (ValueTable(), known, true) }
+  /// Creates a parser for a file, or for lines that come after the part that is known.
+  init(after known: KnownPart? = nil) { (self.known, keepsChanges) = (known ?? KnownPart(), known != nil) }
 
   /// The beginning of a file.
   enum Header: Equatable {
@@ -25,9 +20,7 @@ struct LineParser {
     case laterVersion(String)
   }
 
-  /// Reads a whole file, and returns what it begins with.
-  ///
-  /// Only files of this format are read into the table.
+  /// Reads a whole file into the table, if it is one of this format, and returns what it begins with.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { bytes in
       if bytes.isEmpty { return .empty }
@@ -42,8 +35,8 @@ struct LineParser {
         return .whole
       }
       if LineParser.isTorn(bytes) {
-        damage.headerWasDamaged = true
-        damage.tornBytes = bytes.count
+        (damage.headerWasDamaged, damage.tornBytes) = (true, bytes.count)
+        known.append(bytes)
         return .damaged
       }
       if let version = LineParser.version(in: bytes), version != "1" { return .laterVersion(version) }
@@ -60,14 +53,13 @@ struct LineParser {
       damage.skippedLines.removeAll { $0 == 1 }
       return .damaged
     }
-    self = LineParser()
     return .foreign
   }
 
   /// Reads lines, and returns how many have a right checksum.
   @discardableResult
   mutating func parseLines(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    var (start, end, checkedCount, endsWithMark) = (0, 0, 0, known.endsWithMark)
+    var (start, end, checkedCount) = (0, 0, 0)
     while start < bytes.count {
       let stop = LineParser.lineEnd(in: bytes, from: start)
       let text = UnsafeBufferPointer(rebasing: bytes[start..<stop])
@@ -80,17 +72,15 @@ struct LineParser {
         isAllChecked = false
       } else if kind == .damaged, stop == bytes.count, lineCount > 1 {
         damage.tornBytes = text.count
-        isAllChecked = false
+        (isAllChecked, end) = (false, stop)
         break
       }
       note(kind, length: text.count + 1)
       if kind == .checked { checkedCount += 1 }
-      endsWithMark = kind == .checked && line.isEmpty
       end = min(stop + 1, bytes.count)
       start = stop + 1
     }
     known.append(UnsafeBufferPointer(rebasing: bytes[..<end]))
-    known.endsWithMark = endsWithMark
     if known.lacksNewline { isAllChecked = false }
     return checkedCount
   }
@@ -105,17 +95,14 @@ struct LineParser {
     case .edited: damage.editedLines.append(lineCount)
     case .blank, .checked, .byHand: break
     }
-    if keepsChanges { changes.append(contentsOf: line) } else { for change in line { table.load(change) } }
+    if keepsChanges { changes.append(contentsOf: line) } else { for change in line { table.apply(change) } }
   }
 
   private static func lineEnd(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-    var index = start
-    while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
-    return index
+    bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
-  /// Whether it is a part of the first line, or nothing but zeros, which some file systems leave of a file that was new
-  /// when the power went.
+  /// Whether it is a part of the first line, or only zeros, which a power cut can leave of a new file.
   private static func isTorn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }

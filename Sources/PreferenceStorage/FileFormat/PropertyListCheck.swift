@@ -3,21 +3,16 @@
 /// A binary one can refer to itself, or to one value so often that a few bytes become gigabytes. One of either form can be
 /// nested so deep that a decoder runs out of stack. The old text form isn't read.
 enum PropertyListCheck {
-  /// The file isn't decoded.
-  struct Harmful: Error, CustomStringConvertible {
-    let description =
-      "neither XML in UTF-8 nor binary, nested more than \(maximumDepth) levels deep, larger than it seems, or not well-formed"
-  }
-
   /// As deep as the JSON that a store keeps.
-  fileprivate static let maximumDepth = 512
+  private static let maximumDepth = 512
 
-  static func isHarmless(_ bytes: [UInt8]) -> Bool {
-    if bytes.starts(with: "bplist".utf8) {
-      var check = BinaryCheck(bytes)
-      return check.isHarmless
-    }
-    return bytes.first { $0 > 0x20 } == UInt8(ascii: "<") && isShallow(bytes[...])
+  static func check(_ bytes: [UInt8]) throws(PreferenceError) {
+    let isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
+    if bytes.starts(with: "bplist".utf8) ? isTree(bytes) : isXML && isShallow(bytes[...]) { return }
+    throw PreferenceError(
+      .unreadable,
+      "neither XML in UTF-8 nor binary, nested more than \(maximumDepth) levels deep, larger than it seems, or not well-formed"
+    )
   }
 
   /// Whether the elements of an XML text are nested no deeper than is allowed.
@@ -47,73 +42,52 @@ enum PropertyListCheck {
     }
     return depth == 0
   }
-}
 
-/// The objects of a binary property list: eight bytes of header, the objects, a table of their offsets, a trailer of 32 bytes.
-private struct BinaryCheck {
-  private let bytes: [UInt8]
-  /// The containers that were visited: each is in one other, or the list isn't one that is written by any program.
-  private var visited: Set<Int> = []
-  private var table = 0
-  private var offsetWidth = 0
-  private var referenceWidth = 0
-  private var count = 0
-  /// How much of the list may still be visited: values that are equal are kept once, so a sound list may well be larger than
-  /// its file, but not by that much.
-  private var rest = 0
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  var isHarmless: Bool {
-    mutating get {
-      guard bytes.count >= 40 else { return false }
-      let trailer = bytes.count - 32
-      offsetWidth = Int(bytes[trailer + 6])
-      referenceWidth = Int(bytes[trailer + 7])
-      guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth),
-        let count = integer(at: trailer + 8, width: 8), let top = integer(at: trailer + 16, width: 8),
-        let table = integer(at: trailer + 24, width: 8), count <= bytes.count, table <= trailer,
-        count * offsetWidth <= trailer - table
-      else { return false }
-      (self.table, self.count, rest) = (table, count, 64 * bytes.count + 1 << 20)
-      return visit(top, depth: 0)
+  /// Whether each container of a binary list is in one other, no deeper than is allowed, as all programs write them.
+  ///
+  /// The list is eight bytes of header, the objects, a table of their offsets, and a trailer of 32 bytes.
+  private static func isTree(_ bytes: [UInt8]) -> Bool {
+    /// A big-endian number; nil if it isn't in the file or isn't one of an `Int`.
+    func integer(at offset: Int, width: Int) -> Int? {
+      guard offset >= 0, offset <= bytes.count - width else { return nil }
+      return Int(exactly: bytes[offset..<offset + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
-  }
-
-  /// A big-endian number; nil if it isn't in the file or isn't one of an `Int`.
-  private func integer(at offset: Int, width: Int) -> Int? {
-    guard offset >= 0, offset <= bytes.count - width else { return nil }
-    var value: UInt64 = 0
-    for byte in bytes[offset..<offset + width] { value = value << 8 | UInt64(byte) }
-    return Int(exactly: value)
-  }
-
-  private mutating func visit(_ index: Int, depth: Int) -> Bool {
-    guard depth <= PropertyListCheck.maximumDepth, index < count,
-      let offset = integer(at: table + index * offsetWidth, width: offsetWidth), offset < table
+    let trailer = bytes.count - 32
+    guard trailer >= 8 else { return false }
+    let (offsetWidth, referenceWidth) = (Int(bytes[trailer + 6]), Int(bytes[trailer + 7]))
+    guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth),
+      let count = integer(at: trailer + 8, width: 8), let top = integer(at: trailer + 16, width: 8),
+      let table = integer(at: trailer + 24, width: 8), count <= bytes.count, table <= trailer,
+      count * offsetWidth <= trailer - table
     else { return false }
-    let kind = bytes[offset] >> 4
-    var length = Int(bytes[offset] & 15)
-    var start = offset + 1
-    guard [0x4, 0x5, 0x6, 0x7, 0xa, 0xb, 0xc, 0xd].contains(kind) else {
-      rest -= 1 << min(length, 4)
-      return [0x0, 0x1, 0x2, 0x3, 0x8].contains(kind) && rest >= 0
-    }
-    if length == 15 {
-      guard start < table, bytes[start] >> 4 == 1, bytes[start] & 15 <= 3,
-        let long = integer(at: start + 1, width: 1 << Int(bytes[start] & 15))
+
+    // Equal values are kept once, so a sound list may well be larger than its file, but not by that much.
+    var rest = 64 * bytes.count + 1 << 20
+    var containers: Set<Int> = []
+    var waiting = [(index: top, depth: 0)]
+    while let (index, depth) = waiting.popLast() {
+      guard depth <= maximumDepth, index < count,
+        let offset = integer(at: table + index * offsetWidth, width: offsetWidth), offset < table
       else { return false }
-      length = long
-      start += 1 + 1 << Int(bytes[offset + 1] & 15)
-    }
-    guard length <= bytes.count else { return false }
-    rest -= 1 + 2 * length
-    if rest < 0 || kind < 0xa { return rest >= 0 }
-    guard visited.insert(index).inserted else { return false }
-    for number in 0..<(kind == 0xd ? 2 * length : length) {
-      guard let index = integer(at: start + number * referenceWidth, width: referenceWidth),
-        visit(index, depth: depth + 1)
-      else { return false }
+      let kind = bytes[offset] >> 4
+      var (length, start) = (Int(bytes[offset] & 15), offset + 1)
+      let hasLength = [0x4, 0x5, 0x6, 0x7, 0xa, 0xb, 0xc, 0xd].contains(kind)
+      guard hasLength || [0x0, 0x1, 0x2, 0x3, 0x8].contains(kind) else { return false }
+      if hasLength, length == 15 {
+        guard start < table, bytes[start] >> 4 == 1, bytes[start] & 15 <= 3,
+          let long = integer(at: start + 1, width: 1 << Int(bytes[start] & 15))
+        else { return false }
+        (length, start) = (long, start + 1 + 1 << Int(bytes[start] & 15))
+      }
+      guard length <= bytes.count else { return false }
+      rest -= hasLength ? 1 + 2 * length : 1 << min(length, 4)
+      guard rest >= 0 else { return false }
+      guard kind >= 0xa else { continue }
+      guard containers.insert(index).inserted else { return false }
+      for number in 0..<(kind == 0xd ? 2 * length : length) {
+        guard let child = integer(at: start + number * referenceWidth, width: referenceWidth) else { return false }
+        waiting.append((child, depth + 1))
+      }
     }
     return true
   }

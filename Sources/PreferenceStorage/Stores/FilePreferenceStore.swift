@@ -7,13 +7,12 @@ internal import Support
 
 /// A store in a file, which loses nothing to a crash of the program, to another process, or to a full disk.
 ///
-/// Values survive the end of the process, and a power cut if the file is synchronized: see ``Durability``.
+/// The file is text, with a line for each change, and may be read and appended to by hand. Any number of stores, threads and
+/// processes may use it at once. Values survive the end of the process, and a power cut if the file is synchronized: see
+/// ``Durability``. <doc:TheFile> has what a store does in each state of the file.
 ///
-/// The file is text, with a line for each change, and may be read and appended to by hand. Any number of stores,
-/// threads and processes may use it at once; within a process, stores on one path share their memory.
-///
-/// *When the work happens.* Opening reads the whole file. Reading is from memory. A write is one lock, one look whether
-/// the file is still the same and one `write`, whatever the number of keys; what others have written is read first.
+/// *When the work happens.* Opening reads the whole file. Reading is from memory, which the stores on one path share. A write
+/// is one lock, one look whether the file is still the same and one `write`, whatever the number of keys.
 ///
 /// *Others.* What other processes write, and what is edited by hand, is seen by the next read, within 100 milliseconds, from
 /// the second read of a value or the first read of a property on. A store with `followsOthers: false` sees it after a write,
@@ -22,10 +21,9 @@ internal import Support
 /// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
 /// `.busy`; the writes that follow don't wait for a lock that hasn't been free since. Reading a value waits for nothing.
 ///
-/// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`. A file without a first line, in which there
-/// are only JSON objects, counts as begun by hand; the first write copies it to `….damaged-<time>`, as it may be another program's.
+/// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
 ///
-/// *Fork.* In a forked child a store of the parent's throws `.forked`. Open the file again in the child, where it isn't watched.
+/// *Fork.* In a forked child a store of the parent's throws `.forked`. Open the file again there, where it isn't watched.
 public final class FilePreferenceStore: ErrorReporter {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
   public static let defaultLockWaitLimit = Turn.defaultLimit
@@ -36,72 +34,48 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Opens the file, or prepares to make it at the first write.
   ///
-  /// A symbolic link is resolved once, now or when there is a folder. Folders that are missing are made with the file, for
-  /// their owner only.
+  /// A symbolic link is resolved once. Folders that are missing are made with the file, for their owner only.
   ///
   /// - Parameters:
-  ///   - url: A file's URL. Its path is taken byte for byte: two spellings of `é` are two files wherever they are two to
-  ///     the system, and a name that isn't UTF-8 is spelled with `%FF`.
+  ///   - url: A file's URL. Its path is taken byte for byte; a name that isn't UTF-8 is spelled with `%FF`.
   ///   - durability: What a write survives once it has returned.
   ///   - lockWaitLimit: For how long a write waits while another process or thread has the file's lock. Zero doesn't wait.
   ///   - followsOthers: Whether a read sees what other processes have written, without a `reload()` or a listener.
-  ///   - aroundLock: Called before each write and each transaction takes the file's lock, on its thread. What it returns is
-  ///     called when the lock was given back, and the file synchronized if need be. For an app that mustn't be suspended
-  ///     while it has a lock; it costs what the closure costs.
-  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`;
-  ///   `.nestedTransaction` from within a transaction on the same file. What is at the place is then left
-  ///   as it was. A file that may be read and not written is opened; its writes throw.
+  ///   - aroundLock: Called before each write or transaction takes the file's lock, on its thread. What it returns is called
+  ///     when the write is over. For an app that mustn't be suspended while it has a lock.
+  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`, and nothing was
+  ///   touched; `.nestedTransaction` from within a transaction on the same file. A file that may only be read is opened.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
   ) throws(PreferenceError) {
-    guard url.isFileURL, let path = FilePath(url) else {
-      throw PreferenceError(
-        .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
-    }
     try self.init(
-      sharing: path, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit, aroundLock: aroundLock),
+      path: FilePath(url), durability: durability, lockWaitLimit: lockWaitLimit, followsOthers: followsOthers,
+      aroundLock: aroundLock)
+  }
+
+  /// A store on the process's file at the path; on another file system, one that shares no memory with others on its path,
+  /// as if in another process.
+  package convenience init(
+    path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
+    followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil,
+    system: FileSystem? = nil, compactingAbove minimum: Int? = nil
+  ) throws(PreferenceError) {
+    var location = FileLocation(path)
+    _ = try location.prepare(making: false, in: system ?? FileSystem())
+    let own = system.map { PreferencesFile(at: location, in: $0, compactingAbove: minimum) }
+    let file = own ?? OpenFiles.current.file(at: location)
+    try file.reload()
+    self.init(
+      file, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit, aroundLock: aroundLock),
       followsOthers: followsOthers)
   }
 
-  /// A store on another file system, which shares no memory with others on its path, as if in another process.
-  package convenience init(
-    path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
-    system: any FileSystem, compactingAbove minimum: Int? = nil
-  ) throws(PreferenceError) {
-    var location = FileLocation(path)
-    _ = try location.prepare(making: false, in: system)
-    let file = PreferencesFile(
-      at: location, in: system, compactingAbove: minimum ?? PreferencesFile.compactionMinimum)
-    try file.reload()
-    self.init(file, WriteTerms(durability: durability, lockWaitLimit: lockWaitLimit))
+  private init(_ file: PreferencesFile, _ terms: WriteTerms, followsOthers: Bool) {
+    (self.file, self.terms, self.followsOthers) = (file, terms, followsOthers)
   }
 
-  /// A store on the process's file at the path.
-  package convenience init(path: FilePath, followsOthers: Bool = true) throws(PreferenceError) {
-    try self.init(sharing: path, WriteTerms(), followsOthers: followsOthers)
-  }
-
-  private convenience init(
-    sharing path: FilePath, _ terms: WriteTerms, followsOthers: Bool = true,
-    system: any FileSystem = PosixFileSystem()
-  ) throws(PreferenceError) {
-    var location = FileLocation(path)
-    _ = try location.prepare(making: false, in: system)
-    let file = OpenFiles.current.file(at: location, in: system)
-    try file.reload()
-    self.init(file, terms, followsOthers: followsOthers)
-  }
-
-  init(_ file: PreferencesFile, _ terms: WriteTerms, followsOthers: Bool = true) {
-    self.file = file
-    self.terms = terms
-    self.followsOthers = followsOthers
-  }
-
-  /// The damage in the file when it was read, and where it is kept as it was found.
-  ///
-  /// Nil if nothing was.
+  /// The damage in the file when it was read, and where it is kept as it was found; nil if there was none.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
   /// Returns the value of the key, or nil if there is none.
@@ -113,7 +87,7 @@ public final class FilePreferenceStore: ErrorReporter {
       if followsOthers { file.noteRead() }
       return try file.text(forKey: key)?.value(type, forKey: key)
     } catch {
-      throw error.at(file.path.description)
+      throw error.at(file.name)
     }
   }
 
@@ -124,17 +98,12 @@ public final class FilePreferenceStore: ErrorReporter {
     do throws(PreferenceError) {
       try file.set(JSONText(of: value, forKey: key), forKey: key, terms)
     } catch {
-      throw error.at(file.path.description)
+      throw error.at(file.name)
     }
   }
 
   /// Removes the value of the key, if there is one.
-  public func removeValue(forKey key: String) throws(PreferenceError) {
-    try file.set(nil, forKey: key, terms)
-  }
-
-  /// Removes every value, in one transaction.
-  public func removeAll() throws(PreferenceError) { try file.removeAll(terms) }
+  public func removeValue(forKey key: String) throws(PreferenceError) { try file.set(nil, forKey: key, terms) }
 
   /// The keys, sorted by first writing.
   public var keys: [String] { file.keys }
@@ -157,8 +126,7 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Returns the keys that change from now on, in this process or another.
   ///
   /// While there is a listener to any file of the process, one thread waits for the system's notices, and looks once a second
-  /// for what the system has no notice of: a folder above that is moved away, a network's file system. If a file can't be
-  /// watched at first, for instance for want of descriptors, an `.unwatchable` error is reported to `errors`.
+  /// for what the system has no notice of. If a file can't be watched at first, `.unwatchable` is reported to `errors`.
   public func changes() -> PreferenceChanges { file.listen() }
 
   /// Returns the changes of one key from now on, and of no other.
@@ -169,11 +137,11 @@ public final class FilePreferenceStore: ErrorReporter {
   /// From now on what other processes write is read as they write it.
   public func signal(forKey key: String) -> PreferenceSignal? {
     if followsOthers { file.follow() }
-    return file.changes.signal(forKey: key)
+    return file.hub.signal(forKey: key)
   }
 
   /// Errors that couldn't be thrown to a caller.
-  public var errors: AsyncStream<PreferenceError> { file.errors.stream() }
+  public var errors: AsyncStream<PreferenceError> { file.hub.errors }
 
   /// Reads what others have written since, also in place.
   ///
@@ -185,10 +153,10 @@ public final class FilePreferenceStore: ErrorReporter {
   /// - Throws: `.unwritable` or `.noSpace`: the last changes may not survive one.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// Puts a new file with one line for each key in the place of this one, and returns how long it was and is.
-  package func compact() throws(PreferenceError) -> (before: Int, after: Int) { try file.compact(terms) }
+  /// Puts a new file with one line for each key in the place of this one.
+  package func compact() throws(PreferenceError) { try file.compact(terms) }
 
-  package func reportError(_ error: PreferenceError) { file.errors.report(error) }
+  package func reportError(_ error: PreferenceError) { file.hub.report(error) }
 }
 
 // MARK: The program's own store
@@ -197,28 +165,23 @@ extension FilePreferenceStore {
   /// The program's own store: `settings.preferences` in a folder with the name of the program.
   ///
   /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms it is in
-  /// Application Support, with the name of the bundle's identifier if there is one. A tvOS device has no such place: there it is
-  /// in Caches, which the system may empty while the app isn't running. The store is opened at the first use, its writes are
-  /// `.written`, and nothing is made before a write.
+  /// Application Support, with the name of the bundle's identifier if there is one; on tvOS in Caches, which the system may
+  /// empty. The store is opened at the first use, its writes are `.written`, and nothing is made before a write.
   ///
-  /// It never traps. If the file can't be opened, every read and every write throws the reason, so that nothing is
-  /// pretended to be kept. Each write and `reload()` tries to open it again, and so do reads, ten times a second at most.
+  /// It never traps. If the file can't be opened, every read and every write throws the reason. Each write and `reload()` tries
+  /// to open it again, and so do reads, ten times a second at most.
   ///
-  /// A property that is read under a test runner, with no store registered, has a store in memory instead, so that tests
-  /// don't write to a person's own file.
-  public static var standard: FilePreferenceStore {
-    process.object { opening(FilePath(standardPath()), in: PosixFileSystem()) }
-  }
-
+  /// A property that is read under a test runner, with no store registered, has a store in memory instead.
+  public static var standard: FilePreferenceStore { process.object { opening(FilePath(standardPath())) } }
   private static let process = PerProcess<FilePreferenceStore>()
 
-  static func opening(_ path: FilePath, in system: any FileSystem) -> FilePreferenceStore {
+  static func opening(_ path: FilePath) -> FilePreferenceStore {
     do {
-      return try FilePreferenceStore(sharing: path, WriteTerms(), system: system)
+      return try FilePreferenceStore(path: path)
     } catch {
-      let file = PreferencesFile(at: FileLocation(path), in: system)
+      let file = PreferencesFile(at: FileLocation(path), in: FileSystem())
       file.memory.withLock { $0.failure = error }
-      return FilePreferenceStore(file, WriteTerms())
+      return FilePreferenceStore(file, WriteTerms(), followsOthers: true)
     }
   }
 
@@ -242,7 +205,5 @@ extension FilePreferenceStore {
     return folder + "/" + name + "/settings.preferences"
   }
 
-  private static func absolutePath(_ path: String?) -> String? {
-    path.flatMap { $0.hasPrefix("/") ? $0 : nil }
-  }
+  private static func absolutePath(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
 }

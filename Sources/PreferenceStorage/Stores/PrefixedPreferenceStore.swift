@@ -8,21 +8,14 @@
 ///
 /// A prefix should end with punctuation: an accent at the beginning of a key would combine with a letter.
 ///
-/// A write is a transaction of the store. Notices, signals and errors are those of the store, so a property reads as fast as one of
-/// it.
-public final class PrefixedPreferenceStore: CustomPreferenceStore, ErrorReporter {
-  /// The turns of this part's writers.
-  public let hub = PreferenceHub()
+/// A write is a transaction of the store. Notices, signals and errors are those of the store.
+public final class PrefixedPreferenceStore: ErrorReporter {
   /// The store that keeps the values.
   public let base: any PreferenceStore
   /// The prefix of the keys in the store that keeps the values.
   public let prefix: String
 
-  /// Creates the part of a store whose keys begin with a prefix.
-  ///
-  /// - Parameters:
-  ///   - prefix: What the keys begin with in the store; none of it is seen here.
-  ///   - base: The store that keeps the values.
+  /// Creates the part of a store whose keys begin with a prefix, of which nothing is seen here.
   public init(_ prefix: String, in base: any PreferenceStore) {
     self.prefix = prefix
     self.base = base
@@ -42,17 +35,6 @@ public final class PrefixedPreferenceStore: CustomPreferenceStore, ErrorReporter
   /// Returns the JSON text of the value, or nil if there is none.
   public func json(forKey key: String) throws(PreferenceError) -> String? { try base.json(forKey: prefix + key) }
 
-  /// Makes the changes in one transaction of the store.
-  public func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
-    do {
-      try base.transaction { stage(changes, in: &$0) }
-    } catch let error as PreferenceError {
-      throw error
-    } catch {
-      throw PreferenceError(.unwritable, "the store that keeps the values failed", underlying: error)
-    }
-  }
-
   /// Reads and changes several values as one, in one transaction of the store.
   public func transaction<Result>(
     _ body: (inout PreferenceTransaction) throws -> Result
@@ -61,14 +43,10 @@ public final class PrefixedPreferenceStore: CustomPreferenceStore, ErrorReporter
       // Nothing is staged yet, and no other writer comes between, so the store is what the transaction begins with.
       var transaction = PreferenceTransaction(on: self)
       let result = try body(&transaction)
-      stage(transaction.changes, in: &baseChanges)
+      // Without a check of the key's length, which was checked as this part's.
+      for change in transaction.changes { baseChanges.stage(change.text, forKey: prefix + change.key) }
       return result
     }
-  }
-
-  /// Without a check of the key's length, which was checked as this part's.
-  private func stage(_ changes: [PreferenceChange], in transaction: inout PreferenceTransaction) {
-    for change in changes { transaction.stage(change.text, forKey: prefix + change.key) }
   }
 
   /// Returns the keys of this part that change from now on.

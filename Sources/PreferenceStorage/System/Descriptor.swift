@@ -1,57 +1,29 @@
-/// An open file, closed when the last owner lets go of it.
-///
-/// In a forked child it stands for a file that is closed already.
+/// An open file, closed with the last reference to it, unless the process is a forked child, which closed it before.
 final class Descriptor: Sendable {
   let number: Int32
-  private let system: any FileSystem
-  private let forkCount: Int
+  private let system: FileSystem
+  private let forkCount = Fork.count
 
-  init(_ number: Int32, of system: any FileSystem) {
-    self.number = number
-    self.system = system
-    forkCount = system.forkCount
-  }
+  init(_ number: Int32, of system: FileSystem) { (self.number, self.system) = (number, system) }
 
-  deinit { if forkCount == system.forkCount { system.close(number) } }
+  deinit { if forkCount == Fork.count { system.close(number) } }
 
-  /// Writes all the bytes at the end of the file.
-  func append(_ bytes: [UInt8]) throws(SystemError) { try system.appendAll(bytes, to: number) }
+  /// All of the file's bytes.
+  func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }
 
   /// The bytes from one offset to another, or to where the file ends.
   func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
-    // The empty array is one that all threads share, and filling it would write its count.
-    guard start < end else { return [] }
-    var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: end - start) { buffer, count in
-      while count < buffer.count {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-        do throws(SystemError) {
-          let read = try system.read(number, into: rest, at: start + count)
-          if read == 0 { return }
-          count += read
-        } catch {
-          failure = error
-          return
-        }
+    var bytes = [UInt8](repeating: 0, count: max(0, end - start))
+    var count = 0
+    while count < bytes.count {
+      let read = try bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+        try system.read(
+          number, into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...])),
+          at: start + count)
       }
+      if read == 0 { return Array(bytes[..<count]) }
+      count += read
     }
-    if let failure { throw failure }
     return bytes
-  }
-}
-
-extension FileSystem {
-  /// Writes all the bytes at the end of an open file, in as many calls as that takes.
-  ///
-  /// - Throws: If a part of them, or nothing, could be written. A call that writes nothing is an error, not a reason to repeat it.
-  package func appendAll(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
-    var start = 0
-    while start < bytes.count {
-      let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-        try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
-      }
-      guard count > 0 else { throw SystemError.tooLarge("write") }
-      start += count
-    }
   }
 }

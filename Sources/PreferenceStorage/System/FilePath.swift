@@ -53,14 +53,8 @@ package struct FilePath: Sendable, Hashable {
   }
 
   /// Calls `body` with the bytes as the system takes them.
-  func withCString<Result, Failure: Error>(
-    _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try terminated.withUnsafeBufferPointer { buffer throws(Failure) in
-      try buffer.withMemoryRebound(to: CChar.self) { characters throws(Failure) in
-        try body(characters.baseAddress!)
-      }
-    }
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    terminated.withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 
   private static let slash = UInt8(ascii: "/")
@@ -74,8 +68,11 @@ extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
 }
 
 extension FilePath {
-  /// The path of a file's URL, byte for byte; nil if it has none.
-  init?(_ url: URL) {
+  /// The path of a file's URL, byte for byte.
+  init(_ url: URL) throws(PreferenceError) {
+    let notAFile = PreferenceError(
+      .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
+    guard url.isFileURL else { throw notAFile }
     var bytes: [UInt8] = []
     var encoded = url.absoluteURL.path(percentEncoded: true).utf8[...]
     while let byte = encoded.popFirst() {
@@ -85,22 +82,19 @@ extension FilePath {
       }
       guard let high = encoded.popFirst().flatMap(Hexadecimal.value),
         let low = encoded.popFirst().flatMap(Hexadecimal.value)
-      else { return nil }
+      else { throw notAFile }
       bytes.append(UInt8(high << 4 | low))
     }
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     self.init(bytes: bytes)
-    guard isValid else { return nil }
+    guard isValid else { throw notAFile }
   }
-}
 
-extension FilePath {
   /// The bytes of the file.
   package func contents() throws(PreferenceError) -> [UInt8] {
     do throws(SystemError) {
-      let system = PosixFileSystem()
-      let file = Descriptor(try system.open(try system.resolve(self), for: .reading), of: system)
-      return try file.read(from: 0, to: try system.status(of: file.number).snapshot.size)
+      let system = FileSystem()
+      return try Descriptor(try system.open(try system.resolve(self), for: .reading), of: system).readAll()
     } catch {
       throw PreferenceError.reading(error, path: description)
     }

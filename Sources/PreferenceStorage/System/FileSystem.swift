@@ -1,71 +1,235 @@
-/// The system calls that a preferences file needs, as a protocol: tests put failing and simulated ones in its place.
+internal import Support
+
+/// The system calls that a preferences file needs.
 ///
-/// An implementation repeats interrupted calls. A call may write or read less than it was asked to. No descriptor is one
-/// of 0, 1 and 2, which are the program's input and output even while they are closed.
-package protocol FileSystem: Sendable {
-  func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32
-  func close(_ file: Int32)
+/// An interrupted call is repeated. A call may write or read less than it was asked to. No descriptor is one of 0, 1 and 2,
+/// which are the program's input and output even while they are closed. A test's subclass fails a call or simulates a disk.
+///
+/// `@unchecked Sendable`: it has no state; a class that isn't final can't be checked.
+package class FileSystem: @unchecked Sendable {
+  package init() {}
 
-  /// The state of the file at the path; a symbolic link isn't followed.
-  func status(atPath path: FilePath) throws(SystemError) -> FileStatus
-  func status(of file: Int32) throws(SystemError) -> FileStatus
-  /// Returns which file is at the path, and its size; its change time may be left out.
-  ///
-  /// Called before every write, so it has to be the cheapest call there is.
-  func snapshot(atPath path: FilePath) throws(SystemError) -> FileSnapshot
+  package func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
+    // Never a terminal, never waiting for the other end of a FIFO, never through a link put there since.
+    let common = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
+    switch access {
+    case .reading: return try openDescriptor(path, common | O_RDONLY)
+    case .appending: return try openDescriptor(path, common | O_RDWR | O_APPEND)
+    case .creating:
+      let file = try openDescriptor(path, common | O_RDWR | O_APPEND | O_CREAT | O_EXCL)
+      handOver(file, in: path.folder)
+      return file
+    }
+  }
 
-  func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int
-  func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int
+  package func close(_ file: Int32) { _ = systemClose(file) }
+
+  package func read(
+    _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+  ) throws(SystemError) -> Int {
+    try retrying("read") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  package func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+    try retrying("write") { write(file, bytes.baseAddress, bytes.count) }
+  }
+
   /// Cuts the file off, or makes it longer by a hole.
-  func truncate(_ file: Int32, to length: Int) throws(SystemError)
-  func setMode(_ mode: UInt32, of file: Int32) throws(SystemError)
-  func setOwner(_ owner: FileOwner, of file: Int32) throws(SystemError)
+  package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
+    _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
+  }
+
+  package func setMode(_ mode: UInt32, of file: Int32) throws(SystemError) {
+    _ = try retrying("fchmod") { fchmod(file, mode_t(mode)) }
+  }
 
   /// Takes the lock if nothing stands against it; the lock goes when the file is closed or the process ends.
-  func tryLock(_ file: Int32) throws(SystemError) -> Bool
-  func unlock(_ file: Int32)
+  package func tryLock(_ file: Int32) throws(SystemError) -> Bool {
+    do {
+      _ = try retrying("flock") { flock(file, LOCK_EX | LOCK_NB) }
+      Fork.note(file, isLocked: true)
+      return true
+    } catch {
+      guard error.number == EWOULDBLOCK else { throw error }
+      return false
+    }
+  }
+
+  package func unlock(_ file: Int32) {
+    Fork.note(file, isLocked: false)
+    _ = flock(file, LOCK_UN)
+  }
 
   /// Returns when the bytes and the length of the file would survive a power cut.
-  func synchronize(_ file: Int32) throws(SystemError)
+  package func synchronize(_ file: Int32) throws(SystemError) {
+    #if canImport(Darwin)
+      // `fsync` writes only to the disk's own memory there. A file system that doesn't know such a call has `fsync` at least.
+      // Any other error is one: `fsync` would hide it.
+      do throws(SystemError) {
+        _ = try retrying("F_FULLFSYNC") { fcntl(file, F_FULLFSYNC) }
+      } catch {
+        guard [ENOTSUP, EINVAL, ENOTTY].contains(error.number) else { throw error }
+        _ = try retrying("fsync") { fsync(file) }
+      }
+    #else
+      _ = try retrying("fdatasync") { fdatasync(file) }
+    #endif
+  }
+
   /// Returns when the names in the folder would survive a power cut.
-  func synchronizeFolder(_ path: FilePath) throws(SystemError)
+  package func synchronizeFolder(_ path: FilePath) throws(SystemError) {
+    let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    defer { _ = systemClose(folder) }
+    do {
+      #if canImport(Darwin)
+        try synchronize(folder)
+      #else
+        _ = try retrying("fsync") { () -> Int32 in fsync(folder) }
+      #endif
+    } catch {
+      // Some file systems have no such thing as a folder to be synchronized.
+      guard error.number == EINVAL else { throw error }
+    }
+  }
 
-  func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError)
-  func remove(_ path: FilePath) throws(SystemError)
-  /// Makes a folder for its owner only, who is the caller unless another one is given.
-  func makeFolder(_ path: FilePath, owner: FileOwner?) throws(SystemError)
-  func names(inFolder path: FilePath) throws(SystemError) -> [FilePath]
-  func target(ofLink path: FilePath) throws(SystemError) -> FilePath
+  package func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
+    _ = try retrying("rename") { path.withCString { old in newPath.withCString { systemRename(old, $0) } } }
+  }
+
+  package func remove(_ path: FilePath) throws(SystemError) {
+    _ = try retrying("unlink") { path.withCString { unlink($0) } }
+  }
+
+  /// Makes a folder for its owner only.
+  package func makeFolder(_ path: FilePath) throws(SystemError) {
+    _ = try retrying("mkdir") { path.withCString { mkdir($0, 0o700) } }
+    if user != 0 { return }
+    // By its descriptor, so that a link that is put there meanwhile isn't followed.
+    let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
+    handOver(folder, in: path.folder)
+    _ = systemClose(folder)
+  }
+
+  package func names(inFolder path: FilePath) throws(SystemError) -> [FilePath] {
+    let descriptor = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    guard let folder = fdopendir(descriptor) else {
+      let number = errno
+      _ = systemClose(descriptor)
+      throw SystemError("fdopendir", number)
+    }
+    defer { closedir(folder) }
+    var names: [FilePath] = []
+    while let entry = readdir(folder) {
+      names.append(withUnsafeBytes(of: &entry.pointee.d_name) { FilePath(bytes: $0.prefix { $0 != 0 }) })
+    }
+    return names.filter { $0 != "." && $0 != ".." }
+  }
+
+  package func target(ofLink path: FilePath) throws(SystemError) -> FilePath {
+    try withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer throws(SystemError) -> FilePath in
+      let count = try retrying("readlink") { path.withCString { readlink($0, buffer.baseAddress!, buffer.count) } }
+      return FilePath(bytes: UnsafeRawBufferPointer(buffer).prefix(count))
+    }
+  }
+
   /// The path without a symbolic link, `.` or `..` in it.
-  func resolve(_ path: FilePath) throws(SystemError) -> FilePath
+  package func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
+    guard let resolved = path.withCString({ realpath($0, nil) }) else { throw SystemError("realpath", errno) }
+    defer { free(resolved) }
+    return FilePath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+  }
 
-  /// Calls the handler after the file at the path was written, made, replaced or removed, and for more than that if need be,
-  /// on a thread of the file's own; and again after a second if the handler returns that it could not look.
+  // MARK: Status
+
+  /// The state of the file at the path; a symbolic link isn't followed.
+  package func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
+    var status = stat()
+    _ = try retrying("lstat") { path.withCString { lstat($0, &status) } }
+    return FileStatus(status)
+  }
+
+  package func status(of file: Int32) throws(SystemError) -> FileStatus {
+    var status = stat()
+    _ = try retrying("fstat") { fstat(file, &status) }
+    return FileStatus(status)
+  }
+
+  /// Returns which file is at the path, and its size, and may leave out the rest: it is called before every write.
+  package func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
+    #if os(Linux)
+      if let statx = ExtendedStatus.call { return try ExtendedStatus.snapshot(atPath: path, statx) }
+    #endif
+    return try status(atPath: path)
+  }
+
+  // MARK: Watching
+
+  /// Calls the handler after the file at the path was changed, replaced or removed, and after a second if it returned false.
   ///
-  /// A watch that can't be made, or whose folder goes, is tried again every second.
-  func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch
+  /// A watch that can't be made, or whose folder is removed, is tried again every second. Nil if no file can be watched.
+  package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {
+    FileWatch(path, onEvent: onEvent)
+  }
+
+  // MARK: The process
 
   /// The user whose rights the process has.
-  var user: UInt32 { get }
+  package var user: UInt32 { geteuid() }
+
   /// Whether other users may own or write the folders on the way to a file of ours: where each program has a part of the
-  /// disk to itself, they are none of its business.
-  var hasOtherUsers: Bool { get }
-  /// Whether the number is one that stands for owners of which this process can know nothing, as in a container.
-  func isUnknown(_ owner: UInt32) -> Bool
+  /// disk to itself, as on Android and on Apple's phones, they are none of its business.
+  package var hasOtherUsers: Bool {
+    #if os(Linux) || os(macOS)
+      true
+    #else
+      false
+    #endif
+  }
+
   /// The length beyond which the process may not write, if there is one.
-  var sizeLimit: Int? { get }
-  /// The time, in nanoseconds.
-  var time: Int64 { get }
-  /// Counts up in a process that was forked off.
-  var forkCount: Int { get }
+  package var sizeLimit: Int? {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let answer = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    #else
+      let answer = getrlimit(RLIMIT_FSIZE, &limit)
+    #endif
+    return answer == 0 && limit.rlim_cur < UInt64(Int.max) ? Int(limit.rlim_cur) : nil
+  }
 }
 
-/// A watch that goes on until it is cancelled.
-package protocol FileWatch: Sendable {
-  /// Why the file can't be watched now; nil if it is.
-  var problem: SystemError? { get }
-  /// Ends the watch. The handler may still be running, and isn't called again.
-  func cancel()
+extension FileSystem {
+  /// Writes all the bytes at the end of an open file, in as many calls as that takes.
+  package func appendAll(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
+    var start = 0
+    while start < bytes.count {
+      let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
+        try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
+      }
+      // To repeat the call might never end.
+      guard count > 0 else { throw SystemError("write", EFBIG) }
+      start += count
+    }
+  }
+
+  /// The answer of a call on a file; nil if there is no file.
+  func ifPresent<Answer>(_ body: () throws(SystemError) -> Answer) throws(SystemError) -> Answer? {
+    do throws(SystemError) {
+      return try body()
+    } catch {
+      guard error.isMissing else { throw error }
+      return nil
+    }
+  }
+
+  /// Gives what the superuser makes in another user's folder to that user, if that can be done.
+  private func handOver(_ file: Int32, in folder: FilePath) {
+    guard user == 0 else { return }
+    do throws(SystemError) {
+      let folder = try status(atPath: folder)
+      if folder.user != 0, !folder.isOwnerUnknown { _ = fchown(file, folder.user, folder.group) }
+    } catch {}
+  }
 }
 
 /// The purpose for which a file is opened.
@@ -77,61 +241,33 @@ package enum FileAccess: Sendable {
   case creating
 }
 
-/// Which file it is, however it is called.
-package struct FileIdentity: Sendable, Hashable {
-  package var device: UInt64
-  package var inode: UInt64
+// MARK: Calls
 
-  package init(device: UInt64, inode: UInt64) {
-    self.device = device
-    self.inode = inode
-  }
+/// Opens the file with a number above 2, as the program prints to 1 and 2, also if their files are closed.
+func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
+  try aboveStandardStreams(try retrying("open") { path.withCString { systemOpen($0, flags, 0o600) } })
 }
 
-/// The identity of a file, its size in bytes, and its change time.
-package struct FileSnapshot: Sendable, Equatable {
-  package var identity: FileIdentity
-  package var size: Int
-  /// When the file, its mode, owner or names were last changed, in nanoseconds (`st_ctime`).
-  ///
-  /// Unlike the time of the last write (`st_mtime`), no program can set it.
-  package var changeTime: Int64
-
-  package init(identity: FileIdentity, size: Int, changeTime: Int64) {
-    self.identity = identity
-    self.size = size
-    self.changeTime = changeTime
-  }
+/// Returns the descriptor if it is above 2; if not, closes it and returns another one of the same file.
+func aboveStandardStreams(_ descriptor: Int32) throws(SystemError) -> Int32 {
+  if descriptor > 2 { return descriptor }
+  defer { _ = systemClose(descriptor) }
+  return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
 }
 
-/// The user and the group that a file belongs to.
-package struct FileOwner: Sendable, Equatable {
-  package var user: UInt32
-  package var group: UInt32
-
-  package init(user: UInt32, group: UInt32) {
-    self.user = user
-    self.group = group
-  }
+// The functions whose names a method has too.
+private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
+  open(path, flags, mode)
 }
+private func systemClose(_ file: Int32) -> Int32 { close(file) }
+private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
 
-/// The state of a file as the system knows it.
-package struct FileStatus: Sendable, Equatable {
-  package enum Kind: Sendable { case file, folder, link, other }
-
-  package var snapshot: FileSnapshot
-  package var kind: Kind
-  /// The permission bits.
-  package var mode: UInt32
-  package var owner: FileOwner
-  /// How many names the file has.
-  package var links: Int
-
-  package init(snapshot: FileSnapshot, kind: Kind, mode: UInt32, owner: FileOwner, links: Int = 1) {
-    self.snapshot = snapshot
-    self.kind = kind
-    self.mode = mode
-    self.owner = owner
-    self.links = links
+/// Calls again while a signal interrupts, and throws what else goes wrong.
+func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError) -> Answer {
+  while true {
+    let answer = body()
+    if answer >= 0 { return answer }
+    let number = errno
+    if number != EINTR { throw SystemError(call, number) }
   }
 }

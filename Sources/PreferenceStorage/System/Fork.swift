@@ -3,9 +3,8 @@ import Synchronization
 
 /// The state that a forked child must not share with its parent.
 ///
-/// A store of the parent's throws `.forked` in the child, as another thread of the parent may have been in the midst of
-/// anything. The child closes the descriptors that hold locks as its first act: they would hold the parent's locks for as
-/// long as the child runs.
+/// A store of the parent's throws `.forked` in the child, as another thread may have been in the midst of anything. The child
+/// first closes the descriptors that hold locks: they would hold the parent's locks for as long as the child runs.
 enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()
@@ -23,9 +22,7 @@ enum Fork {
     #endif
   }()
 
-  /// How often the process has been forked off since the first use.
-  ///
-  /// One atomic load, where the process's identifier would cost a system call.
+  /// How often the process has been forked off since the first use: one atomic load, and no system call.
   static var count: Int {
     registration
     return counter.load(ordering: .relaxed)
@@ -51,33 +48,23 @@ enum Fork {
   }
 }
 
-/// An object of which each process has one, also one that was forked off: the parent's is never used again there.
-///
-/// Stored for the life of the process, which keeps it.
+/// An object of which each process has one for its life, also one that was forked off, which doesn't use its parent's.
 struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private final class Entry: Sendable {
     let object: Object
     let forkCount = Fork.count
+    /// The entry of a process that was forked off.
+    let next = AtomicLazyReference<Entry>()
 
     init(_ object: Object) { self.object = object }
   }
 
-  /// The address of a retained entry; it changes once in each process.
-  private let address = Atomic<UInt>(0)
+  private let first = AtomicLazyReference<Entry>()
 
   /// The process's object, made at the first call.
   func object(_ make: () -> Object) -> Object {
-    let found = address.load(ordering: .acquiring)
-    if let entry = entry(at: found), entry.forkCount == Fork.count { return entry.object }
-    let new = Unmanaged.passRetained(Entry(make()))
-    let (isExchanged, winner) = address.compareExchange(
-      expected: found, desired: UInt(bitPattern: new.toOpaque()), ordering: .acquiringAndReleasing)
-    if isExchanged { return new.takeUnretainedValue().object }
-    new.release()
-    return entry(at: winner)!.object
-  }
-
-  private func entry(at address: UInt) -> Entry? {
-    UnsafeRawPointer(bitPattern: address).map { Unmanaged<Entry>.fromOpaque($0).takeUnretainedValue() }
+    var entry = first.load() ?? first.storeIfNil(Entry(make()))
+    while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }
+    return entry.object
   }
 }

@@ -3,30 +3,23 @@
   import Dispatch
   import Support
 
-  /// Watches a file, by kqueues on it and on its folder, for when another file takes its name.
+  /// The events of all watched files and of their folders, by kqueues.
   ///
-  /// A kqueue is on an open file, not on a name. So after each event, and once a second, the names are looked up, and what has one
-  /// of them now is watched instead.
-  final class KqueueWatch: FileWatch {
-    private let parts: [FilePath]
-    private let system = PosixFileSystem()
-    private let onEvent: @Sendable () -> Bool
-    private let queue = DispatchQueue(label: "preferences", qos: .utility)
-    private let state = Lock(State())
-
-    private struct State: Sendable {
-      /// For each part that is there, the source on it.
+  /// A kqueue is on an open file, not on a name, and a folder has an event when another file takes a name in it. So after each
+  /// event, and once a second, the names are looked up, and what has one of them now is watched instead.
+  final class FolderEvents: Sendable {
+    private struct Entry: Sendable {
+      let file: FileWatch
+      /// The sources on the folder and on the file, as far as they exist.
       var sources: [FilePath: Source] = [:]
-      var timer: Timer?
-      var isCancelled = false
-      /// The file as it was when the handler was last called; nil before that.
-      var seen: FileSnapshot?
-      var problem: SystemError?
     }
 
-    /// A Dispatch source may be used from any thread, which its type doesn't say.
-    ///
-    /// `@unchecked Sendable`: Dispatch guards what the source points at, and the rest never changes.
+    private struct State: Sendable {
+      var entries: [ObjectIdentifier: Entry] = [:]
+      var timer: Timer?
+    }
+
+    /// `@unchecked Sendable`: a source may be used from any thread, which its type doesn't say.
     private struct Source: @unchecked Sendable {
       let source: any DispatchSourceFileSystemObject
       let identity: FileIdentity
@@ -37,99 +30,88 @@
       let source: any DispatchSourceTimer
     }
 
-    init(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) {
-      parts = [path.folder, path]
-      self.onEvent = onEvent
-      follow()
+    static let shared = FolderEvents()
+    private let queue = DispatchQueue(label: "preferences.notices", qos: .utility)
+    private let state = Lock(State())
+
+    func add(_ file: FileWatch) {
+      state.withLock { state in
+        state.entries[ObjectIdentifier(file)] = Entry(file: file)
+        if state.timer == nil { state.timer = makeTimer() }
+      }
+      follow(file)
+    }
+
+    func remove(_ file: FileWatch) {
+      let (removed, timer) = state.withLock { state in
+        let removed = state.entries.removeValue(forKey: ObjectIdentifier(file))
+        guard state.entries.isEmpty else { return (removed, nil as Timer?) }
+        defer { state.timer = nil }
+        return (removed, state.timer)
+      }
+      removed?.sources.values.forEach { $0.source.cancel() }
+      timer?.source.cancel()
+    }
+
+    private func makeTimer() -> Timer {
       let timer = Timer(source: DispatchSource.makeTimerSource(queue: queue))
       timer.source.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-      timer.source.setEventHandler { [weak self] in self?.lookAgain() }
-      timer.source.activate()
-      state.withLock { $0.timer = timer }
-    }
-
-    deinit { cancel() }
-
-    var problem: SystemError? { state.withLock(\.problem) }
-
-    func cancel() {
-      let ended = state.withLock { state in
-        defer { (state.sources, state.timer, state.isCancelled) = ([:], nil, true) }
-        return state
+      timer.source.setEventHandler { [self] in
+        for entry in state.withLock(\.entries).values {
+          follow(entry.file)
+          entry.file.lookAgain()
+        }
       }
-      for source in ended.sources.values { source.source.cancel() }
-      ended.timer?.source.cancel()
-    }
-
-    private func look() -> FileSnapshot? {
-      do throws(SystemError) { return try system.status(atPath: parts[1]).snapshot } catch { return nil }
+      timer.source.activate()
+      return timer
     }
 
     /// Watches what has the names now, the folder first: a name that is taken after this look is an event of the folder.
-    private func follow() {
-      for part in parts {
+    private func follow(_ file: FileWatch) {
+      for part in [file.path.folder, file.path] {
         do throws(SystemError) {
-          let identity = try system.snapshot(atPath: part).identity
-          if state.withLock({ $0.sources[part]?.identity == identity }) { continue }
-          replace(part, with: try makeSource(part))
-          state.withLock { $0.problem = nil }
+          let identity = try FileSystem().snapshot(atPath: part).identity
+          let old = state.withLock { $0.entries[ObjectIdentifier(file)]?.sources[part]?.identity }
+          if old != identity { replace(part, of: file, with: try makeSource(part, for: file)) }
+          file.note(nil)
         } catch {
-          replace(part, with: nil)
-          if !error.isMissing { state.withLock { $0.problem = error } }
+          replace(part, of: file, with: nil)
+          file.note(error)
         }
       }
     }
 
-    private func replace(_ part: FilePath, with new: Source?) {
+    private func replace(_ part: FilePath, of file: FileWatch, with new: Source?) {
       let old = state.withLock { state in
-        if state.isCancelled { return new }
-        defer { state.sources[part] = new }
-        return state.sources[part]
+        guard let entry = state.entries[ObjectIdentifier(file)] else { return new }
+        state.entries[ObjectIdentifier(file)]?.sources[part] = new
+        return entry.sources[part]
       }
       old?.source.cancel()
     }
 
-    private func lookAgain() {
-      follow()
-      if look() != state.withLock(\.seen) { report() }
-    }
-
-    private func report() {
-      let isCancelled = state.withLock { state in
-        state.seen = look()
-        return state.isCancelled
-      }
-      if !isCancelled, !onEvent() { state.withLock { $0.seen = nil } }
-    }
-
-    private func handle() {
-      follow()
-      report()
-    }
-
-    private func makeSource(_ part: FilePath) throws(SystemError) -> Source {
+    private func makeSource(_ part: FilePath, for file: FileWatch) throws(SystemError) -> Source {
       let descriptor = try openDescriptor(part, O_EVTONLY | O_CLOEXEC)
       let identity: FileIdentity
       do throws(SystemError) {
-        identity = try system.status(of: descriptor).snapshot.identity
+        identity = try FileSystem().status(of: descriptor).identity
       } catch {
         Darwin.close(descriptor)
         throw error
       }
       let source = DispatchSource.makeFileSystemObjectSource(
         fileDescriptor: descriptor, eventMask: [.write, .extend, .attrib, .delete, .rename], queue: queue)
-      source.setEventHandler { [weak self] in self?.handle() }
+      let handle: @Sendable () -> Void = { [self, weak file] in
+        guard let file else { return }
+        follow(file)
+        file.deliver()
+      }
+      source.setEventHandler(handler: handle)
       // Dispatch registers it some time after the activation, and what happens until then isn't an event.
-      source.setRegistrationHandler { [weak self] in self?.handle() }
+      source.setRegistrationHandler(handler: handle)
       source.setCancelHandler { Darwin.close(descriptor) }
       source.activate()
       return Source(source: source, identity: identity)
-    }
-  }
-
-  extension PosixFileSystem {
-    package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> any FileWatch {
-      KqueueWatch(path, onEvent: onEvent)
     }
   }
 #endif

@@ -12,7 +12,11 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     self.number = number
   }
 
-  package var description: String { "\(call): \(PosixFileSystem.message(for: number))" }
+  package var description: String {
+    // Optional in some C libraries.
+    let message: UnsafeMutablePointer<CChar>? = strerror(number)
+    return "\(call): " + (message.map { String(cString: $0) + " (error \(number))" } ?? "error \(number)")
+  }
 }
 
 // MARK: Meanings
@@ -65,8 +69,4 @@ extension SystemError {
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 
   static var cycle: SystemError { SystemError("readlink", ELOOP) }
-  static var invalid: Int32 { EINVAL }
-  static func notPermitted(_ call: String) -> SystemError { SystemError(call, EPERM) }
-  static func replaced(_ call: String) -> SystemError { SystemError(call, ESTALE) }
-  static func tooLarge(_ call: String) -> SystemError { SystemError(call, EFBIG) }
 }

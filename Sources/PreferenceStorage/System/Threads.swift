@@ -15,11 +15,6 @@ package var currentThread: UInt {
   #endif
 }
 
-#if !os(Windows)
-  /// The identifier of the process, for the names of its temporary files.
-  var processIdentifier: Int32 { getpid() }
-#endif
-
 /// Sleeps for some microseconds; for zero, lets another thread go first.
 func sleep(microseconds: UInt32) {
   #if os(Windows)
@@ -31,9 +26,8 @@ func sleep(microseconds: UInt32) {
 
 /// A limited wait for a lock that can only be tried, not waited for.
 ///
-/// Neither `flock` nor an atomic has a wait with a limit. A thread that waits tries the lock, sleeps for a moment, and tries
-/// again: without a pause at first, since most turns are short, and every millisecond in the end. The moments are of random
-/// length and never grow, so that of several who wait each is the next as often as any other.
+/// A waiting thread tries the lock again and again: without a pause at first, since most turns are short, and about every
+/// millisecond in the end, at random, so that each of several threads is the next as often as any other.
 struct Patience {
   // Time in which the machine sleeps doesn't count.
   private let end: SuspendingClock.Instant
@@ -51,26 +45,5 @@ struct Patience {
     default: sleep(microseconds: .random(in: 500...1_500))
     }
     return true
-  }
-}
-
-/// A lock that was held for long, after which others get a chance to take it.
-///
-/// Who tries the lock now and then finds it taken every time if its holder takes it again at once.
-struct LongHold {
-  private let end = SuspendingClock.now
-  private let length: Duration
-  private let thread = currentThread
-
-  /// Returns nil if the lock was held for less than 100 microseconds.
-  init?(since start: SuspendingClock.Instant) {
-    length = end - start
-    if length < .microseconds(100) { return nil }
-  }
-
-  /// How long its holder is to wait before it takes the lock again: until it has been free for a tenth of the time for which
-  /// it was held, for two milliseconds at least and 100 at most.
-  var pause: Duration {
-    thread == currentThread ? min(max(length / 10, .milliseconds(2)), .milliseconds(100)) - (.now - end) : .zero
   }
 }

@@ -18,7 +18,7 @@ private struct Watched {
 
   /// Writes a value as another process would.
   func write(_ value: Int) throws {
-    try FilePreferenceStore(path: FilePath(url.path), system: PosixFileSystem()).set(value, forKey: "n")
+    try FilePreferenceStore(path: FilePath(url.path), system: FileSystem()).set(value, forKey: "n")
   }
 
   /// Waits until the store has the value.
@@ -49,7 +49,7 @@ private func move(_ url: URL, to name: String) throws {
     let file = try Watched()
     let other = file.folder.file("other.preferences")
     try FilePreferenceStore(url: other).set(1, forKey: "n")
-    try PosixFileSystem().rename(FilePath(other.path), to: FilePath(file.url.path))
+    try FileSystem().rename(FilePath(other.path), to: FilePath(file.url.path))
     guard try await file.hears(1) else { return false }
     try file.write(2)
     return try await file.hears(2)

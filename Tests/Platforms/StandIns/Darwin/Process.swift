@@ -114,15 +114,7 @@ public struct timespec {
     self.tv_nsec = tv_nsec
   }
 }
-public struct clockid_t: Sendable {
-  let base: Glibc.clockid_t
-}
-public let CLOCK_REALTIME = clockid_t(base: Glibc.CLOCK_REALTIME)
-@discardableResult public func clock_gettime(_ clock: clockid_t, _ time: UnsafeMutablePointer<timespec>!) -> Int32 {
-  var now = Glibc.timespec()
-  defer { time.pointee = timespec(tv_sec: now.tv_sec, tv_nsec: now.tv_nsec) }
-  return Glibc.clock_gettime(clock.base, &now)
-}
+@discardableResult public func time(_ result: UnsafeMutablePointer<Int>?) -> Int { Glibc.time(result) }
 @discardableResult
 public func nanosleep(_ time: UnsafePointer<timespec>!, _ rest: UnsafeMutablePointer<timespec>!) -> Int32 {
   var time = Glibc.timespec(tv_sec: time.pointee.tv_sec, tv_nsec: time.pointee.tv_nsec)

@@ -1,0 +1,150 @@
+import Support
+import Synchronization
+
+/// The parts that a store of your own needs besides its values: turns for writers, notices for listeners, signals for
+/// properties, and errors.
+///
+/// A ``CustomPreferenceStore`` has one and need not call it, unless its medium is changed by others: a property keeps its
+/// decoded value until the hub is notified of a change.
+///
+/// ```swift
+/// func reload() throws(PreferenceError) {
+///   try hub.write { () throws(PreferenceError) in try readMedium() }  // returns the keys that it found changed
+/// }
+/// ```
+///
+/// Safe to use from any thread.
+public final class PreferenceHub: Sendable {
+  private struct Signal: Sendable {
+    weak var signal: PreferenceSignal?
+  }
+
+  private struct State: Sendable {
+    var listeners: [ObjectIdentifier: ChangeListener] = [:]
+    var signals: [String: Signal] = [:]
+    var errorReaders: [Int: AsyncStream<PreferenceError>.Continuation] = [:]
+    var nextReader = 0
+  }
+
+  let turn: Turn
+  private let state = Lock(State())
+  private let listenerCount = Atomic<Int>(0)
+  private let signalCount = Atomic<Int>(0)
+
+  /// Creates the hub of one store.
+  public init() { turn = Turn(of: nil) }
+
+  /// Creates the hub of a file.
+  init(ofFile path: String) { turn = Turn(of: path) }
+
+  /// Runs `body` while no other thread writes, then tells the keys that it returns.
+  ///
+  /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is writing already; `.busy` if another
+  ///   thread writes for more than five seconds.
+  public func write(_ body: () throws(PreferenceError) -> Set<String>) throws(PreferenceError) {
+    func inTurn() throws(PreferenceError) -> Set<String> {
+      defer { turn.giveBack() }
+      return try body()
+    }
+    try turn.take(within: Turn.defaultLimit)
+    tell(try inTurn())
+  }
+
+  // MARK: Changes
+
+  /// Returns the keys that change from now on.
+  public func changes() -> PreferenceChanges { changes(of: nil) {} }
+
+  /// Returns the changes of one key from now on.
+  public func changes(of key: String) -> PreferenceChanges { changes(of: key) {} }
+
+  /// Returns the changes of one key, or of all.
+  ///
+  /// Until they end they keep whatever `onEnd` holds.
+  func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {
+    let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let listener = ChangeListener(key: key, bell: bell)
+    let identifier = ObjectIdentifier(listener)
+    bell.onTermination = { [self] _ in
+      removeListener(identifier)
+      onEnd()
+    }
+    state.withLock { state in
+      state.listeners[identifier] = listener
+      listenerCount.store(state.listeners.count, ordering: .sequentiallyConsistent)
+    }
+    return PreferenceChanges(of: listener, stream)
+  }
+
+  private func removeListener(_ listener: ObjectIdentifier) {
+    // This may be the last reference to the listener, which must not be deinitialized under the lock.
+    let removed = state.withLock { state in
+      defer { listenerCount.store(state.listeners.count, ordering: .sequentiallyConsistent) }
+      return state.listeners.removeValue(forKey: listener)
+    }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Returns the signal of the key, which is sent each time the key is told.
+  public func signal(forKey key: String) -> PreferenceSignal {
+    state.withLock { state in
+      if let signal = state.signals[key]?.signal { return signal }
+      let new = PreferenceSignal { [weak self] in self?.removeSignal(forKey: key) }
+      state.signals[key] = Signal(signal: new)
+      signalCount.store(state.signals.count, ordering: .sequentiallyConsistent)
+      return new
+    }
+  }
+
+  private func removeSignal(forKey key: String) {
+    // If there is a new one, it must not be deinitialized under the lock, which its deinitializer takes.
+    let successor = state.withLock { state in
+      let successor = state.signals[key]?.signal
+      if successor == nil { state.signals[key] = nil }
+      signalCount.store(state.signals.count, ordering: .sequentiallyConsistent)
+      return successor
+    }
+    withExtendedLifetime(successor) {}
+  }
+
+  /// Tells listeners, properties and observers that the values of these keys have changed.
+  ///
+  /// Call it after the new values can be read, with no lock held. ``write(_:)`` does so itself.
+  public func tell(_ keys: Set<String>) {
+    guard !keys.isEmpty else { return }
+    let (signals, listeners) = state.withLock { state in
+      (state.signals.isEmpty ? [] : keys.compactMap { state.signals[$0]?.signal }, Array(state.listeners.values))
+    }
+    for signal in signals { signal.send() }
+    for listener in listeners { listener.hear(keys) }
+  }
+
+  /// Whether there is a listener.
+  var hasListeners: Bool { listenerCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// Whether there is a listener, or a reader of a key.
+  ///
+  /// Asked after a change was made, so that a listener who comes later sees it when it reads.
+  var isHeard: Bool { hasListeners || signalCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+  // MARK: Errors
+
+  /// Reports an error that could not be thrown to a caller to the readers of ``errors``.
+  public func report(_ error: PreferenceError) {
+    for reader in state.withLock({ Array($0.errorReaders.values) }) { reader.yield(error) }
+  }
+
+  /// The errors that are reported from now on; each access begins a stream of its own.
+  ///
+  /// A reader that is more than 64 errors behind misses the oldest.
+  public var errors: AsyncStream<PreferenceError> {
+    let (stream, reader) = AsyncStream.makeStream(of: PreferenceError.self, bufferingPolicy: .bufferingNewest(64))
+    let number = state.withLock { state in
+      state.nextReader += 1
+      state.errorReaders[state.nextReader] = reader
+      return state.nextReader
+    }
+    reader.onTermination = { [weak self] _ in self?.state.withLock { $0.errorReaders[number] = nil } }
+    return stream
+  }
+}
