@@ -406,8 +406,9 @@ private struct Server: ReadyInitializer {
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
     #expect(report.entries[0].errors.first as? Broken == Broken(number: 2))
     #expect(await running.value == 1)
+    // On a busy machine, a step may be waited for.
     #expect(
-      journal.entries == [
+      journal.entries.filter { !$0.contains("still waiting") } == [
         "shutDown: began: shutDown() was called", "shutDown: bad failed: Broken(number: 2)", "-first",
       ])
   }
