@@ -1,14 +1,6 @@
-#if canImport(Combine)
-  public import Combine
-  internal import Dispatch
-  internal import PreferenceStorage
-  internal import Support
-#endif
 #if canImport(SwiftUI)
   public import SwiftUI
-#endif
 
-#if canImport(SwiftUI)
   extension Preference.Projection {
     /// The preference as a SwiftUI binding: a control reads it and assigns it.
     ///
@@ -22,6 +14,11 @@
 #endif
 
 #if canImport(Combine)
+  public import Combine
+  internal import Dispatch
+  internal import PreferenceStorage
+  internal import Support
+
   extension Preference.Projection {
     /// The preference as a Combine publisher: the value now, then each value it changes to, in this process or another.
     ///

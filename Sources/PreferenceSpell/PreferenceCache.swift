@@ -7,8 +7,8 @@ internal import Synchronization
 /// A read copies the value from a `PreferenceCopy`, which is good for one version of the key's signal. If that is outdated, the
 /// reader takes the value that was decoded last, or decodes it, under no lock: a decoder may read other preferences.
 ///
-/// `@unchecked Sendable`: the lock `state` guards its contents, `readableVersion` is atomic, each copy's atomic `state` guards that
-/// copy, and nothing else changes.
+/// `@unchecked Sendable`: `state` and `failures` are locks, `readableVersion` is atomic, each copy's atomic `state` guards that copy,
+/// and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   let key: String
@@ -26,14 +26,11 @@ internal import Synchronization
   private struct State: Sendable {
     /// The value that was decoded last, and the version of the signal for which it is good; 0 for none.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// Why the last read gave the default, if the store couldn't be read.
-    var readFailure: PreferenceError?
-    /// Why the last assignment failed, and the version that it left as it was.
-    var writeFailure: (error: PreferenceError, version: UInt64?)?
     /// The cache that has taken the place of this one, if its store could not be made.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
+  private let failures = Lock(PreferenceFailures())
   /// The version of which the store's value is known to be readable, so that it may be assigned.
   private let readableVersion = Atomic<UInt64>(0)
 
@@ -97,7 +94,7 @@ internal import Synchronization
       let isNil = storesNil ? try store.json(forKey: key) == PreferenceCache.nilText : false
       var value = isNil ? PreferenceText.null(as: Value.self) : try store.value(Value.self, forKey: key)
       if value == nil { value = try formerValue(of: formerKeys) }
-      state.withLock { $0.readFailure = nil }
+      failures.withLock { $0.read = nil }
       readableVersion.store(version, ordering: .relaxed)
       return (value, nil)
     } catch {
@@ -105,7 +102,7 @@ internal import Synchronization
       do throws(PreferenceError) {
         if let value = try formerValue(of: formerKeys.filter { $0.key == key }) { return (value, nil) }
       } catch {}
-      state.withLock { $0.readFailure = error.code == .typeMismatch ? nil : error }
+      failures.withLock { $0.read = error.code == .typeMismatch ? nil : error }
       return (nil, error)
     }
   }
@@ -130,9 +127,9 @@ internal import Synchronization
   var error: PreferenceError? {
     if let error = stored().error { return error }
     let now = signal?.version
-    return state.withLock { state in
-      if let version = state.writeFailure?.version, version != now { state.writeFailure = nil }
-      return state.writeFailure?.error
+    return failures.withLock { failures in
+      if let version = failures.write?.version, version != now { failures.write = nil }
+      return failures.write?.error
     }
   }
 
@@ -182,7 +179,7 @@ internal import Synchronization
         throw notMade(error)
       }
     }
-    state.withLock { ($0.readFailure, $0.writeFailure) = (nil, nil) }
+    failures.withLock { $0 = PreferenceFailures() }
   }
 
   private func notMade(_ error: any Error) -> PreferenceError {
@@ -225,7 +222,7 @@ internal import Synchronization
   /// Throws if the store has a value that can't be read, or if the last read gave the default because the store couldn't be
   /// read: what is assigned, as by a `+=`, may build on the default.
   private func refuseUnreadable() throws(PreferenceError) {
-    let failure = state.withLock(\.readFailure)
+    let failure = failures.withLock { $0.read }
     if failure == nil, let signal, readableVersion.load(ordering: .relaxed) == signal.version { return }
     // If the store can be read now, the next assignment is made.
     let error = stored().error
@@ -240,7 +237,7 @@ internal import Synchronization
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     let before = signal?.version
     do throws(PreferenceError) { try change() } catch {
-      state.withLock { $0.writeFailure = (error, before) }
+      failures.withLock { $0.write = (error, before) }
       report(error)
     }
   }
@@ -254,8 +251,8 @@ internal import Synchronization
 
   /// Takes the place of a cache whose store could not be made.
   func succeed(_ unavailable: PreferenceCache) {
-    let failure = unavailable.state.withLock(\.readFailure)
-    state.withLock { $0.readFailure = failure }
+    let failure = unavailable.failures.withLock { $0.read }
+    failures.withLock { $0.read = failure }
     unavailable.state.withLock { $0.successor = self }
     (unavailable.store as? UnavailablePreferenceStore)?.hub.tell([key])
   }
@@ -263,7 +260,15 @@ internal import Synchronization
   /// The last of those that have taken the place of this one, or this one.
   var latest: PreferenceCache {
     var latest = self
-    while let next = latest.state.withLock(\.successor) { latest = next }
+    while let next = latest.state.withLock({ $0.successor }) { latest = next }
     return latest
   }
+}
+
+/// The last failures of a preference.
+private struct PreferenceFailures: Sendable {
+  /// Why the last read gave the default, if the store couldn't be read.
+  var read: PreferenceError?
+  /// Why the last assignment failed, and the version that it left as it was.
+  var write: (error: PreferenceError, version: UInt64?)?
 }

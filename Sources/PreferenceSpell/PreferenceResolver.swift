@@ -59,7 +59,8 @@ public import Synchronization
   ///
   /// Made outside the lock, since a registered initializer runs; of two that are made at once either will do.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
-    let known = resolved.withLock(\.self)
+    // Not by a key path: each call would make that of a generic type, which takes microseconds.
+    let known = resolved.withLock { $0 }
     if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
     let new = declaration.cache(in: container, asking: registry, for: identity)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
