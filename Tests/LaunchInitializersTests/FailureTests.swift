@@ -69,7 +69,8 @@ import Testing
       Do { _ in throw Payment.cancelled }.id("pay")
     }
     #expect(await launch.run(on: []) == 1)
-    #expect(journal.entries == ["launch: pay failed: cancelled"])
+    // On a busy machine, a step may be waited for.
+    #expect(journal.entries.filter { !$0.contains("still waiting") } == ["launch: pay failed: cancelled"])
   }
 
   @Test("an error's description can ask the sequence")
