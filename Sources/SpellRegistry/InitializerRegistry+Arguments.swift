@@ -135,7 +135,7 @@ extension InitializerRegistry {
       return optional.putSome(cell.memory, in: memory)
     }
     let thread = CurrentThread.current
-    try thread.resolving { () throws(InjectionError) in
+    try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: (record, self), on: thread) }
       if let variants = record.variants, let identity = record.identity {
         let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, in: owner.object) }

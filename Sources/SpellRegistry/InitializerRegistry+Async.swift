@@ -132,19 +132,24 @@ extension InitializerRegistry {
     _ initializer: @escaping AsyncRun.Initializer
   ) async throws -> ValueCell {
     let cell = ValueCell(record.service.type)
-    let run = kept.run.withLock { running -> AsyncRun? in
-      // Under the lock, since a run keeps its value before it ends.
-      if kept.copyIfReady(to: cell.memory) { return nil }
-      if let running, running.resetCount == kept.resetCount, !running.isAbandoned { return running }
-      let run = AsyncRun(record, for: self, named: name, asker: asker, Resolution())
-      run.resetCount(is: kept.resetCount)
-      running = run
-      return run
+    var run: AsyncRun?
+    while run == nil {
+      let endCount = kept.run.withLock(\.endCount)
+      if kept.copyIfReady(to: cell.memory) {
+        cell.gate.settle(as: CreationGate.ready)
+        return cell
+      }
+      run = kept.run.withLock { runs -> AsyncRun? in
+        // A run keeps its value before it ends, so look again.
+        if runs.endCount != endCount { return nil }
+        if let running = runs.current, running.resetCount == kept.resetCount, !running.isAbandoned { return running }
+        let run = AsyncRun(record, for: self, named: name, asker: asker, Resolution())
+        run.resetCount(is: kept.resetCount)
+        runs.current = run
+        return run
+      }
     }
-    guard let run else {
-      cell.gate.settle(as: CreationGate.ready)
-      return cell
-    }
+    guard let run else { return cell }
     run.beginOnce {
       Task {
         let result: Result<ValueCell, any Error>
@@ -156,7 +161,10 @@ extension InitializerRegistry {
           }
           result = .success(cell)
         } catch { result = .failure(error) }
-        kept.run.withLock { if $0 === run { $0 = nil } }
+        kept.run.withLock { runs in
+          if runs.current === run { runs.current = nil }
+          runs.endCount += 1
+        }
         run.end(with: result)
       }
     }

@@ -25,8 +25,8 @@ final class KeptValue: Sendable {
   private let registry: WeakReference
   /// A value that is there and stays for as long as the registration, unless it is forgotten.
   private let published = PublishedMemory()
-  /// The async run under way, which awaiting callers share.
-  let run = Lock<AsyncRun?>(nil)
+  /// The async run under way, which awaiting callers share, and the number of those that have ended.
+  let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))
 
   init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, in registry: InitializerRegistry) {
     self.type = ErasedType(type)
@@ -81,14 +81,18 @@ final class KeptValue: Sendable {
   }
 
   /// Whether there is no value, and none is being made.
-  var isVacant: Bool {
-    state.withLock { state in
-      state.weak?.object == nil && state.cell?.gate.current ?? CreationGate.vacant == CreationGate.vacant
-    }
-  }
+  var isVacant: Bool { current.object == nil && current.gate == CreationGate.vacant }
 
   /// Whether there is a value that didn't go.
-  var isReady: Bool { state.withLock { $0.weak?.object != nil || $0.cell?.gate.isReady ?? false } }
+  var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
+
+  /// The object of a weak value, which the caller releases with no lock held, and the state of the cell.
+  private var current: (object: AnyObject?, gate: UInt) {
+    let (object, gate) = state.withLock { state in
+      (Unchecked(value: state.weak?.object), state.cell?.gate.current ?? CreationGate.vacant)
+    }
+    return (object.value, gate)
+  }
 
   /// Puts a weak value that lives in memory, and returns nil; else the current cell.
   private func look(_ memory: ValueMemory) -> ValueCell? {
@@ -182,8 +186,9 @@ final class KeptVariants: Sendable {
   private final class Variant: @unchecked Sendable {
     let arguments: AnyHashable
     let kept: KeptValue
-    /// The requests that are using it.
+    /// The requests that are using it, and all that ever did.
     var userCount = 0
+    var useCount = 0
 
     init(_ arguments: AnyHashable, _ kept: KeptValue) {
       self.arguments = arguments
@@ -197,14 +202,9 @@ final class KeptVariants: Sendable {
     /// The number of hashes at which those without a value are looked for.
     var limit = 16
 
-    /// Takes out the variants that have no value and no user.
-    mutating func takeUnused(_ hashes: some Sequence<Int>) -> [Variant] {
-      hashes.flatMap { hash in
-        let list = variants[hash, default: []]
-        let rest = list.filter { $0.userCount > 0 || !$0.kept.isVacant }
-        variants[hash] = rest.isEmpty ? nil : rest
-        return list.filter { variant in !rest.contains { $0 === variant } }
-      }
+    mutating func remove(_ variant: Variant, at hash: Int) {
+      let rest = variants[hash, default: []].filter { $0 !== variant }
+      variants[hash] = rest.isEmpty ? nil : rest
     }
   }
 
@@ -226,6 +226,7 @@ final class KeptVariants: Sendable {
         guard isKnown || current.elementsEqual(known, by: ===) && equal === new else { return nil }
         if !isKnown { state.variants[hash] = current + [new] }
         equal.userCount += 1
+        equal.useCount += 1
         return equal
       }
     }
@@ -236,14 +237,22 @@ final class KeptVariants: Sendable {
 
   /// Ends a use, and lets go of arguments whose values are gone; of all, each time that their number has doubled.
   private func leave(_ variant: Variant, _ hash: Int) {
-    let dropped = state.withLock { state in
+    let unused = state.withLock { state in
       variant.userCount -= 1
-      if state.variants.count < state.limit { return state.takeUnused([hash]) }
-      defer { state.limit = max(16, state.variants.count * 2) }
-      return state.takeUnused(Array(state.variants.keys))
+      let isFull = state.variants.count >= state.limit
+      if isFull { state.limit = state.variants.count * 2 }
+      return (isFull ? Array(state.variants.keys) : [hash]).flatMap { hash in
+        state.variants[hash, default: []].filter { $0.userCount == 0 }.map { (hash, $0, $0.useCount) }
+      }
     }
-    // Released with no lock held.
-    withExtendedLifetime(dropped) {}
+    // Looked at with no lock held, since the last reference to a weak value's object may go here.
+    let vacant = unused.filter { $0.1.kept.isVacant }
+    state.withLock { state in
+      for (hash, variant, useCount) in vacant where variant.userCount == 0 && variant.useCount == useCount {
+        state.remove(variant, at: hash)
+      }
+    }
+    withExtendedLifetime(vacant) {}
   }
 
   /// Lets go of all values and arguments.

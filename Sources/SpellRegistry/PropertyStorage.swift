@@ -69,7 +69,10 @@ internal import Support
   public func point(in container: AnyObject?) -> InjectionPoint { cell.point(in: container) }
 
   /// Whether there is a value.
-  public var hasValue: Bool { cell.newest.memory.isReady }
+  public var hasValue: Bool {
+    let newest = cell.newest
+    return withExtendedLifetime(newest) { newest.memory.isReady }
+  }
 
   /// The value, if there is one.
   public var value: Value? {

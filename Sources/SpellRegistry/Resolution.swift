@@ -84,23 +84,22 @@ final class Resolution: Sendable {
   ///
   /// - Throws: `.cycle` if they begin each other without end.
   func complete(on thread: CurrentThread) throws(InjectionError) {
-    var index = 0
     while true {
-      let (next, endless) = state.withLock { state -> (Completion?, [RegistrationRecord]?) in
-        guard index < state.completions.count else {
-          state.completions = []
-          return (nil, nil)
-        }
-        let next = state.completions[index]
-        index += 1
-        if next.chain.count > 1 { state.nestedCount += 1 }
-        if next.chain.count > Self.longestChain || state.nestedCount > Self.mostNested { return (nil, next.chain) }
-        state.chain = next.chain
-        return (next, nil)
+      // Taken out, so that values are released with no lock held; their deinitializers may leave more.
+      let calls = state.withLock { state in
+        defer { state.completions = [] }
+        return state.completions
       }
-      if let endless { throw InjectionError.endless(endless) }
-      guard let next else { return }
-      thread.with(next.registry, isKept: next.isKept, next.run)
+      if calls.isEmpty { return }
+      for next in calls {
+        let isEndless = state.withLock { state in
+          if next.chain.count > 1 { state.nestedCount += 1 }
+          state.chain = next.chain
+          return next.chain.count > Self.longestChain || state.nestedCount > Self.mostNested
+        }
+        if isEndless { throw InjectionError.endless(next.chain) }
+        thread.with(next.registry, isKept: next.isKept, next.run)
+      }
     }
   }
 }

@@ -99,12 +99,13 @@ enum Waits {
   }
 
   static func wake(at gate: UInt) {
-    waits.withLock { waits in
-      for (thread, wait) in waits where wait.gate == gate {
-        waits[thread] = nil
-        wait.signal.wake()
-      }
+    // Released with no lock held.
+    let woken = waits.withLock { waits in
+      let woken = waits.filter { $0.value.gate == gate }
+      for thread in woken.keys { waits[thread] = nil }
+      return woken
     }
+    for wait in woken.values { wait.signal.wake() }
   }
 
   /// The steps from the one that is waited for to the first that the waiting thread makes itself; nil if the path ends at a

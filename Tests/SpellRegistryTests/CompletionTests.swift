@@ -1,4 +1,5 @@
 import SpellRegistry
+import TestSupport
 import Synchronization
 import Testing
 
@@ -122,6 +123,43 @@ struct CompletionTests {
     }.onCompletion { _, _ in heard.add("String") }
     _ = try registry.resolve(String.self)
     #expect(heard.all == ["made Int", "made String", "Int", "String"])
+  }
+}
+
+@Suite("A value that goes with its completion")
+struct CompletedValueTests {
+  private final class Asking: Sendable {
+    let registry: InitializerRegistry
+    let isOver: Counter
+    init(_ registry: InitializerRegistry, _ isOver: Counter) { (self.registry, self.isOver) = (registry, isOver) }
+    deinit {
+      _ = try? registry.resolve(Ticket.self)
+      isOver.increment()
+    }
+  }
+
+  @Test("may ask the registry in its deinitializer, in the resolution that ends")
+  func deinitializer() throws {
+    let (registry, isOver) = (InitializerRegistry(), Counter())
+    registry.register(Ticket.self, scope: .graph) { Ticket(1) }
+    registry.register { resolver in Asking(resolver.registry, isOver) }.onCompletion { _, _ in }
+    registry.register(Int.self) { resolver in
+      _ = try resolver.resolve(Asking.self)
+      return 7
+    }
+    #expect(try registry.resolve(Int.self) == 7)
+    #expect(isOver.value == 1)
+  }
+
+  @Test("is let go if completions without end take its place")
+  func endless() throws {
+    let (registry, isOver) = (InitializerRegistry(), Counter())
+    registry.register(Ticket.self) { Ticket(1) }
+    registry.register(Asking.self, arguments: Int.self) { resolver, _ in Asking(resolver.registry, isOver) }
+      .onCompletion { _, resolver in _ = try? resolver.resolve(Asking.self, arguments: 1) }
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Asking.self, arguments: 1) }
+    #expect(error?.code == .cycle)
+    #expect(isOver.value >= 100)
   }
 }
 
