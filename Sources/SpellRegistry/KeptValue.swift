@@ -237,13 +237,13 @@ final class KeptVariants: Sendable {
 
   /// Ends a use, and lets go of arguments whose values are gone; of all, each time that their number has doubled.
   private func leave(_ variant: Variant, _ hash: Int) {
-    let unused = state.withLock { state in
+    let (isFull, unused) = state.withLock { state in
       variant.userCount -= 1
       let isFull = state.variants.count >= state.limit
-      if isFull { state.limit = state.variants.count * 2 }
-      return (isFull ? Array(state.variants.keys) : [hash]).flatMap { hash in
+      let unused = (isFull ? Array(state.variants.keys) : [hash]).flatMap { hash in
         state.variants[hash, default: []].filter { $0.userCount == 0 }.map { (hash, $0, $0.useCount) }
       }
+      return (isFull, unused)
     }
     // Looked at with no lock held, since the last reference to a weak value's object may go here.
     let vacant = unused.filter { $0.1.kept.isVacant }
@@ -251,6 +251,7 @@ final class KeptVariants: Sendable {
       for (hash, variant, useCount) in vacant where variant.userCount == 0 && variant.useCount == useCount {
         state.remove(variant, at: hash)
       }
+      if isFull { state.limit = max(16, state.variants.count * 2) }
     }
     withExtendedLifetime(vacant) {}
   }
