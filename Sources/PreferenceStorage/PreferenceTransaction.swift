@@ -92,6 +92,8 @@ public struct PreferenceTransaction: ~Copyable {
   public var changes: [PreferenceChange] {
     order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
+
+  var hasEqualValues: Bool { changes.count < order.count }
 }
 
 /// The values that a transaction's body reads if it has changed nothing.

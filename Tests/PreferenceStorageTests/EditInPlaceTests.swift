@@ -52,6 +52,31 @@ import Testing
     #expect(try stranger().value(Int.self, forKey: "volume") == 3)
   }
 
+  @Test(
+    "a value that was edited to another one of the same length is set back by a transaction, and removed by another")
+  func equalValueInTransaction() throws {
+    try file.overwrite("#preferences 1\n{\"volume\":3}\n")
+    let store = try stranger()
+    try file.overwrite("#preferences 1\n{\"volume\":7}\n")
+    try store.transaction { try $0.set(3, forKey: "volume") }
+    #expect(try stranger().value(Int.self, forKey: "volume") == 3)
+    try store.transaction { $0.removeAll() }
+    #expect(try stranger().keys.isEmpty)
+  }
+
+  @Test("a value that is nested as deep as a line may be is refused, or read again")
+  func depth() throws {
+    let store = try stranger()
+    for depth in 505...515 {
+      let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+      if (try? store.transaction { try $0.set(json: text, forKey: "deep") }) == nil { continue }
+      let again = try stranger()
+      #expect(again.recovery == nil)
+      #expect(try again.json(forKey: "deep") == text)
+    }
+    #expect(try stranger().json(forKey: "deep") != nil)
+  }
+
   @Test("an equal value isn't written again while no other program writes, in a file of any size")
   func equalValueAlone() throws {
     let store = try FilePreferenceStore(url: file)

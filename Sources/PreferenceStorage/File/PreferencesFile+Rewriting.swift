@@ -125,7 +125,7 @@ extension PreferencesFile {
     let bytes = try asking { () throws(SystemError) in try old.readAll() }
     if bytes.count == left.length, left.isBeginning(of: bytes) { return }
     var parser = LineParser()
-    guard parser.parseFile(bytes) == .whole else { return }
+    guard [.whole, .damaged].contains(parser.parseFile(bytes)) else { return }
     try write(parser.table.changes(since: memory.withLock(\.table)))
   }
 

@@ -30,6 +30,8 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self, path: name)
       do {
         let answer = try body(&transaction)
+        // An equal value needs no line, unless another program has written the file in place.
+        if transaction.hasEqualValues { try look(isLocked: true) }
         try write(transaction.changes)
         result = .success(answer)
       } catch {

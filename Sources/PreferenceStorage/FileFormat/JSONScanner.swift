@@ -12,7 +12,8 @@ struct JSONScanner {
   /// Whether the bytes are one value, with or without space around it.
   static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var scanner = JSONScanner(bytes)
-    return scanner.skipSpace() && scanner.skipValue() && scanner.skipSpace() && scanner.isAtEnd
+    // In the file, it is a member of a line's object.
+    return scanner.skipSpace() && scanner.skipValue(depth: 1) && scanner.skipSpace() && scanner.isAtEnd
   }
 
   /// Steps over space, if there is any; always true.
