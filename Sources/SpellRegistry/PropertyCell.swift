@@ -311,9 +311,12 @@ extension PropertyCell {
 /// The observer that an object is, if it is one.
 private func observer(_ container: AnyObject?, on thread: CurrentThread) -> (any InjectionObserver)? {
   guard let container, thread.observes(type(of: container)) else { return nil }
-  // By way of `Any`: a cast from `AnyObject` doesn't check that a conformance is isolated to an actor that isn't this one.
-  return (container as Any) as? any InjectionObserver
+  return observer(container)
 }
+
+/// - Parameter value: An object, as `Any`: a cast from `AnyObject` doesn't check that a conformance is isolated to an actor that
+///   isn't this one. Never inlined, since the optimizer would make that cast of it.
+@inline(never) private func observer(_ value: Any) -> (any InjectionObserver)? { value as? any InjectionObserver }
 
 extension InjectionObserver {
   /// Tells the object of an injection.
