@@ -103,7 +103,7 @@ public import SpellRegistry
   /// The value of a constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Reads when there is no current value; never inlined, so that other reads don't pay for it.
+  /// Resolves the value if there is no current one; never inlined, which keeps other reads short.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
   }
@@ -148,7 +148,7 @@ public import SpellRegistry
 }
 
 // `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready. The storage's lock guards newer ones. Hooks are `@Sendable`, or
+// writes, and others read after they load the gate as ready. Its lock `newer` guards newer ones. Hooks are `@Sendable`, or
 // run after a check that the thread is the main actor's.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 

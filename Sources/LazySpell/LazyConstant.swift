@@ -62,7 +62,7 @@ public import SpellRegistry
 }
 
 // `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready. The storage's lock guards newer ones. The closure is `@Sendable`.
+// writes, and others read after they load the gate as ready. Its lock `newer` guards newer ones. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {

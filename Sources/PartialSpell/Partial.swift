@@ -135,7 +135,7 @@ public import SpellRegistry
 }
 
 // `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready. The storage's lock guards newer ones. Hooks are `@Sendable`, or
+// writes, and others read after they load the gate as ready. Its lock `newer` guards newer ones. Hooks are `@Sendable`, or
 // run after a check that the thread is the main actor's.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 

@@ -77,7 +77,7 @@ extension InitializerRegistry {
   /// registry.register(Checkout.self, autowire: Checkout.init)  // init(network: Network, clock: Clock)
   /// ```
   ///
-  /// What it needs is known before it runs, so SpellDiagnostics can check and draw it.
+  /// Its dependencies are known before it runs, so SpellDiagnostics can check and draw them.
   @inlinable @discardableResult
   public func register<Value, each Dependency>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,

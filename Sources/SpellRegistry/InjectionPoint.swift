@@ -39,7 +39,7 @@
   var service: Service { Service(type, key: key?.object) }
   var hasKey: Bool { key != nil }
   var container: AnyObject? { owner?.object }
-  /// What two requests share that need each other's result.
+  /// The identity that two requests share if they need each other's result.
   var asker: Frame.Asker {
     Frame.Asker(container: owner?.id, property: property, name: alias.map { Borrowed($0) })
   }

@@ -167,7 +167,7 @@ final class KeptValue: Sendable {
     registry?.table.withLock { _ in published.publish(cell?.memory) }
   }
 
-  /// Changes the state, and lets go of what it had, and of the registry, with no lock held.
+  /// Changes the state, and releases its former values and the registry after the lock.
   private func change(_ body: (inout State, InitializerRegistry?) -> Void) {
     let registry = registry.object as? InitializerRegistry
     let former = state.withLock { state in

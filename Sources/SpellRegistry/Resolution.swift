@@ -108,7 +108,7 @@ final class Resolution: Sendable {
 @safe struct ThreadState: ~Copyable {
   /// Never used again in the process, in units that leave room for a gate's tags.
   let id: UInt
-  /// What the thread is making, the innermost last.
+  /// The frames of the values that the thread is making, the innermost last.
   var frames: [Frame] = []
   /// The resolution under way, made when it has something to keep.
   var resolution: Resolution?
@@ -184,7 +184,7 @@ extension CurrentThread {
     return observes
   }
 
-  /// What is being made, the outermost first.
+  /// A summary of each value that is being made, the outermost first.
   var making: [FrameSummary] {
     fields.frames.filter { $0.record != nil || $0.gate != nil }.map { frame in
       FrameSummary(

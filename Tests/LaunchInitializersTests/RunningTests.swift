@@ -20,7 +20,7 @@ private struct Service: RunningInitializer {
   func shutDown() async { journal.note("down") }
 }
 
-private let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
+let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
   let (stream, end) = AsyncStream<Never>.makeStream()
   defer { end.finish() }
   for await _ in stream {}
@@ -202,10 +202,7 @@ private let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
-    await clock.waitForSleeper(until: .seconds(3))
-    clock.advance(by: .seconds(3))
-    await clock.waitForSleeper(until: .seconds(4))
-    clock.advance(by: .seconds(1))
+    await clock.advance(through: .seconds(3), .seconds(4))
     #expect(await shutDown.value.entries.map(\.wasAbandoned) == [true])
     #expect(journal.entries == ["up", "run 1"])
     gate.open()
@@ -223,10 +220,7 @@ private let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
     let running = Task { await launch.run(on: []) }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
-    await clock.waitForSleeper(until: .seconds(3))
-    clock.advance(by: .seconds(3))
-    await clock.waitForSleeper(until: .seconds(4))
-    clock.advance(by: .seconds(1))
+    await clock.advance(through: .seconds(3), .seconds(4))
     let entry = await shutDown.value.entries[0]
     #expect(entry.message == "its stop() ignored its cancellation for 1 s and was abandoned")
     #expect(entry.outcome == .failed && entry.wasAbandoned)
@@ -358,58 +352,5 @@ private struct Server: ReadyInitializer {
     server.mayEnd.open()
     try await server.run(NoConfiguration())
     #expect(journal.entries == ["ready", "ended"])
-  }
-}
-
-@Suite("Steps of closures", .timeLimit(.minutes(10))) struct ClosureTests {
-  @Test("what perform returns is handed to the other closures")
-  func value() async throws {
-    let journal = Journal()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
-      LaunchStep("cache") { _ in
-        7
-      } shutDown: {
-        journal.note("-\($0)")
-      }
-      LaunchStep("queue") { _ in
-        "q"
-      } run: { queue in
-        journal.note("run \(queue)")
-        try await untilCancelled(1)
-      } shutDown: {
-        journal.note("-\($0)")
-      }.after("cache")
-      LaunchStep("nothing") { _ in }
-    }
-    let report = try await launch.launch()
-    #expect(report.entries.map(\.id) == ["cache", "queue", "nothing"])
-    await launch.shutDown()
-    #expect(journal.entries == ["run q", "-q", "-7"])
-  }
-
-  @Test("an error of a shut-down is reported, and the other steps are shut down")
-  func shutDownFails() async throws {
-    let journal = Journal()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { journal.note($0) }) {
-      LaunchStep("first") { _ in
-      } shutDown: {
-        journal.note("-first")
-      }
-      LaunchStep("bad") { _ in
-      } shutDown: {
-        throw Broken(number: 2)
-      }
-    }
-    let running = Task { await launch.run(on: []) }
-    try await launch.launch()
-    let report = await launch.shutDown()
-    #expect(report.entries.map(\.outcome) == [.failed, .completed])
-    #expect(report.entries[0].errors.first as? Broken == Broken(number: 2))
-    #expect(await running.value == 1)
-    // On a busy machine, a step may be waited for.
-    #expect(
-      journal.entries.filter { !$0.contains("still waiting") } == [
-        "shutDown: began: shutDown() was called", "shutDown: bad failed: Broken(number: 2)", "-first",
-      ])
   }
 }

@@ -55,10 +55,7 @@ import Testing
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
-    await clock.waitForSleeper(until: .seconds(10))
-    clock.advance(by: .seconds(10))
-    await clock.waitForSleeper(until: .seconds(11))
-    clock.advance(by: .seconds(1))
+    await clock.advance(through: .seconds(10), .seconds(11))
     let report = await shutDown.value
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
     #expect(report.entries.map(\.wasAbandoned) == [true, false])

@@ -3,6 +3,7 @@ import Support
 import SpellTesting
 import Synchronization
 import TestSupport
+import Testing
 
 struct NoConfiguration: Configurable {
   var serviceStorage: ServiceStorage = [:]
@@ -47,4 +48,14 @@ func take(_ duration: Duration, on clock: TestClock) -> Do {
 
 extension LaunchReport {
   func entry(_ id: String) -> Entry? { entries.first { $0.id == id } }
+}
+
+extension TestClock {
+  /// Advances to each time in turn, once a task sleeps until then.
+  func advance(through times: Duration...) async {
+    for time in times {
+      await waitForSleeper(until: time)
+      advance(to: Instant(offset: time))
+    }
+  }
 }

@@ -33,7 +33,7 @@ struct LaunchMachine: Sendable {
   var wasLaunched = false
   /// Why the sequence ended, unless it was shut down after its launch.
   var failure: LaunchError?
-  /// What is wrong with the steps' shut-downs, by the steps.
+  /// The faults of the steps' shut-downs, by step.
   var shutDownNotes: [Int: String] = [:]
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
@@ -92,7 +92,7 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Notes that a job has a thread; returns its result if it is no longer wanted.
+  /// Records that a thread performs a job, and returns a result if the job isn't wanted any more.
   mutating func began(_ job: Job) -> Result? {
     // What undoes an attempt that was abandoned isn't waited for.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }

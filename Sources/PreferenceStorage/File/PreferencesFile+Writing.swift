@@ -235,7 +235,7 @@ private struct PendingSync: Sendable {
 }
 
 extension PreferencesFile {
-  /// The synchronization of what was written; nil if there is no file.
+  /// The synchronization that is still due, or nil if there is no file.
   private var pendingSync: PendingSync? {
     descriptor.map {
       PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil, earlierFailure: syncFailure)

@@ -29,7 +29,7 @@ package struct FileStatus: Sendable, Equatable {
   /// Whether the owner is unknown, as in a container each one from outside is, the superuser included.
   var isOwnerUnknown: Bool { user == 65_534 }
 
-  /// Whether the owner is neither the user nor the superuser, which is no matter to the superuser.
+  /// Whether another user owns it who isn't the superuser; the superuser accepts every owner.
   func isForeign(to user: UInt32) -> Bool { self.user != user && self.user != 0 && user != 0 && !isOwnerUnknown }
 
   init(_ status: stat) {

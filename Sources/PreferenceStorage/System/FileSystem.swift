@@ -212,7 +212,7 @@ extension FileSystem {
     }
   }
 
-  /// The answer of a call on a file; nil if there is no file.
+  /// Returns the result of a call on a file, or nil if there is no file.
   func ifPresent<Answer>(_ body: () throws(SystemError) -> Answer) throws(SystemError) -> Answer? {
     do throws(SystemError) {
       return try body()

@@ -1,0 +1,58 @@
+import LaunchInitializers
+import SpellRegistry
+import SpellTesting
+import TestSupport
+import Testing
+
+@Suite("Steps of closures", .timeLimit(.minutes(10))) struct ClosureTests {
+  @Test("what perform returns is handed to the other closures")
+  func value() async throws {
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      LaunchStep("cache") { _ in
+        7
+      } shutDown: {
+        journal.note("-\($0)")
+      }
+      LaunchStep("queue") { _ in
+        "q"
+      } run: { queue in
+        journal.note("run \(queue)")
+        try await untilCancelled(1)
+      } shutDown: {
+        journal.note("-\($0)")
+      }.after("cache")
+      LaunchStep("nothing") { _ in }
+    }
+    let report = try await launch.launch()
+    #expect(report.entries.map(\.id) == ["cache", "queue", "nothing"])
+    await launch.shutDown()
+    #expect(journal.entries == ["run q", "-q", "-7"])
+  }
+
+  @Test("an error of a shut-down is reported, and the other steps are shut down")
+  func shutDownFails() async throws {
+    let journal = Journal()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { journal.note($0) }) {
+      LaunchStep("first") { _ in
+      } shutDown: {
+        journal.note("-first")
+      }
+      LaunchStep("bad") { _ in
+      } shutDown: {
+        throw Broken(number: 2)
+      }
+    }
+    let running = Task { await launch.run(on: []) }
+    try await launch.launch()
+    let report = await launch.shutDown()
+    #expect(report.entries.map(\.outcome) == [.failed, .completed])
+    #expect(report.entries[0].errors.first as? Broken == Broken(number: 2))
+    #expect(await running.value == 1)
+    // On a busy machine, a step may be waited for.
+    #expect(
+      journal.entries.filter { !$0.contains("still waiting") } == [
+        "shutDown: began: shutDown() was called", "shutDown: bad failed: Broken(number: 2)", "-first",
+      ])
+  }
+}
