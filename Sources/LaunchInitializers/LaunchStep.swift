@@ -54,34 +54,6 @@ extension LaunchStep: LaunchStepConvertible, CustomStringConvertible {
   public var description: String { declared.id ?? "\(declared.work.type)" }
 }
 
-/// Steps under one name, which other steps can wait for and require as a whole.
-///
-/// ```swift
-/// LaunchGroup("storage") {
-///   DatabaseInitializer()
-///   CacheInitializer().after("DatabaseInitializer")
-/// }.after("logging").onFailure(.retry(2, after: .seconds(1)))
-/// ```
-///
-/// A group is ordered as one step; within it, steps are ordered as in a sequence. Its name is an id. The other modifiers
-/// of a group apply to each of its steps: `.timeout`, `.stopTimeout` and `.onFailure` unless the step has its own,
-/// `.only(in:)` in addition to the step's own, and `.deferred()`. Groups can be nested. What waits for a group
-/// doesn't wait for its deferred steps, unless the group is deferred itself.
-public struct LaunchGroup: LaunchStepConvertible, Sendable {
-  /// The group as a step.
-  public let launchStep: LaunchStep
-
-  /// Creates a group of steps with a name.
-  public init(_ name: String, @LaunchBuilder _ steps: () -> [LaunchStep]) {
-    launchStep = LaunchStep(Nothing()).with { $0.members = steps() }.id(name)
-  }
-
-  /// In place of an initializer, which a group doesn't have.
-  private struct Nothing: Initializable {
-    func perform(with configuration: any Configurable) {}
-  }
-}
-
 /// A declaration of a step about another one.
 struct StepReference: Sendable {
   enum Relation: Sendable {
@@ -95,29 +67,4 @@ struct StepReference: Sendable {
 
   let id: String
   let relation: Relation
-}
-
-/// Builds the steps of a ``LaunchSequence`` or a ``LaunchGroup`` from a list with `if`, `switch` and `for`.
-@resultBuilder
-public enum LaunchBuilder {
-  /// Lists an initializer as a step that declares nothing.
-  public static func buildExpression(_ initializer: any Initializable) -> [LaunchStep] { [LaunchStep(initializer)] }
-  /// Lists a step.
-  public static func buildExpression(_ step: LaunchStep) -> [LaunchStep] { [step] }
-  /// Lists a group.
-  public static func buildExpression(_ group: LaunchGroup) -> [LaunchStep] { [group.launchStep] }
-  /// Lists steps that an array holds.
-  public static func buildExpression(_ steps: [LaunchStep]) -> [LaunchStep] { steps }
-  /// Lists steps one after the other.
-  public static func buildBlock(_ parts: [LaunchStep]...) -> [LaunchStep] { parts.flatMap(\.self) }
-  /// Lists the steps of each pass of a `for`.
-  public static func buildArray(_ parts: [[LaunchStep]]) -> [LaunchStep] { parts.flatMap(\.self) }
-  /// Lists the steps of an `if` without `else`.
-  public static func buildOptional(_ part: [LaunchStep]?) -> [LaunchStep] { part ?? [] }
-  /// Lists the steps of an `if`.
-  public static func buildEither(first part: [LaunchStep]) -> [LaunchStep] { part }
-  /// Lists the steps of an `else`.
-  public static func buildEither(second part: [LaunchStep]) -> [LaunchStep] { part }
-  /// Lists the steps of an `if #available`.
-  public static func buildLimitedAvailability(_ part: [LaunchStep]) -> [LaunchStep] { part }
 }

@@ -1,0 +1,49 @@
+/// A policy for what a sequence does when a service ends by itself.
+public struct ExitPolicy: Sendable, Hashable {
+  /// The reaction to an exit.
+  enum Decision: Equatable {
+    case shutDown, goOn
+    case restart(after: Duration)
+  }
+
+  private var survivesReturn = false
+  private var survivesError = false
+  /// How often the service is restarted, in which time, and after which pauses; nil if it isn't.
+  private var max: Int?
+  private var window = Duration.zero
+  private var backoff = Backoff.constant(.zero)
+
+  /// Shuts the sequence down with an error of code `.serviceFailed`: the policy of a step that declares none.
+  public static let shutDown = ExitPolicy()
+
+  /// Goes on if the service returns, as a task does that is to end; an error shuts the sequence down.
+  public static let finish = ExitPolicy(survivesReturn: true)
+
+  /// Goes on without the service, also after an error, which is reported.
+  public static let ignore = ExitPolicy(survivesReturn: true, survivesError: true)
+
+  /// Restarts the service after a pause, at most `max` times within `window`; then the sequence is shut down.
+  public static func restart(
+    max: Int, within window: Duration,
+    backoff: Backoff = .exponential(from: .milliseconds(100), to: .seconds(10), jitter: 0.2)
+  ) -> ExitPolicy {
+    ExitPolicy(max: max, window: window, backoff: backoff)
+  }
+
+  /// The message about an impossible restart; nil if the policy is valid.
+  var mistake: String? {
+    guard let max else { return nil }
+    if max < 1 { return "A service can't be restarted \(max) times. Use at least 1, or .shutDown." }
+    if window <= .zero { return "Restarts can't be counted within \(window). Use more than zero." }
+    return backoff.mistake
+  }
+
+  /// Returns what follows an exit, and counts a restart.
+  func decide(threw: Bool, at time: Duration, _ restarts: inout [Duration]) -> Decision {
+    guard let max else { return (threw ? survivesError : survivesReturn) ? .goOn : .shutDown }
+    restarts.removeAll { time - $0 > window }
+    if restarts.count == max { return .shutDown }
+    restarts.append(time)
+    return .restart(after: backoff.pause(after: restarts.count))
+  }
+}

@@ -1,0 +1,132 @@
+internal import Support
+internal import Synchronization
+
+#if canImport(Dispatch)
+  internal import Dispatch
+#endif
+
+/// A listener for signals, whose former handlers aren't called from its creation until ``finish()``.
+final class SignalListener: Sendable {
+  private let id: Int
+
+  #if canImport(Dispatch) && !os(Windows)
+    /// Creates a listener that calls a function for each signal, on the thread of all signals, with the signal's number
+    /// and the number of the arrival.
+    init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
+      id = SignalPipe.shared.add(Set(signals.map(\.rawValue)), hear)
+    }
+
+    func finish() { SignalPipe.shared.remove(id) }
+
+    /// Calls the handler that was set before, or ends the process, also as process 1, which the kernel spares.
+    static func endProcess(_ number: Int32) { SignalPipe.shared.raise(number) }
+  #else
+    init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) { id = 0 }
+    func finish() {}
+    static func endProcess(_ number: Int32) {}
+  #endif
+}
+
+#if canImport(Dispatch) && !os(Windows)
+  /// A pipe from the signal handler, which may do little more than write, to the listeners.
+  ///
+  /// The queue at the pipe's end has a thread of its own, however many others are blocked.
+  private final class SignalPipe: Sendable {
+    static let shared = SignalPipe()
+
+    private struct State {
+      var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
+      /// The handler of a signal before the first listener, and whether that was a function of the program.
+      var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
+      var lastID = 0
+      var arrivals = 0
+    }
+
+    private let state = Lock(State())
+    private let source: Lock<any DispatchSourceRead>
+
+    private init() {
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else {
+        fatalError("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
+      }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
+      signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+      let readEnd = ends[0]
+      let source = DispatchSource.makeReadSource(
+        fileDescriptor: readEnd, queue: DispatchQueue(label: "LaunchInitializers.signals"))
+      source.setEventHandler {
+        var number: UInt8 = 0
+        while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
+      }
+      source.resume()
+      self.source = Lock(source)
+    }
+
+    func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32, Int) -> Void) -> Int {
+      state.withLock { state in
+        state.lastID += 1
+        state.listeners[state.lastID] = (numbers, hear)
+        for number in numbers where state.former[number] == nil {
+          var action = sigaction()
+          // The handler is 0 for the default and 1 to ignore the signal; -1 is an error.
+          guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0,
+            case let former = unsafeBitCast(signal(number, handleSignal), to: Int.self), former != -1
+          else {
+            fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
+          }
+          state.former[number] = (action, former != 0 && former != 1)
+        }
+        return state.lastID
+      }
+    }
+
+    /// Removes a listener; the last one to a signal restores the handler that it had before.
+    func remove(_ id: Int) {
+      state.withLock { state in
+        guard let removed = state.listeners.removeValue(forKey: id) else { return }
+        for number in removed.numbers where !state.listeners.values.contains(where: { $0.numbers.contains(number) }) {
+          if var former = state.former.removeValue(forKey: number) { _ = sigaction(number, &former.action, nil) }
+        }
+      }
+    }
+
+    private func arrived(_ number: Int32) {
+      let (listeners, arrival) = state.withLock { state in
+        state.arrivals += 1
+        return (state.listeners.values.filter { $0.numbers.contains(number) }, state.arrivals)
+      }
+      for listener in listeners { listener.hear(number, arrival) }
+    }
+
+    func raise(_ number: Int32) {
+      let former = state.withLock { $0.former[number] }
+      let isFunction = former?.isFunction ?? false
+      if isFunction, var action = former?.action {
+        _ = sigaction(number, &action, nil)
+      } else {
+        _ = signal(number, SIG_DFL)
+      }
+      // This thread takes no signals otherwise.
+      var set = sigset_t()
+      sigemptyset(&set)
+      sigaddset(&set, number)
+      pthread_sigmask(SIG_UNBLOCK, &set, nil)
+      kill(getpid(), number)
+      if !isFunction { _exit(128 + number) }
+    }
+  }
+
+  /// The end of the pipe that the handler writes to; a global because a handler has no context.
+  private let signalPipeEnd = Atomic<Int32>(-1)
+
+  private func handleSignal(_ number: Int32) {
+    let error = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(signalPipeEnd.load(ordering: .relaxed), &byte, 1)
+    errno = error
+  }
+#endif
