@@ -109,6 +109,18 @@ private final class RequestLog: Sendable {
       noted.withLock { noted in
         if noted.ids.insert(id).inserted { noted.requests.append(request) }
       }
+      if let provider = request.provider { request.asker?.note(supplier: provider) }
     }
+  }
+}
+
+extension RegistrationRecord {
+  /// The registrations that were seen to serve the initializer, as far as they are still there.
+  var suppliers: [RegistrationRecord] { observed.withLock(\.suppliers).compactMap { $0.object as? RegistrationRecord } }
+
+  /// Remembers, for `validate()`, that another registration served the initializer.
+  fileprivate func note(supplier: RegistrationRecord) {
+    if suppliers.contains(where: { $0 === supplier }) { return }
+    observed.withLock { $0.suppliers.append(WeakReference(supplier)) }
   }
 }

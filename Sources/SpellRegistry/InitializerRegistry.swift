@@ -164,7 +164,9 @@ public final class InitializerRegistry: Sendable {
   func insert(_ record: RegistrationRecord) {
     TaskContext.loosen(for: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-    table.withLock { $0.insert(record) }?.retire()
+    guard let former = table.withLock({ $0.insert(record) }) else { return }
+    record.observed.withLock { $0.replaced = former.place }
+    former.retire()
   }
 
   /// Withdraws a registration, if it is still in force.

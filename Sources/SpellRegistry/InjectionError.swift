@@ -43,6 +43,8 @@ public struct InjectionError: Error, Sendable {
     public static let ambiguous = Code(description: "ambiguous")
     /// A longer-lived value holds on to a shorter-lived one.
     public static let scopeCapture = Code(description: "scopeCapture")
+    /// Each property gets a value of its own, of a type whose values are to be shared.
+    public static let notShared = Code(description: "notShared")
   }
 
   /// Everything behind one reference, so that throwing costs no more than returning.

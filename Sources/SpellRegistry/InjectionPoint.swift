@@ -183,16 +183,12 @@ public struct Resolver {
   /// The async initializer that has this resolver.
   let run: AsyncRun?
 
-  init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun?) {
-    self.point = point
-    self.registry = registry
-    self.run = run
+  init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {
+    (self.point, self.registry, self.run) = (point, registry, run)
   }
 
-  init(point: InjectionPoint, registry: InitializerRegistry) { self.init(point: point, registry: registry, run: nil) }
-
   @usableFromInline init(_ request: borrowing Request, _ registry: InitializerRegistry) {
-    self.init(point: request.point, registry: registry, run: nil)
+    self.init(point: request.point, registry: registry)
   }
 
   /// The same resolver for an initializer of the main actor.

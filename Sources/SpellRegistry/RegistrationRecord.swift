@@ -1,4 +1,4 @@
-internal import Support
+package import Support
 internal import Synchronization
 
 /// A service that can be asked for: a type or, of that type, a declared key.
@@ -66,6 +66,14 @@ package final class RegistrationRecord: Sendable {
   /// Relaxed: a thread that has synchronized with the one that added a completion sees it.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
+  package let observed = Lock(Observed())
+  /// The facts that only a check of the registry looks at.
+  package struct Observed: Sendable {
+    /// The place of the registration that it replaced.
+    package var replaced: SourcePlace?
+    /// The registrations that served its initializer while requests were recorded.
+    package var suppliers: [WeakReference] = []
+  }
   /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
   private let isKnownToMakeNoOptional = Atomic(false)
   private static let lastAge = Atomic<UInt64>(0)
@@ -183,16 +191,11 @@ package final class RegistrationRecord: Sendable {
 }
 
 /// The class of containers that a registration is for.
-package struct ClassConstraint: Hashable, Sendable {
+@usableFromInline package struct ClassConstraint: Hashable, Sendable {
   private let erased: ErasedType
   package let subclasses: Bool
-  private let isSuperclassOf: @Sendable (any AnyObject.Type) -> Bool
 
-  init<Container: AnyObject>(_ type: Container.Type, subclasses: Bool) {
-    erased = ErasedType(type)
-    self.subclasses = subclasses
-    isSuperclassOf = { $0 is Container.Type }
-  }
+  init(_ type: any AnyObject.Type, subclasses: Bool) { (erased, self.subclasses) = (ErasedType(type), subclasses) }
 
   package var type: any Any.Type { erased.type }
 
@@ -201,19 +204,13 @@ package struct ClassConstraint: Hashable, Sendable {
     subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
   }
 
-  func isSuperclass(of other: any AnyObject.Type) -> Bool { isSuperclassOf(other) }
+  func isSuperclass(of other: any AnyObject.Type) -> Bool {
+    func isSuperclass<Class>(_: Class.Type) -> Bool { other is Class.Type }
+    return _openExistential(type, do: isSuperclass)
+  }
 
   /// Whether the other is for a superclass of this one's class.
   func isNarrower(than other: ClassConstraint) -> Bool {
     (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
-  }
-
-  package static func == (left: Self, right: Self) -> Bool {
-    left.erased.id == right.erased.id && left.subclasses == right.subclasses
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(erased.id)
-    hasher.combine(subclasses)
   }
 }
