@@ -124,8 +124,8 @@ extension Wiring {
         for need in needs[last] + recordedNeeds[last] {
           guard let held = need.provider, seen.insert(held).inserted else { continue }
           let path = (way + [held]).map { providers[$0].record }
-          if let advice = adviceOnScope(path[0], path[path.count - 1]) ?? adviceOnOverride(of: need, path, in: providers[holder].registry)
-          {
+          let advice = adviceOnScope(path[0], path[path.count - 1])
+          if let advice = advice ?? adviceOnOverride(of: need, path, in: providers[holder].registry) {
             found.append(InjectionError(.scopeCapture, through: path.map(\.step), advice: advice))
           } else if case .unique = providers[held].record.lifetime {
             ways.append(way + [held])
