@@ -244,6 +244,15 @@ extension Injected {
     self.init(at: place, .weak(PropertyStorage(at: place)))
   }
 
+  /// Creates a property that resolves a declared key and holds its value weakly.
+  @inlinable public init<Object>(
+    _ key: InjectionKey<Object>, _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) where Value == Object? {
+    self.init(policy, fileID: fileID, line: line, column: column)
+    storage = PropertyStorage(PropertyStorage<Object>(at: storage.place, key: key).cell)
+  }
+
   /// Unavailable: a property with an expression of its own is a `@Lazy` one.
   @available(*, unavailable, message: "An @Injected property has no value of its own: write @Lazy, or register it.")
   public init(

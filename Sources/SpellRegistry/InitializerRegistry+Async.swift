@@ -143,8 +143,8 @@ extension InitializerRegistry {
         // A run keeps its value before it ends, so look again.
         if runs.endCount != endCount { return nil }
         if let running = runs.current, running.resetCount == kept.resetCount, !running.isAbandoned { return running }
-        let run = AsyncRun(record, for: self, named: name, asker: asker, Resolution())
-        run.resetCount(is: kept.resetCount)
+        let run = AsyncRun(
+          record, for: self, named: name, asker: asker, Resolution(), resetCount: kept.resetCount)
         runs.current = run
         return run
       }

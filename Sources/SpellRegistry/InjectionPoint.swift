@@ -14,7 +14,7 @@
 
   init(
     _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil, named alias: Alias? = nil,
-    in container: AnyObject? = nil
+    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
@@ -22,16 +22,12 @@
     self.cell = cell.map { Borrowed($0) }
     property = cell.map { $0.memory.head.gate.id }
     self.alias = alias
-    knownContainerType = nil
+    knownContainerType = containerType
   }
 
   /// A request for any object of a class.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
-    type = service.type
-    key = service.key.map { Borrowed($0) }
-    (owner, cell, property) = (nil, nil, nil)
-    alias = name.map { Alias($0) }
-    knownContainerType = containerType
+    self.init(service.type, service.key, named: name.map { Alias($0) }, inClass: containerType)
   }
 
   /// The key's identity or the type's, by which a registry finds it.

@@ -117,7 +117,6 @@ package final class RegistrationRecord: Sendable {
   package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
   package var isAsync: Bool { making.async != nil }
-  package func sameProperties(as other: RegistrationRecord) -> Bool { key == other.key }
 
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
   package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
