@@ -105,10 +105,8 @@ public import SpellRegistry
 
   /// Resolves the value if there is no current one; never inlined, which keeps other reads short.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
+    do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
-
-  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
   @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     if case .once = policy { return try storage.makeValue(in: container, followsReinjection: true, hook: hook) }

@@ -91,7 +91,8 @@ extension Wiring {
         }
         guard let next = need.provider else { continue }
         if let first = places[next] {
-          found.append(cycle(way[first...].map { providers[$0.provider].record }))
+          let lap = way[first...].map { providers[$0.provider].record.step }
+          found.append(InjectionError(.cycle, through: lap + lap.prefix(1)))
         } else if !isFinished[next] {
           places[next] = way.count
           way.append((next, needs[next][...]))
@@ -99,16 +100,6 @@ extension Wiring {
       }
     }
     return found
-  }
-
-  private func cycle(_ lap: [RegistrationRecord]) -> InjectionError {
-    let asker = lap[lap.count - 1].service.name
-    return InjectionError(
-      .cycle, through: (lap + lap.prefix(1)).map(\.step),
-      advice: """
-        Break the cycle where one of them can get the other later. Let \(asker) declare it as a property, which asks when \
-        it is read, in place of the initializer's parameter: @Injected var property: \(TypeName.of(lap[0].service.type))
-        """)
   }
 
   // MARK: Captures

@@ -119,7 +119,7 @@ extension InitializerRegistry {
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, _ arguments: ArgumentBox,
     on thread: CurrentThread
   ) throws(InjectionError) {
-    guard let variants = record.variants, let identity = record.identity else {
+    guard let variants = record.variants, let identity = record.making.identity else {
       trap("A registration with arguments has no place for its values; please report this.", at: record.place)
     }
     let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, in: self) }

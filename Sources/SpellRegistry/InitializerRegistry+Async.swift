@@ -81,7 +81,7 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution, isPart: Bool
   ) async throws -> ValueCell {
     guard case .match(let record, let owner) = find(Request(service, named: name)),
-      let initializer = record.asyncInitializer
+      let initializer = record.making.async
     else {
       do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError
       {

@@ -233,7 +233,7 @@ extension InitializerRegistry {
     gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     // An instance is there, so it asks for nothing.
-    if record.isInstance, (try? record.initialize(memory, request, self, nil)) != nil { return }
+    if record.isInstance, (try? record.making.initializer(memory, request, self, nil)) != nil { return }
     if record.isAsync {
       throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
     }
@@ -252,7 +252,7 @@ extension InitializerRegistry {
     thread.fields.frames.append(frame)
     defer { thread.fields.frames.removeLast() }
     do {
-      try record.initialize(memory, request, self, arguments)
+      try record.making.initializer(memory, request, self, arguments)
       if record.hasCompletions {
         record.complete(memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
       }

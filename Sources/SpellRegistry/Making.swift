@@ -117,16 +117,12 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   private let initializer: @Sendable (repeat each Argument) throws -> Value
 
   /// Creates a factory of a closure, to be registered for a key.
-  public init(_ initializer: @escaping @Sendable (repeat each Argument) throws -> Value) {
-    self.initializer = initializer
-  }
+  public init(_ body: @escaping @Sendable (repeat each Argument) throws -> Value) { initializer = body }
 
   /// Makes a value.
   ///
   /// - Throws: An `InjectionError`; what the closure throws, for a factory of your own.
-  public func callAsFunction(_ argument: repeat each Argument) throws -> Value {
-    try initializer(repeat each argument)
-  }
+  public func callAsFunction(_ argument: repeat each Argument) throws -> Value { try initializer(repeat each argument) }
 }
 
 /// The types in a list.

@@ -43,7 +43,7 @@ package final class RegistrationRecord: Sendable {
   }
 
   let key: Key
-  private let making: Making
+  let making: Making
   package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
@@ -101,12 +101,6 @@ package final class RegistrationRecord: Sendable {
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
-  /// Makes a value in memory.
-  func initialize(
-    _ memory: ValueMemory, _ request: borrowing Request, _ registry: InitializerRegistry, _ arguments: ArgumentBox?
-  ) throws { try making.initializer(memory, request, registry, arguments) }
-  var asyncInitializer: AsyncRun.Initializer? { making.async }
-  var identity: (@Sendable (Any) -> AnyHashable)? { making.identity }
   /// The services that an autowired initializer takes, known before it runs.
   package var dependencies: [Service] { making.dependencies.map { Service($0) } }
   package var service: Service { key.service }
@@ -160,7 +154,7 @@ package final class RegistrationRecord: Sendable {
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)
-    guard (try? initialize(cell.memory, Request(service, named: nil), .shared, nil)) != nil else { return nil }
+    guard (try? making.initializer(cell.memory, Request(service, named: nil), .shared, nil)) != nil else { return nil }
     cell.gate.settle(as: CreationGate.ready)
     return cell.memory.any(service.type)
   }

@@ -58,13 +58,15 @@ private final class Page {
     #expect(page.door == nil)
   }
 
-  @Test("is held weakly by a property if it is registered anew, and by one of another type's registry")
+  @Test("is held weakly by a property if it is registered anew, and by one of another registry")
   func weakOverride() throws {
     final class Guest: Session, @unchecked Sendable {}
     let guest = Guest()
     registry.register(.session) { guest }
     let heard = Lock<[String]>([])
-    registry.onInjection { value, point in heard.withLock { $0.append("\(type(of: value)) \(point.propertyName ?? "")") } }
+    registry.onInjection { value, point in
+      heard.withLock { $0.append("\(type(of: value)) \(point.propertyName ?? "")") }
+    }
     #expect(Page().session === guest)
     #expect(heard.withLock { $0 } == ["Guest session"])
     let child = registry.child { $0.register(.session, instance: Session()) }
@@ -93,7 +95,7 @@ private final class Page {
     #expect(endless.code == .stackExhausted)
   }
 
-  @Test("with arguments doesn't keep the registry that keeps the object which has the function, and says when it has gone")
+  @Test("with arguments doesn't keep the registry that keeps its owner, and says when that registry has gone")
   func ownership() throws {
     var registry: InitializerRegistry? = InitializerRegistry()
     weak let gone = registry
