@@ -94,7 +94,11 @@ let package = Package(
       swiftSettings: settings(of: "TestSupport")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
-      name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting"],
+      name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting", "LaunchInitializers"],
       swiftSettings: settings(of: "MainActorAppTests") + [.defaultIsolation(MainActor.self)]),
+    // The same of an app whose code is in the language mode of Swift 5, with none of the upcoming features.
+    .testTarget(
+      name: "SwiftFiveAppTests", dependencies: ["Spellbook", "SpellTesting", "LaunchInitializers"],
+      swiftSettings: [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self)] + strict),
   ]
 )

@@ -100,7 +100,7 @@ public import SpellRegistry
 
   fileprivate func assign(_ value: Value, in container: AnyObject?) throws(FinalError) {
     let isAssigned: Bool
-    do throws(InjectionError) { isAssigned = try storage.assignIfVacant(value) } catch {
+    do throws(InjectionError) { isAssigned = try storage.store(value, replacing: false) } catch {
       throw failure(.beingMade, in: container)
     }
     if !isAssigned { throw failure(.alreadyAssigned, in: container) }

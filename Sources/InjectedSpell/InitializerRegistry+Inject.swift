@@ -104,16 +104,16 @@ extension Injected: InjectableProperty {
     guard case .once = policy, !storage.hasValue,
       let made = try storage.prepared(in: container, from: registry, hook: hook)
     else { return nil }
-    return { () throws(InjectionError) in try storage.assignIfVacant(made.value) ? made.announce : {} }
+    return { () throws(InjectionError) in try storage.store(made.value, replacing: false) ? made.announce : {} }
   }
 
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool {
     guard let value = service as? Value else { return false }
     if holds(service) { return true }
     if case .weak(let weakStorage) = policy {
-      try weakStorage.store(WeakValue(holding: value))
+      try weakStorage.store(WeakValue(holding: value), replacing: true)
     } else {
-      try storage.store(value)
+      try storage.store(value, replacing: true)
     }
     storage.announce(value, in: container, hook: hook)
     return true

@@ -105,10 +105,8 @@ public import SpellRegistry
 
   /// Resolves the value if there is no current one; never inlined, which keeps other reads short.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
+    do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
-
-  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
   @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     if case .once = policy { return try storage.makeValue(in: container, followsReinjection: true, hook: hook) }
@@ -242,6 +240,15 @@ extension Injected {
   ) where Value: ExpressibleByNilLiteral {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     self.init(at: place, .weak(PropertyStorage(at: place)))
+  }
+
+  /// Creates a property that resolves a declared key and holds its value weakly.
+  @inlinable public init<Object>(
+    _ key: InjectionKey<Object>, _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) where Value == Object? {
+    self.init(policy, fileID: fileID, line: line, column: column)
+    storage = PropertyStorage(PropertyStorage<Object>(at: storage.place, key: key).cell)
   }
 
   /// Unavailable: a property with an expression of its own is a `@Lazy` one.

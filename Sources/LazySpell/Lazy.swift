@@ -143,10 +143,8 @@ public import SpellRegistry
 
   /// Creates the value at the first read; never inlined, so that later reads don't pay for it.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
-    do throws(InjectionError) { return try resolve(in: container) } catch { stop(error) }
+    do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
-
-  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
   @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     do throws(InjectionError) {

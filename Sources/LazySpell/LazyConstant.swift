@@ -46,10 +46,10 @@ public import SpellRegistry
 
   /// Finds or creates the value if the first one isn't there; never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
-    do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch { stop(error) }
+    do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch {
+      error.stop(at: storage.place)
+    }
   }
-
-  @usableFromInline func stop(_ error: InjectionError) -> Never { error.stop(at: storage.place) }
 
   /// Whether the value has been created; doesn't create it.
   public var isInitialized: Bool { storage.hasValue }

@@ -1,10 +1,27 @@
 internal import SpellRegistry
+internal import Support
 
 // Registrations that meet at one property with nothing but their age to tell them apart.
 
 extension InitializerRegistry {
   /// The registrations here that can never win, and pairs of them of equal rank.
-  func overlaps() -> [InjectionError] { overlappingNames() + overlappingInstances() + losingInstances() }
+  func overlaps() -> [InjectionError] {
+    replacements() + overlappingNames() + overlappingInstances() + losingInstances()
+  }
+
+  /// Registrations that replaced another one, which is what tests and previews do.
+  private func replacements() -> [InjectionError] {
+    guard context == .live else { return [] }
+    return registrations.compactMap { record in
+      guard let place = record.observed.withLock(\.replaced), "\(place)" != "\(record.place)" else { return nil }
+      return InjectionError(
+        .shadowed, through: [record.step],
+        advice: """
+          \(record.summary) is registered twice: the registration at \(place) was replaced by that at \(record.place). \
+          Remove one of them, or override the first in a child registry: registry.child { $0.register(…) }.
+          """)
+    }
+  }
 
   /// Only two names that are contained can overlap at equal rank: other names that are equal replace each other.
   private func overlappingNames() -> [InjectionError] {

@@ -13,10 +13,12 @@ extension InitializerRegistry {
   /// | `.notReady` | an autowired initializer needs a value that is only ever there for the caller that awaits it |
   /// | `.cycle` | autowired initializers need each other |
   /// | `.scopeCapture` | a kept value holds one that should end earlier, or one that a child registry overrides |
-  /// | `.shadowed` | another registration always wins |
+  /// | `.shadowed` | another registration always wins, or took its place in a registry for context `.live` |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
+  /// | `.notShared` | each property would get a preference store of its own |
   ///
-  /// Only autowired initializers tell what they need: what a closure asks its resolver for isn't known before it runs.
+  /// Only autowired initializers tell what they need. What a closure holds is checked after ``graph(_:)-(()->Result)`` has
+  /// recorded what it asks its resolver for.
   /// Checks the registrations of this registry and its parents. The dependencies of a kept value are looked up in the
   /// registry that keeps it, and those of others in this one.
   ///
@@ -24,10 +26,10 @@ extension InitializerRegistry {
   ///   asked for.
   /// - Returns: The problems, each with the line to write.
   public func validate(keys: InjectionKeys...) -> [InjectionError] {
-    let wiring = Wiring(of: self, keys: keys)
+    let wiring = Wiring(of: self, keys: keys, recorded: true)
     // A registration that is asked in a child and in its parent may have the same problem in both.
     var known: Set<[String]> = []
-    let errors = (wiring.unmetNeeds() + wiring.cycles() + wiring.captures()).filter { error in
+    let errors = (wiring.unmetNeeds() + wiring.cycles() + wiring.captures() + wiring.unsharedStores()).filter { error in
       known.insert([error.code.description] + error.steps.map { "\($0.typeName) \($0.registration ?? "")" }).inserted
     }
     return errors + lineage.flatMap { $0.overlaps() }
@@ -89,7 +91,8 @@ extension Wiring {
         }
         guard let next = need.provider else { continue }
         if let first = places[next] {
-          found.append(cycle(way[first...].map { providers[$0.provider].record }))
+          let lap = way[first...].map { providers[$0.provider].record.step }
+          found.append(InjectionError(.cycle, through: lap + lap.prefix(1)))
         } else if !isFinished[next] {
           places[next] = way.count
           way.append((next, needs[next][...]))
@@ -97,16 +100,6 @@ extension Wiring {
       }
     }
     return found
-  }
-
-  private func cycle(_ lap: [RegistrationRecord]) -> InjectionError {
-    let asker = lap[lap.count - 1].service.name
-    return InjectionError(
-      .cycle, through: (lap + lap.prefix(1)).map(\.step),
-      advice: """
-        Break the cycle where one of them can get the other later. Let \(asker) declare it as a property, which asks when \
-        it is read, in place of the initializer's parameter: @Injected var property: \(TypeName.of(lap[0].service.type))
-        """)
   }
 
   // MARK: Captures
@@ -119,10 +112,11 @@ extension Wiring {
       var seen: Set<Int> = [holder]
       var ways = [[holder]]
       while let way = ways.popLast(), let last = way.last {
-        for need in needs[last] {
+        for need in needs[last] + recordedNeeds[last] {
           guard let held = need.provider, seen.insert(held).inserted else { continue }
           let path = (way + [held]).map { providers[$0].record }
-          if let advice = adviceOnScope(path[0], path[path.count - 1]) ?? adviceOnOverride(of: need, path) {
+          let advice = adviceOnScope(path[0], path[path.count - 1])
+          if let advice = advice ?? adviceOnOverride(of: need, path, in: providers[holder].registry) {
             found.append(InjectionError(.scopeCapture, through: path.map(\.step), advice: advice))
           } else if case .unique = providers[held].record.lifetime {
             ways.append(way + [held])
@@ -145,9 +139,13 @@ extension Wiring {
   }
 
   /// The advice on a value that a parent keeps and that holds another one than this registry would provide.
-  private func adviceOnOverride(of need: Need, _ path: [RegistrationRecord]) -> String? {
+  private func adviceOnOverride(
+    of need: Need, _ path: [RegistrationRecord], in owner: InitializerRegistry
+  ) -> String? {
     let (holder, held) = (path[0], path[path.count - 1])
-    guard let override = registry.provider(serving: need.service)?.record, override !== held else { return nil }
+    guard owner !== registry, held.isUnlimited, let override = registry.provider(serving: need.service)?.record,
+      override !== held
+    else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
     return """
       \(keeper) (\(holder.scopeName)) is kept by a parent registry and holds that registry's \(kept), so the registration of \
@@ -157,7 +155,26 @@ extension Wiring {
   }
 }
 
+extension Wiring {
+  /// Registrations for which each property gets a preference store of its own, and so doesn't hear of the others' changes.
+  fileprivate func unsharedStores() -> [InjectionError] {
+    providers.map(\.record).filter(\.makesUnsharedStores).map { record in
+      InjectionError(
+        .notShared, through: [record.step],
+        advice: """
+          The registration of \(record.summary), at \(record.place), has scope .\(record.scopeName), so each property has a \
+          store of its own. Share one: registry.register(\(TypeName.source(of: record.service.type)), scope: .singleton) { … }
+          """)
+    }
+  }
+}
+
 extension RegistrationRecord {
+  /// Known by name, since this module doesn't see the stores.
+  fileprivate var makesUnsharedStores: Bool {
+    !isInstance && !lifetime.isShared && service.qualifiedName == "PreferenceStorage.PreferenceStore"
+  }
+
   /// Whether a value of this registration is kept for longer than one of the other should be.
   fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
     switch (lifetime, held.lifetime) {

@@ -37,18 +37,7 @@ extension InitializerRegistry {
   }
 
   /// The registrations of this registry and its parents in order, without those that are overridden.
-  var reachableProviders: [Provider] {
-    var nearer: [Service: [RegistrationRecord]] = [:]
-    let reachable = lineage.flatMap { owner -> [Provider] in
-      // Those of one registry don't override each other.
-      let own = owner.registrations.filter { record in
-        nearer[record.service]?.contains { $0.sameProperties(as: record) } != true
-      }
-      for record in own { nearer[record.service, default: []].append(record) }
-      return own.map { Provider($0, of: owner, asked: self) }
-    }
-    return reachable.sorted { $0.record.age < $1.record.age }
-  }
+  var reachableProviders: [Provider] { reachable.map { Provider($0.record, of: $0.owner, asked: self) } }
 
   /// The error for a service that nothing serves here.
   ///
@@ -67,7 +56,7 @@ extension InitializerRegistry {
   /// Runs `body` with this registry as the current one, and returns the requests that initializers made meanwhile.
   func requests<Result>(during body: () throws -> Result) rethrows -> [Request] {
     let log = RequestLog()
-    _ = try log.recorder.record { try run(body) }
+    _ = try RequestRecorder.$current.withValue(log.recorder) { try run(body) }
     return log.requests
   }
 
@@ -75,7 +64,7 @@ extension InitializerRegistry {
     isolation: isolated (any Actor)? = #isolation, during body: () async throws -> Result
   ) async rethrows -> [Request] {
     let log = RequestLog()
-    _ = try await log.recorder.record { try await run(body) }
+    _ = try await RequestRecorder.$current.withValue(log.recorder) { try await run(body) }
     return log.requests
   }
 }
@@ -109,6 +98,18 @@ private final class RequestLog: Sendable {
       noted.withLock { noted in
         if noted.ids.insert(id).inserted { noted.requests.append(request) }
       }
+      if let provider = request.provider { request.asker?.note(supplier: provider) }
     }
+  }
+}
+
+extension RegistrationRecord {
+  /// The registrations that were seen to serve the initializer, as far as they are still there.
+  var suppliers: [RegistrationRecord] { observed.withLock(\.suppliers).compactMap { $0.object as? RegistrationRecord } }
+
+  /// Remembers, for `validate()`, that another registration served the initializer.
+  fileprivate func note(supplier: RegistrationRecord) {
+    if suppliers.contains(where: { $0 === supplier }) { return }
+    observed.withLock { $0.suppliers.append(WeakReference(supplier)) }
   }
 }

@@ -17,12 +17,19 @@ struct Wiring {
   let rootCount: Int
   /// The needs of each registration.
   private(set) var needs: [[Need]] = []
+  /// The further needs of each that were recorded; empty if they aren't asked for.
+  private(set) var recordedNeeds: [[Need]] = []
 
   /// - Parameters:
   ///   - registry: The registry that is asked.
   ///   - keys: The declared keys that are asked for, besides each registration of the registry and its parents.
-  init(of registry: InitializerRegistry, keys: [InjectionKeys] = []) {
+  ///   - recorded: Whether to include what ``InitializerRegistry/graph(_:)-(()->Result)`` recorded.
+  init(of registry: InitializerRegistry, keys: [InjectionKeys] = [], recorded: Bool = false) {
     self.registry = registry
+    var owners: [ObjectIdentifier: InitializerRegistry] = [:]
+    for owner in recorded ? Array(registry.lineage) : [] {
+      for record in owner.registrations { owners[ObjectIdentifier(record)] = owner }
+    }
     providers = registry.reachableProviders
     var numbers = Dictionary(uniqueKeysWithValues: zip(providers, providers.indices))
     func number(of provider: Provider, in providers: inout [Provider]) -> Int {
@@ -43,6 +50,12 @@ struct Wiring {
         asker.record.dependencies.map { service in
           let provider = asker.registry.provider(serving: service).map { number(of: $0, in: &providers) }
           return Need(service: service, provider: provider)
+        })
+      recordedNeeds.append(
+        (recorded ? asker.record.suppliers : []).compactMap { record in
+          guard let owner = owners[ObjectIdentifier(record)] else { return nil }
+          let provider = Provider(record, of: owner, asked: asker.registry)
+          return Need(service: record.service, provider: number(of: provider, in: &providers))
         })
     }
   }

@@ -17,9 +17,10 @@ final class AsyncRun: Sendable {
   private let asker: AsyncRun?
   /// Whether a registry keeps what is made.
   private let isKept: Bool
+  /// How often the registration's value had been forgotten before.
+  let resetCount: Int
 
   private struct State: Sendable {
-    var resetCount = 0
     /// The task in which the initializer runs.
     var task: TaskID?
     var isOver = false
@@ -37,18 +38,16 @@ final class AsyncRun: Sendable {
 
   init(
     _ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?, asker: AsyncRun?,
-    _ resolution: Resolution
+    _ resolution: Resolution, resetCount: Int = 0
   ) {
     self.record = record
     self.registry = registry
     self.name = name
     self.asker = asker
     isKept = if case .unique = record.lifetime { asker?.isKept ?? false } else { true }
-    self.resolution = resolution
+    (self.resolution, self.resetCount) = (resolution, resetCount)
   }
 
-  var resetCount: Int { state.withLock(\.resetCount) }
-  func resetCount(is count: Int) { state.withLock { $0.resetCount = count } }
   var isAbandoned: Bool { state.withLock(\.isAbandoned) }
   private var isOver: Bool { state.withLock(\.isOver) }
 
@@ -75,7 +74,7 @@ final class AsyncRun: Sendable {
     defer { state.withLock { $0.isOver = true } }
     let point = Request(record.service, named: name).point
     let resolver = Resolver(point: point, registry: registry, run: self)
-    try await TaskContext.with(TaskContext(registry, run: self, isKept: isKept)) {
+    try await TaskContext.$local.withValue(TaskContext(registry, run: self, isKept: isKept)) {
       try await initializer(cell.memory, resolver)
     }
     if record.hasCompletions {

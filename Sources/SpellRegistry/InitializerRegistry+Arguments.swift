@@ -58,18 +58,12 @@ extension InitializerRegistry {
     named name: PropertyName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Value
   ) -> Registration<Value> {
-    typealias Arguments = ArgumentList<First, repeat each Rest>
-    let make: @Sendable (ValueMemory, Resolver, Arguments) throws -> Void = { memory, resolver, list in
+    register(type, arguments: first, repeat each rest, named: name, fileID: fileID, line: line) {
+      (resolver, first: First, rest: repeat each Rest) in
       let call = "registry.resolve(\(TypeName.source(of: Value.self)), arguments: …)"
       try requireMainActor(orElse: "Ask for it on the main actor: try await MainActor.run { try \(call) }.")
-      let list = Unchecked(value: list)
-      let body: @MainActor (Resolver) throws -> Value = {
-        try initializer($0, list.value.first, repeat each list.value.rest)
-      }
-      memory.put(try callOnMainActor(resolver.onMainActor(), body))
+      return try callOnMainActor(resolver.onMainActor()) { try initializer($0, first, repeat each rest) }
     }
-    let place = SourcePlace(fileID: fileID, line: line)
-    return addList(Arguments.self, named: name, scope: Scope<Value>.unique, at: place, make)
   }
 
   /// Adds a registration whose initializer takes a list of arguments.
@@ -106,47 +100,31 @@ extension InitializerRegistry {
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {
     let list = ArgumentList(first: first, rest: (repeat each rest))
-    let identifier = ObjectIdentifier(ArgumentList<First, repeat each Rest>.self)
+    let search = Search(arguments: ObjectIdentifier(ArgumentList<First, repeat each Rest>.self))
     return try ValueMemory.value { memory throws(InjectionError) in
       let request = Request(Value.self, named: name.map { Alias($0) })
-      try fulfill(request, in: memory, with: ArgumentBox(list), identifier) {
-        let types = types(First.self, repeat (each Rest).self).map { TypeName.source(of: $0) }.joined(separator: ", ")
-        return """
-          Register it: registry.register(\(TypeName.source(of: Value.self)), arguments: \(types)) { resolver, arguments in … }
-          """
+      if case .match(let record, let owner) = find(request, search) {
+        return try fulfill(
+          request, in: memory, from: Match(record: record, owner: owner.object), with: ArgumentBox(list))
       }
+      if let type = Value.self as? any OptionalValue.Type { return type.putNil(in: memory) }
+      let types = types(First.self, repeat (each Rest).self).map { TypeName.source(of: $0) }.joined(separator: ", ")
+      let call = "registry.register(\(TypeName.source(of: Value.self)), arguments: \(types))"
+      throw missing(request, advice: "Register it: \(call) { resolver, arguments in … }")
     }
   }
 
-  /// Puts a value that is made from a list of arguments in memory, as a request does.
-  private func fulfill(
-    _ request: borrowing Request, in memory: ValueMemory, with arguments: ArgumentBox, _ identifier: ObjectIdentifier,
-    orElse advice: () -> String
+  /// Puts the value that a registration keeps for the arguments in memory.
+  @inline(never) func supplyVariant(
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, _ arguments: ArgumentBox,
+    on thread: CurrentThread
   ) throws(InjectionError) {
-    guard case .match(let record, let owner) = find(request, Search(arguments: identifier)) else {
-      guard let type = request.type as? any OptionalValue.Type else { throw missing(request, advice: advice()) }
-      return type.putNil(in: memory)
+    guard let variants = record.variants, let identity = record.making.identity else {
+      trap("A registration with arguments has no place for its values; please report this.", at: record.place)
     }
-    if record.service != request.service, let optional = request.type as? any OptionalValue.Type {
-      let cell = ValueCell(optional.wrappedType)
-      try fulfill(
-        request.forWrapped(optional.wrappedType), in: cell.memory, with: arguments, identifier, orElse: advice)
-      cell.gate.settle(as: CreationGate.ready)
-      return optional.putSome(cell.memory, in: memory)
-    }
-    let thread = CurrentThread.current
-    try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
-      if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: (record, self), on: thread) }
-      if let variants = record.variants, let identity = record.identity {
-        let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, in: owner.object) }
-        try variants.with(identity(arguments.list), make: make) { kept throws(InjectionError) in
-          try owner.object.supplyKeptValue(memory, record, kept, request, arguments: arguments, on: thread)
-        }
-      } else {
-        let isKept = record.keeping == .graph
-        try make(memory, record, request, arguments: arguments, isKept: isKept, on: thread)
-      }
-      if hooks.areUsed || record.hooks.areUsed { announce(memory, of: record, at: request.point) }
+    let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, in: self) }
+    try variants.with(identity(arguments.list), make: make) { kept throws(InjectionError) in
+      try supplyKeptValue(memory, record, kept, request, arguments: arguments, on: thread)
     }
   }
 }

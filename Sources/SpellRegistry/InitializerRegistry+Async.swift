@@ -81,7 +81,7 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution, isPart: Bool
   ) async throws -> ValueCell {
     guard case .match(let record, let owner) = find(Request(service, named: name)),
-      let initializer = record.asyncInitializer
+      let initializer = record.making.async
     else {
       do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError
       {
@@ -143,8 +143,8 @@ extension InitializerRegistry {
         // A run keeps its value before it ends, so look again.
         if runs.endCount != endCount { return nil }
         if let running = runs.current, running.resetCount == kept.resetCount, !running.isAbandoned { return running }
-        let run = AsyncRun(record, for: self, named: name, asker: asker, Resolution())
-        run.resetCount(is: kept.resetCount)
+        let run = AsyncRun(
+          record, for: self, named: name, asker: asker, Resolution(), resetCount: kept.resetCount)
         runs.current = run
         return run
       }

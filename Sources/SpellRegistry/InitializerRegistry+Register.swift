@@ -167,20 +167,13 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Adds a registration, for forms that are inlined into other modules so that the compiler knows the closure there
-  /// (benchmark: "resolve unique").
-  @usableFromInline func add<Value>(
-    _ making: Making, named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace
-  ) -> Registration<Value> {
-    add(making, for: nil, named: name, scope: scope, at: place)
-  }
-
-  /// Adds a registration to the table, where every form ends.
+  /// Adds a registration to the table, where every form ends; those that are inlined into other modules, so that the
+  /// compiler knows the closure there, too (benchmark: "resolve unique").
   ///
   /// - Parameters:
   ///   - key: The declared key that the values are for; nil for their type.
   ///   - scope: How long a value is kept; nil for the key's own scope.
-  func add<Value>(
+  @usableFromInline func add<Value>(
     _ making: Making, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,
     named name: PropertyName?, scope: Scope<Value>?, as match: InstanceMatch = .itsType,
     arguments: (any Any.Type)? = nil, at place: SourcePlace

@@ -97,14 +97,14 @@ extension InitializerRegistry {
   ///
   /// - Parameter match: The registration to take; the one that wins by default.
   func fulfill(
-    _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil
+    _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil, with arguments: ArgumentBox? = nil
   ) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       let supplied =
-        if let match { try supply(memory, request, match.record, of: Borrowed(match.owner), on: thread) } else {
-          try supply(memory, request, on: thread)
-        }
+        if let match {
+          try supply(memory, request, match.record, of: Borrowed(match.owner), arguments: arguments, on: thread)
+        } else { try supply(memory, request, on: thread) }
       switch supplied {
       case .value: break
       case .heardValue(let record): announce(memory, of: record, at: request.point)
@@ -149,14 +149,23 @@ extension InitializerRegistry {
   /// Puts the value of a registration in memory: what its scope keeps, or what its initializer makes now.
   func supply(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil, isKept: Bool = false, on thread: CurrentThread
+    of owner: Borrowed<InitializerRegistry>, arguments: ArgumentBox? = nil, propertyGate: UInt? = nil,
+    isKept: Bool = false, on thread: CurrentThread
   ) throws(InjectionError) -> Supply {
     if RequestRecorder.isUsed {
       let provider = record.keeping == .shared ? owner.object : self
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
-      try supplyConverted(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      try supplyConverted(
+        memory, request, record, of: owner, arguments: arguments, propertyGate: propertyGate, isKept: isKept, on: thread
+      )
+    } else if let arguments {
+      if record.keeping == .shared {
+        try owner.object.supplyVariant(memory, request, record, arguments, on: thread)
+      } else {
+        try make(memory, record, request, arguments: arguments, isKept: record.keeping == .graph, on: thread)
+      }
     } else {
       switch record.keeping {
       case .nothing: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
@@ -196,12 +205,15 @@ extension InitializerRegistry {
   /// what the Optional that is asked for wraps.
   @inline(never) private func supplyConverted(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
+    of owner: Borrowed<InitializerRegistry>, arguments: ArgumentBox?, propertyGate: UInt?, isKept: Bool,
+    on thread: CurrentThread
   ) throws(InjectionError) {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
-      _ = try supply(cell.memory, inner, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      _ = try supply(
+        cell.memory, inner, record, of: owner, arguments: arguments, propertyGate: propertyGate, isKept: isKept,
+        on: thread)
       cell.gate.settle(as: CreationGate.ready)
       return optional.putSome(cell.memory, in: memory)
     }
@@ -221,12 +233,12 @@ extension InitializerRegistry {
     gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     // An instance is there, so it asks for nothing.
-    if record.isInstance, (try? record.initialize(memory, request, self, nil)) != nil { return }
+    if record.isInstance, (try? record.making.initializer(memory, request, self, nil)) != nil { return }
     if record.isAsync {
       throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
     }
     if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
-    var frame = Frame(record.service.type)
+    var frame = Frame(type: record.service.type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(self)
     frame.isKept = isKept || thread.isMakingKept
@@ -240,7 +252,7 @@ extension InitializerRegistry {
     thread.fields.frames.append(frame)
     defer { thread.fields.frames.removeLast() }
     do {
-      try record.initialize(memory, request, self, arguments)
+      try record.making.initializer(memory, request, self, arguments)
       if record.hasCompletions {
         record.complete(memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
       }

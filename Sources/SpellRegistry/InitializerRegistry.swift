@@ -109,7 +109,7 @@ public final class InitializerRegistry: Sendable {
   /// registered in it. Hold the registry for as long as you use them.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
-    return try TaskContext.with(TaskContext(self)) {
+    return try TaskContext.$local.withValue(TaskContext(self)) {
       if thread.fields.frames.isEmpty { return try body() }
       // In an initializer: a frame without a registry, so that the task's is current.
       return try thread.with(nil, isKept: thread.isMakingKept, body)
@@ -120,7 +120,7 @@ public final class InitializerRegistry: Sendable {
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    try await TaskContext.with(TaskContext(self), isolation: isolation, body)
+    try await TaskContext.$local.withValue(TaskContext(self), operation: body, isolation: isolation)
   }
 
   /// Withdraws every registration and drops what they cached; properties that got their value keep it.
@@ -164,7 +164,9 @@ public final class InitializerRegistry: Sendable {
   func insert(_ record: RegistrationRecord) {
     TaskContext.loosen(for: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-    table.withLock { $0.insert(record) }?.retire()
+    guard let former = table.withLock({ $0.exchange(record.key, for: record) }) else { return }
+    record.observed.withLock { $0.replaced = former.place }
+    former.retire()
   }
 
   /// Withdraws a registration, if it is still in force.
@@ -222,7 +224,7 @@ final class TaskContext: Sendable {
   let run: AsyncRun?
   private let outer: TaskContext?
 
-  @TaskLocal private static var local: TaskContext?
+  @TaskLocal static var local: TaskContext?
   /// Whether there has ever been one; if not, the task's locals need no look.
   ///
   /// Relaxed: what runs inside comes after the store in program order, or by what began its task.
@@ -235,18 +237,7 @@ final class TaskContext: Sendable {
     self.run = run
     reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
     outer = Self.current
-  }
-
-  static func with<Result>(_ context: TaskContext, _ body: () throws -> Result) rethrows -> Result {
-    isUsed.store(true, ordering: .relaxed)
-    return try $local.withValue(context, operation: body)
-  }
-
-  static func with<Result>(
-    _ context: TaskContext, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-  ) async rethrows -> Result {
-    isUsed.store(true, ordering: .relaxed)
-    return try await $local.withValue(context, operation: body, isolation: isolation)
+    Self.isUsed.store(true, ordering: .relaxed)
   }
 
   /// Lets what was made in each `run` that is open no longer keep its registry, if something is registered in that
@@ -318,6 +309,28 @@ enum Home {
     case .registry(let registry): registry
     case .reference(let reference): reference.registry
     }
+  }
+
+  /// Runs a part of a value's initializer that was left for later.
+  func resolving<Result>(_ service: Service, _ body: (Resolver) throws -> Result) throws(InjectionError) -> Result {
+    let (thread, step) = (CurrentThread.current, InjectionStep(service))
+    guard let registry else {
+      throw InjectionError(.notRegistered, through: [step], advice: Self.advice(ifGoneFor: "this factory"))
+    }
+    if isStackAddress(below: thread.fields.stackLimit) { throw InjectionError(.stackExhausted, through: [step]) }
+    do {
+      return try thread.with(registry, isKept: isWeak || thread.isMakingKept) {
+        try body(Resolver(point: InjectionPoint(service), registry: registry))
+      }
+    } catch { throw InjectionError.wrapping(error, thrownBy: step) }
+  }
+
+  /// The advice if the registry is gone.
+  static func advice(ifGoneFor asker: String) -> String {
+    """
+    The registry that \(asker) asks is gone. An object that a registry keeps, and one made in a `run` that registers \
+    something, doesn't keep the registry: hold the registry for as long as you use the object.
+    """
   }
 
   /// Whether a registry may keep what has this home, so that what it makes must not keep the registry either.

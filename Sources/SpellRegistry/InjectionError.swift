@@ -43,20 +43,17 @@ public struct InjectionError: Error, Sendable {
     public static let ambiguous = Code(description: "ambiguous")
     /// A longer-lived value holds on to a shorter-lived one.
     public static let scopeCapture = Code(description: "scopeCapture")
+    /// Each property gets a value of its own, of a type whose values are to be shared.
+    public static let notShared = Code(description: "notShared")
   }
 
   /// Everything behind one reference, so that throwing costs no more than returning.
   private final class Details: Sendable {
-    let code: Code
-    let steps: [InjectionStep]
-    let underlying: (any Error)?
-    let notes: [String]
-    let isWhole: Bool
-
-    init(_ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: [String], isWhole: Bool) {
-      (self.code, self.steps, self.underlying, self.notes) = (code, steps, underlying, notes)
-      self.isWhole = isWhole
-    }
+    typealias Content = (
+      code: Code, steps: [InjectionStep], underlying: (any Error)?, notes: [String], isWhole: Bool
+    )
+    let content: Content
+    init(_ content: Content) { self.content = content }
   }
   private let details: Details
 
@@ -70,24 +67,24 @@ public struct InjectionError: Error, Sendable {
   private init(
     _ code: Code, _ steps: [InjectionStep], _ underlying: (any Error)?, _ notes: [String], isWhole: Bool = false
   ) {
-    details = Details(code, steps, underlying, notes, isWhole: isWhole)
+    details = Details((code, steps, underlying, notes, isWhole))
   }
 
   /// The kind of fault.
-  public var code: Code { details.code }
+  public var code: Code { details.content.code }
 
   /// Type names, from the first asked for to the one that is at fault; a cycle ends where it began.
   public var path: [String] { steps.map(\.typeName) }
 
   /// The error that the initializer threw, for ``Code/initializerFailed``.
-  public var underlying: (any Error)? { details.underlying }
+  public var underlying: (any Error)? { details.content.underlying }
 
-  package var steps: [InjectionStep] { details.steps }
-  package var notes: [String] { details.notes }
+  package var steps: [InjectionStep] { details.content.steps }
+  package var notes: [String] { details.content.notes }
 
   /// The same error as the request for `step` throws it, which met it on the way.
   package func asked(by step: InjectionStep) -> InjectionError {
-    details.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
+    details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
 
   /// The same error, which gains no step on its way: one lap of a cycle says it all.
@@ -95,7 +92,7 @@ public struct InjectionError: Error, Sendable {
 
   /// The same error with more notes.
   package func noting(_ notes: String...) -> InjectionError {
-    InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.isWhole)
+    InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.content.isWhole)
   }
 
   /// Returns the error for one that an initializer threw: the same with one more step, or `.initializerFailed`.
@@ -146,6 +143,13 @@ package struct InjectionStep: Sendable {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
     return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
       && agree(property, other.property) && agree(name, other.name)
+  }
+
+  /// The call that throws the error of this step.
+  fileprivate var call: String {
+    if let name = property?.split(separator: ".").last { return "$\(name).resolve()" }
+    let type = typeName.hasPrefix("any ") ? "(\(typeName)).self" : "\(typeName).self"
+    return "registry.resolve(\(key == nil ? type : "key"))"
   }
 
   /// Whether a registration, or a key's own, served the step.
@@ -210,14 +214,18 @@ extension InjectionError: CustomStringConvertible {
 
   /// The remedy for an error whose notes don't give one.
   private var cure: String? {
-    guard notes.isEmpty else { return nil }
+    guard notes.isEmpty, let step = (code == .cycle ? cycle : steps).last else { return nil }
     return switch code {
     case .cycle:
       """
-      Let one of them ask for the other later: by an @Injected or @Lazy property that is read after the initializer, or in \
-      .onCompletion { value, resolver in … }.
+      Let \(cycle.dropLast().last?.typeName ?? "it") ask for it later, by a property that is read after the initializer: \
+      @Injected var property: \(step.typeName). Or give it in .onCompletion { value, resolver in … }.
       """
-    case .initializerFailed: "Nothing was kept: the next request runs the initializer again."
+    case .initializerFailed:
+      """
+      Nothing was kept, so the next request runs it again. Correct it, or handle the error: \
+      do { try \(steps[0].call) } catch { … }.
+      """
     default: nil
     }
   }
@@ -240,7 +248,7 @@ extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
   /// The message has everything that ``description`` has, and what was being made on this thread at the time.
-  package func stop(at place: SourcePlace) -> Never {
+  @usableFromInline package func stop(at place: SourcePlace) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
     // A cycle ends at what is being made further out, by which an error that is thrown would pass.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description

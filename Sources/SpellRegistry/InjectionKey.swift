@@ -105,6 +105,22 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .autowiring(initializer)) }
 
+  /// Creates a key of a factory, for values that are made from what is known only at run time.
+  ///
+  /// ```swift
+  /// static let ticket = InjectionKey(arguments: Int.self) { resolver, number in
+  ///   Ticket(number: number, time: try resolver.resolve(.time).now)
+  /// }
+  /// @Injected(.ticket) var ticket  // try ticket(7)
+  /// registry.register(.ticket) { ArgumentFactory { number in Ticket(number: number, time: 0) } }
+  /// ```
+  public convenience init<Made, First, each Rest>(
+    arguments first: First.Type, _ rest: repeat (each Rest).Type, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column, _ initializer: @escaping @Sendable (Resolver, First, repeat each Rest) throws -> Made
+  ) where Value == ArgumentFactory<Made, First, repeat each Rest> {
+    self.init(.unique, at: .declared(fileID, line, column), live: .factory(initializer))
+  }
+
   override package class var valueType: any Any.Type { Value.self }
 
   /// The same declaration with an initializer for one context: another key, which takes this one's place.
@@ -170,6 +186,14 @@ extension InjectionKey where Value: Sendable {
     autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
   ) -> InjectionKey {
     InjectionKey(scope, at: .declared(fileID, line, column), live: .autowiringOnMainActor(initializer))
+  }
+
+  /// Creates a key of a factory of the main actor, which throws an error of code `.wrongIsolation` elsewhere.
+  public static func onMainActor<Made: Sendable, First: Sendable, each Rest: Sendable>(
+    arguments first: First.Type, _ rest: repeat (each Rest).Type, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column, _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Made
+  ) -> InjectionKey where Value == ArgumentFactory<Made, First, repeat each Rest> {
+    InjectionKey(.unique, at: .declared(fileID, line, column), live: .factoryOnMainActor(initializer))
   }
 
   /// Creates a key whose value an async closure makes.

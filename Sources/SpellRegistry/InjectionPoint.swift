@@ -14,7 +14,7 @@
 
   init(
     _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil, named alias: Alias? = nil,
-    in container: AnyObject? = nil
+    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
@@ -22,16 +22,12 @@
     self.cell = cell.map { Borrowed($0) }
     property = cell.map { $0.memory.head.gate.id }
     self.alias = alias
-    knownContainerType = nil
+    knownContainerType = containerType
   }
 
   /// A request for any object of a class.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
-    type = service.type
-    key = service.key.map { Borrowed($0) }
-    (owner, cell, property) = (nil, nil, nil)
-    alias = name.map { Alias($0) }
-    knownContainerType = containerType
+    self.init(service.type, service.key, named: name.map { Alias($0) }, inClass: containerType)
   }
 
   /// The key's identity or the type's, by which a registry finds it.
@@ -183,16 +179,12 @@ public struct Resolver {
   /// The async initializer that has this resolver.
   let run: AsyncRun?
 
-  init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun?) {
-    self.point = point
-    self.registry = registry
-    self.run = run
+  init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {
+    (self.point, self.registry, self.run) = (point, registry, run)
   }
 
-  init(point: InjectionPoint, registry: InitializerRegistry) { self.init(point: point, registry: registry, run: nil) }
-
   @usableFromInline init(_ request: borrowing Request, _ registry: InitializerRegistry) {
-    self.init(point: request.point, registry: registry, run: nil)
+    self.init(point: request.point, registry: registry)
   }
 
   /// The same resolver for an initializer of the main actor.

@@ -81,11 +81,48 @@
     }
   }
 
+  /// A factory, which asks the registry that is current where it is made.
+  static func factory<Value, First, each Rest>(
+    _ initializer: @escaping @Sendable (Resolver, First, repeat each Rest) throws -> Value
+  ) -> Making {
+    Making { memory, request, _, _ in
+      let (home, service) = (Home.current, Service(Value.self, key: request.service.key))
+      memory.put(
+        ArgumentFactory { (first: First, rest: repeat each Rest) in
+          try home.resolving(service) { try initializer($0, first, repeat each rest) }
+        })
+    }
+  }
+
+  static func factoryOnMainActor<Value: Sendable, First: Sendable, each Rest: Sendable>(
+    _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Value
+  ) -> Making {
+    .factory { (resolver, first: First, rest: repeat each Rest) in
+      try requireMainActor(orElse: "Make the value on the main actor: try await MainActor.run { try factory(…) }.")
+      return try callOnMainActor(resolver) { try initializer($0, first, repeat each rest) }
+    }
+  }
+
   static func async<Value: Sendable>(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Making {
     var making = Making { _, _, _, _ in trap("An async initializer ran without being awaited; please report this.") }
     making.async = { memory, resolver in memory.put(try await initializer(resolver)) }
     return making
   }
+}
+
+/// A factory of values that are made from what is known only at run time, as a declared key provides it.
+///
+/// Each call makes a value with the registry that the factory is from, on the thread that calls.
+public struct ArgumentFactory<Value, each Argument>: Sendable {
+  private let initializer: @Sendable (repeat each Argument) throws -> Value
+
+  /// Creates a factory of a closure, to be registered for a key.
+  public init(_ body: @escaping @Sendable (repeat each Argument) throws -> Value) { initializer = body }
+
+  /// Makes a value.
+  ///
+  /// - Throws: An `InjectionError`; what the closure throws, for a factory of your own.
+  public func callAsFunction(_ argument: repeat each Argument) throws -> Value { try initializer(repeat each argument) }
 }
 
 /// The types in a list.

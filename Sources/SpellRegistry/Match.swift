@@ -158,9 +158,7 @@ extension InitializerRegistry {
   /// The registration that serves a request, and the registry that has it.
   package func provider(
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
-  ) -> (record: RegistrationRecord, owner: InitializerRegistry)? {
-    match(Request(service, named: name, inClass: containerType)).map { ($0.record, $0.owner) }
-  }
+  ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
   /// Whether something is registered, here or in a parent, that makes values of a type for every container.
   ///

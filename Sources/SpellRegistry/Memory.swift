@@ -132,7 +132,7 @@ struct PublishedMemory: ~Copyable, Sendable {
 }
 
 /// A type as a number, so that a struct that has it isn't taken for `Sendable`, nor for what can't be checked.
-struct ErasedType: Sendable {
+struct ErasedType: Hashable, Sendable {
   let id: ObjectIdentifier
 
   init(_ type: any Any.Type) { id = ObjectIdentifier(type) }

@@ -53,10 +53,8 @@ package struct PropertyNeed: Sendable {
   package init(
     _ necessity: Necessity, asksForValue: Bool = true, services: [any Any.Type] = [], takesNameOrKey: Bool = false
   ) {
-    self.necessity = necessity
-    self.asksForValue = asksForValue
-    self.services = services
-    self.takesNameOrKey = takesNameOrKey
+    (self.necessity, self.asksForValue) = (necessity, asksForValue)
+    (self.services, self.takesNameOrKey) = (services, takesNameOrKey)
   }
 }
 

@@ -146,7 +146,7 @@ extension PropertyCell {
         value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
         on: thread)
     } else {
-      var frame = Frame(fields.type)
+      var frame = Frame(type: fields.type)
       frame.registry = Borrowed(registry)
       frame.isKept = fields.home.isWeak || thread.isMakingKept
       frame.gate = gate
@@ -226,12 +226,7 @@ extension PropertyCell {
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
-  var adviceOnGoneRegistry: String {
-    """
-    The registry that this property of type \(TypeName.of(fields.type)) asks is gone. An object that a registry keeps, and one \
-    made in a `run` that registers something, doesn't keep the registry: hold the registry for as long as you use the object.
-    """
-  }
+  var adviceOnGoneRegistry: String { Home.advice(ifGoneFor: "this property of type \(TypeName.of(fields.type))") }
 
   // MARK: Other cells in place of this one
 

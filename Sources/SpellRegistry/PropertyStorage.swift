@@ -18,10 +18,11 @@ internal import Support
 /// Declaring a property costs one allocation; a re-read costs one atomic load.
 @frozen public struct PropertyStorage<Value> {
   /// Holds ``memory``.
-  @usableFromInline let cell: PropertyCell
+  @usableFromInline package let cell: PropertyCell
   @usableFromInline package let memory: PropertyMemory
 
-  @inlinable init(_ cell: PropertyCell) {
+  /// - Parameter cell: That of a property of this type or, for ``prepared(in:from:hook:)`` only, of what this type wraps.
+  @inlinable package init(_ cell: PropertyCell) {
     self.cell = cell
     memory = cell.memory
   }
@@ -160,7 +161,7 @@ internal import Support
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, announce: () -> Void)? {
-    let made = ValueCell(Value.self)
+    let made = ValueCell(cell.fields.type)
     let record: RegistrationRecord?
     switch try cell.supplyTransient(made.memory, in: container, from: registry) {
     case .nothing: return nil
@@ -168,22 +169,21 @@ internal import Support
     case .heardValue(let heard): record = heard
     }
     made.gate.settle(as: CreationGate.ready)
-    let value: Value = made.memory.value()
+    let whole = made.type == Value.self ? made : made.wrapped(as: Value.self)
+    let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
       value,
       { cell.announce(made.memory, of: record, by: cell.fields.home.registry, in: container) { hook?($0, value) } }
     )
   }
 
-  /// Stores a value if there is none; returns whether it did.
+  /// Stores a value if there is none, or in place of another; returns whether it did.
   ///
   /// - Throws: `.cycle` if this thread is making the property's value.
-  package func assignIfVacant(_ value: Value) throws(InjectionError) -> Bool {
-    try cell.store { $0.put(value) }
+  @discardableResult
+  package func store(_ value: Value, replacing: Bool) throws(InjectionError) -> Bool {
+    try cell.store(replacing: replacing) { $0.put(value) }
   }
-
-  /// Stores a value in place of the one that there is.
-  package func store(_ value: Value) throws(InjectionError) { _ = try cell.store(replacing: true) { $0.put(value) } }
 
   /// Calls the hooks for a value that is injected from elsewhere.
   package func announce(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {

@@ -119,12 +119,7 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   }
 
   /// The name as it is written in source.
-  package var source: String {
-    switch self {
-    case .equal(let name): "\"\(name)\""
-    case .containing(let part): ".containing(\"\(part)\")"
-    }
-  }
+  package var source: String { if case .equal = self { "\"\(text)\"" } else { ".containing(\"\(text)\")" } }
 }
 
 /// The property types that an instance serves.

@@ -1,4 +1,4 @@
-internal import Support
+package import Support
 internal import Synchronization
 
 /// A service that can be asked for: a type or, of that type, a declared key.
@@ -43,7 +43,7 @@ package final class RegistrationRecord: Sendable {
   }
 
   let key: Key
-  private let making: Making
+  let making: Making
   package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
@@ -66,6 +66,14 @@ package final class RegistrationRecord: Sendable {
   /// Relaxed: a thread that has synchronized with the one that added a completion sees it.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
+  package let observed = Lock(Observed())
+  /// The facts that only a check of the registry looks at.
+  package struct Observed: Sendable {
+    /// The place of the registration that it replaced.
+    package var replaced: SourcePlace?
+    /// The registrations that served its initializer while requests were recorded.
+    package var suppliers: [WeakReference] = []
+  }
   /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
   private let isKnownToMakeNoOptional = Atomic(false)
   private static let lastAge = Atomic<UInt64>(0)
@@ -93,12 +101,6 @@ package final class RegistrationRecord: Sendable {
     if case .cached(let cache) = lifetime { cache.remove(ObjectIdentifier(self)) }
   }
 
-  /// Makes a value in memory.
-  func initialize(
-    _ memory: ValueMemory, _ request: borrowing Request, _ registry: InitializerRegistry, _ arguments: ArgumentBox?
-  ) throws { try making.initializer(memory, request, registry, arguments) }
-  var asyncInitializer: AsyncRun.Initializer? { making.async }
-  var identity: (@Sendable (Any) -> AnyHashable)? { making.identity }
   /// The services that an autowired initializer takes, known before it runs.
   package var dependencies: [Service] { making.dependencies.map { Service($0) } }
   package var service: Service { key.service }
@@ -109,7 +111,6 @@ package final class RegistrationRecord: Sendable {
   package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
   package var isAsync: Bool { making.async != nil }
-  package func sameProperties(as other: RegistrationRecord) -> Bool { key == other.key }
 
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
   package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
@@ -153,7 +154,7 @@ package final class RegistrationRecord: Sendable {
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)
-    guard (try? initialize(cell.memory, Request(service, named: nil), .shared, nil)) != nil else { return nil }
+    guard (try? making.initializer(cell.memory, Request(service, named: nil), .shared, nil)) != nil else { return nil }
     cell.gate.settle(as: CreationGate.ready)
     return cell.memory.any(service.type)
   }
@@ -183,16 +184,11 @@ package final class RegistrationRecord: Sendable {
 }
 
 /// The class of containers that a registration is for.
-package struct ClassConstraint: Hashable, Sendable {
+@usableFromInline package struct ClassConstraint: Hashable, Sendable {
   private let erased: ErasedType
   package let subclasses: Bool
-  private let isSuperclassOf: @Sendable (any AnyObject.Type) -> Bool
 
-  init<Container: AnyObject>(_ type: Container.Type, subclasses: Bool) {
-    erased = ErasedType(type)
-    self.subclasses = subclasses
-    isSuperclassOf = { $0 is Container.Type }
-  }
+  init(_ type: any AnyObject.Type, subclasses: Bool) { (erased, self.subclasses) = (ErasedType(type), subclasses) }
 
   package var type: any Any.Type { erased.type }
 
@@ -201,19 +197,13 @@ package struct ClassConstraint: Hashable, Sendable {
     subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
   }
 
-  func isSuperclass(of other: any AnyObject.Type) -> Bool { isSuperclassOf(other) }
+  func isSuperclass(of other: any AnyObject.Type) -> Bool {
+    func isSuperclass<Class>(_: Class.Type) -> Bool { other is Class.Type }
+    return _openExistential(type, do: isSuperclass)
+  }
 
   /// Whether the other is for a superclass of this one's class.
   func isNarrower(than other: ClassConstraint) -> Bool {
     (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
-  }
-
-  package static func == (left: Self, right: Self) -> Bool {
-    left.erased.id == right.erased.id && left.subclasses == right.subclasses
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(erased.id)
-    hasher.combine(subclasses)
   }
 }

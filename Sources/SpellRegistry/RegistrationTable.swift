@@ -100,27 +100,15 @@ struct RegistrationTable: ~Copyable, Sendable {
       + universal.candidates(named: name)
   }
 
-  /// Adds a registration, and returns the one that it replaces.
-  mutating func insert(_ record: RegistrationRecord) -> RegistrationRecord? {
-    return exchange(record.key, for: record)
-  }
-
   /// Removes a registration, or returns false if it isn't the one in force.
   mutating func remove(_ record: RegistrationRecord) -> Bool {
-    guard current(for: record.key) === record else { return false }
-    _ = exchange(record.key, for: nil)
-    return true
-  }
-
-  private func current(for key: RegistrationRecord.Key) -> RegistrationRecord? {
-    let name: String? = if case .equal(let name)? = key.name { name } else { nil }
-    return candidates(for: key.service.id, named: name).first { $0.key == key }
+    let former = exchange(record.key, for: nil)
+    if let former, former !== record { _ = exchange(record.key, for: former) }
+    return former === record
   }
 
   /// Puts a registration, or nothing, in place of the one with the key, and returns that.
-  private mutating func exchange(
-    _ key: RegistrationRecord.Key, for record: RegistrationRecord?
-  ) -> RegistrationRecord? {
+  mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
     let service = key.service.id
     if key.servesSupertypes {
       let former = universal.exchange(key, for: record)

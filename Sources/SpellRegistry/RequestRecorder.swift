@@ -9,29 +9,19 @@ package final class RequestRecorder: Sendable {
   private let receive: @Sendable (_ asker: Provider?, _ service: Service, _ provider: Provider?) -> Void
 
   /// - Parameter receive: Called with the initializer that asks, if one does, and with what serves it, if anything does.
-  package init(_ receive: @escaping @Sendable (Provider?, Service, Provider?) -> Void) { self.receive = receive }
+  package init(_ receive: @escaping @Sendable (Provider?, Service, Provider?) -> Void) {
+    self.receive = receive
+    Self.count.add(1, ordering: .relaxed)
+  }
 
-  @TaskLocal private static var current: RequestRecorder?
+  deinit { Self.count.subtract(1, ordering: .relaxed) }
+
+  /// The recorder of a task, and of the tasks that it starts.
+  @TaskLocal package static var current: RequestRecorder?
   private static let count = Atomic(0)
 
   /// Whether anything is recorded in the process.
   static var isUsed: Bool { count.load(ordering: .relaxed) != 0 }
-
-  /// Records what is asked for in `body` and in the tasks that it starts.
-  package func record<Result>(_ body: () throws -> Result) rethrows -> Result {
-    Self.count.add(1, ordering: .relaxed)
-    defer { Self.count.subtract(1, ordering: .relaxed) }
-    return try Self.$current.withValue(self, operation: body)
-  }
-
-  /// Records what is asked for in `body` and in the tasks that it starts.
-  package func record<Result>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-  ) async rethrows -> Result {
-    Self.count.add(1, ordering: .relaxed)
-    defer { Self.count.subtract(1, ordering: .relaxed) }
-    return try await Self.$current.withValue(self, operation: body, isolation: isolation)
-  }
 
   static func note(_ service: Service, servedBy provider: Provider?, on thread: CurrentThread) {
     if thread.fields.isInHook { return }
@@ -52,17 +42,13 @@ package final class RequestRecorder: Sendable {
 
 /// The objects that are services of a box, whose properties ask the box first.
 package enum Adoptions {
-  private struct Adopter: Sendable {
-    let id: ObjectIdentifier
-    let registry: WeakReference
-  }
-  private static let adopters = Lock<[ObjectIdentifier: [Adopter]]>([:])
+  private static let adopters = Lock<[ObjectIdentifier: [WeakReference]]>([:])
   private static let isUsed = Atomic(false)
 
   /// The registry of the box that has an object as a service.
   static func registry(of object: AnyObject) -> InitializerRegistry? {
     guard isUsed.load(ordering: .relaxed) else { return nil }
-    return adopters.withLock { $0[ObjectIdentifier(object)]?.last?.registry.object as? InitializerRegistry }
+    return adopters.withLock { $0[ObjectIdentifier(object)]?.last?.object as? InitializerRegistry }
   }
 
   /// Lets an object's properties ask a registry first.
@@ -70,14 +56,13 @@ package enum Adoptions {
   /// - Precondition: The caller holds the object until it ends the adoption.
   package static func begin(_ object: AnyObject, by registry: InitializerRegistry) {
     isUsed.store(true, ordering: .relaxed)
-    let adopter = Adopter(id: ObjectIdentifier(registry), registry: WeakReference(registry))
-    adopters.withLock { $0[ObjectIdentifier(object), default: []].append(adopter) }
+    adopters.withLock { $0[ObjectIdentifier(object), default: []].append(WeakReference(registry)) }
   }
 
   package static func end(_ object: AnyObject, by registry: InitializerRegistry) {
     adopters.withLock { adopters in
       var rest = adopters[ObjectIdentifier(object), default: []]
-      if let index = rest.lastIndex(where: { $0.id == ObjectIdentifier(registry) }) { rest.remove(at: index) }
+      if let index = rest.lastIndex(where: { $0.object === registry }) { rest.remove(at: index) }
       adopters[ObjectIdentifier(object)] = rest.isEmpty ? nil : rest
     }
   }

@@ -46,9 +46,8 @@ final class Resolution: Sendable {
   /// Copies the value that a registration has made for a registry in this resolution.
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
   {
-    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
-    guard let value = state.withLock({ $0.graph[key] }) else { return false }
-    memory.copy(value.cell.type, from: value.cell.memory)
+    guard let cell = graphCell(of: record, for: registry) else { return false }
+    memory.copy(cell.type, from: cell.memory)
     return true
   }
 
@@ -146,8 +145,6 @@ struct Frame {
   /// The async initializer in which everything further in is asked for.
   var run: Borrowed<AsyncRun>?
 
-  init(_ type: any Any.Type) { self.type = type }
-
   /// The identity that two requests for one registration share if they need each other's result.
   struct Asker {
     var container: ObjectIdentifier?
@@ -203,7 +200,7 @@ extension CurrentThread {
   func with<Result, Failure>(
     _ registry: InitializerRegistry?, isKept: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var frame = Frame(Never.self)
+    var frame = Frame(type: Never.self)
     frame.registry = registry.map { Borrowed($0) }
     frame.isKept = isKept
     frame.run = run.map { Borrowed($0) }
@@ -230,11 +227,8 @@ extension CurrentThread {
   @inline(never) func error(
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
-    obstacle == .cycle ? InjectionError(.cycle, through: [step]) : stackExhausted(by: frame, at: step)
-  }
-
-  /// A cycle if one registration's initializer runs over and over, each time for another asker; else a chain that is too long.
-  private func stackExhausted(by frame: Frame, at step: InjectionStep) -> InjectionError {
+    if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
+    // A cycle, too, if one registration's initializer runs over and over, each time for another asker.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let record = frame.record.map { ObjectIdentifier($0.object) }

@@ -26,7 +26,7 @@ func requireMainActor(orElse advice: @autoclosure () -> String) throws {
 package struct WeakReference: @unchecked Sendable {
   package private(set) weak var object: AnyObject?
 
-  init(_ object: AnyObject) { self.object = object }
+  package init(_ object: AnyObject) { self.object = object }
 
   /// Creates a reference to a value of a type that only classes have, or to what an Optional of one wraps.
   ///

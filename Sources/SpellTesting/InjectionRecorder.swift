@@ -76,9 +76,8 @@ public final class InjectionRecorder: Sendable {
     of type: Value.Type, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [Value] {
     guard keepsValues else {
-      Issue.record(
-        "This recorder keeps no values; make it with InjectionRecorder(keepingValues: true).",
-        sourceLocation: sourceLocation)
+      Issue.report(
+        "This recorder keeps no values; make it with InjectionRecorder(keepingValues: true).", at: sourceLocation)
       return []
     }
     return recorded.withLock(\.values).compactMap { $0.value as? Value }

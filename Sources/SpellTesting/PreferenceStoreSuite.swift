@@ -59,7 +59,7 @@ public enum PreferenceStoreSuite {
         try await body(
           StoreTrial(check: name, store: store, reopen: reopen, patience: patience, sourceLocation: sourceLocation))
       } catch {
-        Issue.record(error, "A store \(name), and this one threw.", sourceLocation: sourceLocation)
+        Issue.report("A store \(name), and this one threw: \(error)", at: sourceLocation)
       }
     }
   }
@@ -77,7 +77,7 @@ struct StoreTrial: Sendable {
 
   /// Reports what is wrong unless the condition holds.
   func expect(_ condition: Bool, else complaint: @autoclosure () -> String) {
-    if !condition { Issue.record("A store \(check). \(complaint())", sourceLocation: sourceLocation) }
+    if !condition { Issue.report("A store \(check). \(complaint())", at: sourceLocation) }
   }
 
   /// Reports what is wrong unless the two are equal.

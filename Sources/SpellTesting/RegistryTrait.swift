@@ -71,7 +71,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
-    registry.reporter.withLock { $0.onFailure = { Issue.record(Comment(rawValue: $0)) } }
+    registry.reporter.withLock { $0.onFailure = { Issue.report($0) } }
     if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
     if let clock { registry.register(clock: clock) }
     return registry
@@ -86,17 +86,17 @@ extension InitializerRegistry {
   }
 }
 
-/// Uses of a registry by what isn't in its test.
-package enum RegistryEscapes {
-  private static let receiver = Lock<(@Sendable (String) -> Void)?>(nil)
+extension Issue {
+  /// The receiver of what this module finds, in place of the running test, for tests of this module.
+  @TaskLocal package static var receiver: (@Sendable (String, SourceLocation) -> Void)?
 
-  /// Takes what is found, in place of an issue, for a test of that; nil for an issue again.
-  package static func receive(_ receiver: (@Sendable (String) -> Void)?) { Self.receiver.withLock { $0 = receiver } }
-
-  private static func record(_ text: String) {
-    if let receive = receiver.withLock(\.self) { receive(text) } else { Issue.record(Comment(rawValue: text)) }
+  static func report(_ text: String, at location: SourceLocation = #_sourceLocation) {
+    if let receiver { receiver(text, location) } else { record(Comment(rawValue: text), sourceLocation: location) }
   }
+}
 
+/// Uses of a registry by what isn't in its test.
+private enum RegistryEscapes {
   private static let runningTests = Lock(0)
   private static let reported = Lock<Set<String>>([])
 
@@ -104,7 +104,7 @@ package enum RegistryEscapes {
     if Test.current != nil { return InitializerRegistry.warnOfSharedUse(step) }
     let what = step.typeName + (step.property.map { " for \($0)" } ?? "")
     guard runningTests.withLock({ $0 > 0 }), reported.withLock({ $0.insert(what).inserted }) else { return }
-    record(
+    Issue.report(
       """
       \(what) came from the shared registry, outside of any test, while a test with its own registry ran. A detached task and \
       a queue don't have the test's registry: start a Task there, or write registry.run { … }.
@@ -121,7 +121,7 @@ package enum RegistryEscapes {
     runningTests.withLock { $0 -= 1 }
     registry.watch { step in
       guard let other = Test.current, other.id != test.id else { return }
-      record(
+      Issue.report(
         """
         \(step.property ?? step.typeName) asks the registry of the test \(test.name), which has ended: its object was made there \
         and is still used, as a static is. Make the object in each test, or give it no static.
@@ -168,7 +168,7 @@ extension Trait where Self == RegistryTrait {
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
   ) -> RegistryTrait {
     RegistryTrait { registry in
-      registry.reporter.withLock { $0.onLiveInitializer = { Issue.record(Comment(rawValue: $0)) } }
+      registry.reporter.withLock { $0.onLiveInitializer = { Issue.report($0) } }
       try configure(registry)
     }
   }

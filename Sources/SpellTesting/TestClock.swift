@@ -167,12 +167,12 @@ extension TestClock {
     if isSatisfied || Task.isCancelled { return }
     let now = sleep.withLock { (now: $0.now, deadlines: $0.deadlines) }
     let sleepers = now.deadlines.map(\.description).joined(separator: ", ")
-    Issue.record(
+    Issue.report(
       """
       The test waited \(limit) for \(what) on the clock, and \(now.deadlines.count) sleep\
       \(sleepers.isEmpty ? "" : ", until \(sleepers)"). It is \(now.now) on the clock. Correct the count or the time, or \
       look at what keeps the task from its sleep.
-      """, sourceLocation: sourceLocation)
+      """, at: sourceLocation)
   }
 
   private func stopWaiting(_ id: Int) { sleep.withLock { $0.removeWatcher(id) }?.resume(returning: false) }

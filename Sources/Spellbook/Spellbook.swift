@@ -15,21 +15,20 @@
   public import Foundation
 #endif
 
-// Foundation's value types start empty too. They conform here, since the core doesn't import Foundation.
-
-extension Data: DefaultInitializable {}
-extension Date: DefaultInitializable {}
-extension Decimal: DefaultInitializable {}
-extension AttributedString: DefaultInitializable {}
-extension IndexPath: DefaultInitializable {}
-extension UUID: DefaultInitializable {}
-
-// An error's localized description is its description.
-
-extension InjectionError: LocalizedError {
-  /// The description.
-  public var errorDescription: String? { description }
+extension InitializerRegistry {
+  /// Runs `make` with what keys declare for previews, and with preferences of its own in memory.
+  ///
+  /// In a preview: `#Preview { InitializerRegistry.preview(["minutes": 50]) { FocusView() } }`.
+  public static func preview<Result>(
+    _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
+    _ make: () throws -> Result
+  ) rethrows -> Result {
+    let registry = InitializerRegistry(context: .preview)
+    registry.register((any PreferenceStore).self, scope: .singleton) { try MemoryPreferenceStore(preferences()) }
+    return try registry.run(make)
+  }
 }
+
 extension FinalError: LocalizedError {
   /// The description.
   public var errorDescription: String? { description }

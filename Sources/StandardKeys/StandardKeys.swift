@@ -24,10 +24,14 @@ extension InjectionKeys {
 
   /// A new UUID for each call.
   ///
-  /// In a test the UUIDs count, from `00000000-0000-0000-0000-000000000000` on. Each test counts from the beginning, if it
+  /// In a test and a preview the UUIDs count, from `00000000-0000-0000-0000-000000000000` on. Each test counts from the beginning, if it
   /// has a registry of its own, as with the trait `.registry`.
   public static let uuid = InjectionKey<@Sendable () -> UUID>(scope: .singleton) { { UUID() } }
     .test {
+      let count = SharedCount()
+      return { UUID(counting: count.next()) }
+    }
+    .preview {
       let count = SharedCount()
       return { UUID(counting: count.next()) }
     }
@@ -81,6 +85,20 @@ extension InjectionKeys {
     ProcessInfo.processInfo.environment
   }
   .test { [:] }
+}
+
+// Foundation's value types start empty too. They conform here, since the core doesn't import Foundation.
+
+extension Data: DefaultInitializable {}
+extension Date: DefaultInitializable {}
+extension Decimal: DefaultInitializable {}
+extension AttributedString: DefaultInitializable {}
+extension IndexPath: DefaultInitializable {}
+extension UUID: DefaultInitializable {}
+
+extension InjectionError: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
 }
 
 private let testLocale = Locale(identifier: "en_US_POSIX")

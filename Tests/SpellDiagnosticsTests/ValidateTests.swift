@@ -85,7 +85,7 @@ private final class C: Sendable { init(_: A) {} }
     registry.register(Int.self, autowire: { (text: String) in text.count })
     registry.register(String.self, autowire: { (number: Int) in "\(number)" })
     let error = try #require(registry.validate().first)
-    #expect(error.description.contains("Let String declare it as a property"), "\(error)")
+    #expect(error.description.contains("Let String ask for it later, by a property"), "\(error)")
     #expect(error.description.contains("@Injected var property: Int"), "\(error)")
   }
 

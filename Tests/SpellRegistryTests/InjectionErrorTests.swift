@@ -152,7 +152,8 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         The initializer of Clock for Page.clock (SpellRegistryTests/Spell.swift:7) threw Offline().
           Path: Clock
             Clock: for Page.clock, declared at SpellRegistryTests/Spell.swift:7, registered at \(place(line))
-          Nothing was kept: the next request runs the initializer again.
+          Nothing was kept, so the next request runs it again. Correct it, or handle the error: \
+        do { try $clock.resolve() } catch { … }.
         """)
   }
 
@@ -166,8 +167,8 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         The initializer of Int needs its own result: Int → String → Int.
             Int: registered at \(place(line))
             String: registered at \(place(line + 1))
-          Let one of them ask for the other later: by an @Injected or @Lazy property that is read after the initializer, or in \
-        .onCompletion { value, resolver in … }.
+          Let String ask for it later, by a property that is read after the initializer: @Injected var property: Int. Or give \
+        it in .onCompletion { value, resolver in … }.
         """)
   }
 
@@ -182,7 +183,8 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
           Path: String → Int
             String: registered at \(place(line + 1))
             Int: registered at \(place(line))
-          Nothing was kept: the next request runs the initializer again.
+          Nothing was kept, so the next request runs it again. Correct it, or handle the error: \
+        do { try registry.resolve(String.self) } catch { … }.
         """)
   }
 

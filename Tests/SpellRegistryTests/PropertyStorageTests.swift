@@ -91,7 +91,8 @@ import Testing
   func vacancy() async {
     for _ in 0..<20 {
       let spell = registry.run { Spell<Ticket>() }
-      let wins = await onThreads(8) { index in (try? spell.storage.assignIfVacant(Ticket(index))) == true ? index : nil
+      let wins = await onThreads(8) { index in
+        (try? spell.storage.store(Ticket(index), replacing: false)) == true ? index : nil
       }
       #expect(wins.compactMap(\.self) == [spell.storage.value?.number].compactMap(\.self))
     }

@@ -14,26 +14,17 @@ private final class Manager: Sendable {
   static let shared = Manager()
 }
 
-/// What was reported while the tests here ran.
-private enum Reports {
-  private static let all = Lock<[String]>([])
-  static func contain(_ part: String) -> Bool { all.withLock { $0.contains { $0.contains(part) } } }
-  static func collect() {
-    RegistryEscapes.receive { text in all.withLock { $0.append(text) } }
-  }
-}
-
 @Suite("What escapes a test's registry is an issue", .registry { $0.register { Guest() } }, .serialized)
 struct RegistryEscapesTests {
   @Test("a detached task that gets a service of the shared registry")
   func detachedTask() async throws {
-    Reports.collect()
-    defer { RegistryEscapes.receive(nil) }
     InitializerRegistry.shared.register { Stray() }
-    _ = try InitializerRegistry.shared.resolve(Stray.self)
-    #expect(!Reports.contain("Stray"))
-    _ = try await Task.detached { try InitializerRegistry.current.resolve(Stray.self) }.value
-    #expect(Reports.contain("Stray came from the shared registry, outside of any test"))
+    #expect(await issues { _ = try? InitializerRegistry.shared.resolve(Stray.self) }.isEmpty)
+    let found = await Task.detached {
+      await issues { _ = try? InitializerRegistry.current.resolve(Stray.self) }.map(\.text)
+    }.value
+    #expect(found.count == 1)
+    #expect(found.first?.contains("Stray came from the shared registry, outside of any test") == true)
   }
 
   @Test("a detached task that finds nothing: the error says why")
@@ -46,19 +37,17 @@ struct RegistryEscapesTests {
   }
 
   @Test("an object that a test made and another one uses")
-  func staticObject() { readGuest(0) }
+  func staticObject() async { await readGuest(0) }
 
   @Test("the same object in the next test")
-  func sameObject() { readGuest(1) }
+  func sameObject() async { await readGuest(1) }
 
   /// The suite is serialized, so one test makes the object, and the other one finds it.
-  private func readGuest(_ index: Int) {
-    Reports.collect()
-    defer { RegistryEscapes.receive(nil) }
-    _ = try? Manager.shared.guests[index].resolve()
+  private func readGuest(_ index: Int) async {
+    let found = await issues { _ = try? Manager.shared.guests[index].resolve() }
     Self.readers.withLock { readers in
       readers.insert(index)
-      #expect(Reports.contain("which has ended") == (readers.count == 2))
+      #expect(found.contains { $0.text.contains("which has ended") } == (readers.count == 2))
     }
   }
   private static let readers = Lock<Set<Int>>([])

@@ -58,4 +58,18 @@ import Testing
     for _ in 0..<2 { _ = (observed.lazy, observed.injected, observed.final, observed.preference) }
     #expect(observed.heard == ["lazy=l", "injected=7", "final=true"])
   }
+
+  @Test("a preview has preferences of its own, and what the keys declare for previews")
+  func preview() throws {
+    final class Timer {
+      @Preference var minutes = 25
+      @Injected(.now) var now
+      @Injected(.uuid) var uuid
+    }
+    let timer = InitializerRegistry.preview(["minutes": 50]) { Timer() }
+    #expect(timer.minutes == 50 && timer.now() == Date(timeIntervalSinceReferenceDate: 0))
+    #expect(timer.uuid().uuidString == "00000000-0000-0000-0000-000000000000")
+    timer.minutes = 10
+    #expect(InitializerRegistry.preview { Timer().minutes } == 25)
+  }
 }
