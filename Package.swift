@@ -101,7 +101,7 @@ let package = Package(
       swiftSettings: settings(of: "TestSupport")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
-      name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting"],
+      name: "MainActorAppTests", dependencies: ["LaunchInitializers", "Spellbook", "SpellTesting"],
       swiftSettings: settings(of: "MainActorAppTests") + [.defaultIsolation(MainActor.self)]),
   ]
 )
