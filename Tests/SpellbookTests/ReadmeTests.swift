@@ -14,10 +14,11 @@ private final class Lobby {
 private struct Theme: Decodable, Sendable { let name: String }
 
 private final class Player {
+  @Injected var greeter: any Greeter  // what the registry has for its type
   @Lazy var cache = ["created on first read, once, from any thread"]
-  @Final var id: Int  // assigned once; a second assignment stops the program
+  @Final var id: Int  // assigned once; a second time stops the program
   @Partial var theme: Theme  // loaded from Theme.json on first read
-  @Preference var volume = 5  // the next run has what this one assigned
+  @Preference var volume = 5  // kept in a file, for the next run too
 }
 
 @Suite("README", .registry) struct ReadmeTests {
