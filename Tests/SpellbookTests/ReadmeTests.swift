@@ -14,7 +14,7 @@ private final class Lobby {
 private struct Theme: Decodable, Sendable { let name: String }
 
 private final class Player {
-  @Injected var greeter: any Greeter  // what the registry has for its type
+  @Injected var greeter: any Greeter  // provided by the registry
   @Lazy var cache = ["created on first read, once, from any thread"]
   @Final var id: Int  // assigned once; a second time stops the program
   @Partial var theme: Theme  // loaded from Theme.json on first read
