@@ -14,7 +14,7 @@ private final class Manager: Sendable {
   static let shared = Manager()
 }
 
-/// What was reported while the tests here ran.
+/// The reports while these tests ran.
 private enum Reports {
   private static let all = Lock<[String]>([])
   static func contain(_ part: String) -> Bool { all.withLock { $0.contains { $0.contains(part) } } }

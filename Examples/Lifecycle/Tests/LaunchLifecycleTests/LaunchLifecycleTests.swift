@@ -13,7 +13,7 @@ import Testing
   }
   struct Broken: Error {}
 
-  /// What happened, in order.
+  /// The events, in order.
   final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     var entries: [String] { lines.withLock { $0 } }
