@@ -23,6 +23,10 @@ func settings(of module: String) -> [SwiftSetting] {
     + (module == "SpellRegistry" ? [.strictMemorySafety()] : []) + strict
 }
 
+// The tests on simulators set it: on iOS a program can't start another one, and Xcode compiles every target of a package.
+let withoutProcesses = Context.environment["WITHOUT_PROCESSES"] != nil
+let testsWithoutProcesses: Set = ["Support", "StandardKeys", "LaunchInitializers", "SpellDiagnostics", "Spellbook"]
+
 /// A module, what it stands on, and what its tests need besides.
 typealias Module = (name: String, dependencies: [String], testDependencies: [String])
 
@@ -67,34 +71,37 @@ let modules: [Module] = [
   let excluded: [String: [String]] = [:]
 #endif
 
+let tool: [Target] = [
+  .executableTarget(
+    name: "prefs", dependencies: ["PreferenceStorage", "Support"], swiftSettings: settings(of: "prefs")),
+  .testTarget(name: "prefsTests", dependencies: ["prefs", "TestSupport"], swiftSettings: settings(of: "prefs")),
+]
+
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: modules.filter { $0.name != "Support" }.map { .library(name: $0.name, targets: [$0.name]) }
-    + [.executable(name: "prefs", targets: ["prefs"])],
+    + (withoutProcesses ? [] : [.executable(name: "prefs", targets: ["prefs"])]),
   targets: modules.flatMap { module -> [Target] in
-    [
+    let tests = Target.testTarget(
+      name: "\(module.name)Tests",
+      dependencies: ([module.name, "TestSupport"] + module.testDependencies).map { .byName(name: $0) },
+      swiftSettings: settings(of: module.name))
+    return [
       .target(
         name: module.name,
         dependencies: module.dependencies.map { .byName(name: $0) },
         exclude: excluded[module.name] ?? [],
-        swiftSettings: settings(of: module.name)),
-      .testTarget(
-        name: "\(module.name)Tests",
-        dependencies: ([module.name, "TestSupport"] + module.testDependencies).map { .byName(name: $0) },
-        swiftSettings: settings(of: module.name)),
-    ]
-  } + [
-    .executableTarget(
-      name: "prefs", dependencies: ["PreferenceStorage", "Support"], swiftSettings: settings(of: "prefs")),
-    .testTarget(name: "prefsTests", dependencies: ["prefs", "TestSupport"], swiftSettings: settings(of: "prefs")),
+        swiftSettings: settings(of: module.name))
+    ] + (withoutProcesses && !testsWithoutProcesses.contains(module.name) ? [] : [tests])
+  } + (withoutProcesses ? [] : tool) + [
     // What the tests share. No product has it, so no user's build does.
     .target(
       name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
       swiftSettings: settings(of: "TestSupport")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
-      name: "MainActorAppTests", dependencies: ["Spellbook", "SpellTesting", "LaunchInitializers"],
+      name: "MainActorAppTests", dependencies: ["LaunchInitializers", "Spellbook", "SpellTesting"],
       swiftSettings: settings(of: "MainActorAppTests") + [.defaultIsolation(MainActor.self)]),
     // The same of an app whose code is in the language mode of Swift 5, with none of the upcoming features.
     .testTarget(

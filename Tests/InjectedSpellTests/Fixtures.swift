@@ -1,4 +1,4 @@
-/// What the suites inject: a protocol, a class and a class below it.
+/// The types that the suites inject: a protocol, a class and its subclass.
 protocol Tracker: AnyObject, Sendable { var label: String { get } }
 class BaseTracker: Tracker, @unchecked Sendable {
   let label: String

@@ -35,7 +35,7 @@ import TestSupport
     var last: Item?
   }
 
-  /// What asks for a value by a property.
+  /// A type whose property asks for a value.
   final class Holder<Value: Sendable> {
     @Injected var value: Value
     @Injected(.everyRead) var fresh: Value

@@ -30,7 +30,7 @@ struct Oracle {
   private var begun: Set<Job> = []
   private var abandoned: Set<Job> = []
   private var cancelled: Set<Job> = []
-  /// How many times each step's code completed and was undone.
+  /// The numbers of times that each step's code completed and was undone.
   private var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
   private var outcomes: [Int: LaunchReport.Outcome] = [:]
   private var downOutcomes: [Int: LaunchReport.Outcome] = [:]
@@ -266,7 +266,7 @@ struct Oracle {
     }
   }
 
-  /// What has to hold when nothing more happens.
+  /// Checks what has to hold when nothing more happens.
   private mutating func finish() {
     if machine.phase != .over { fault("it never ends: \(machine.phase), \(machine.jobs.keys)") }
     for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }

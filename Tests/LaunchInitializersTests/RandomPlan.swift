@@ -25,9 +25,9 @@ struct RandomPlan {
   let drain: Duration
   let limit: Duration
   private(set) var steps: [Step] = []
-  /// What happens from outside, and when.
+  /// The events from outside, and their times.
   private(set) var script: [(time: Duration, input: LaunchMachine.Input)] = []
-  /// Where the rest of its life takes its chances from.
+  /// The generator of the rest of its random choices.
   var random: SplitMix
 
   init(seed: UInt64) {

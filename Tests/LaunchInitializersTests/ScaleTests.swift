@@ -52,7 +52,7 @@ import Testing
   }
 
   #if os(macOS) || os(Linux)
-    /// What the thread has been at work, which doesn't grow while other programs have the processor.
+    /// The processor time of the thread, which doesn't grow while other programs have the processor.
     private static var work: Duration {
       var time = timespec()
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -142,7 +142,7 @@ import Testing
   private struct Service: RunningInitializer {
     let turns: Int
     let fails: Bool
-    /// How many runs began, and how many ended.
+    /// The numbers of runs that began and that ended.
     let began: Counter
     let ended: Counter
 
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  /// How many lives in the long mode; fewer for the thread sanitizer.
+  /// The number of launches in the long mode; fewer for the thread sanitizer.
   private static let lives = ProcessInfo.processInfo.environment["LAUNCH_LIVES"].flatMap { Int($0) } ?? 200_000
 
   @Test("a service that fails at any instant around the end of the launch ends the sequence with its error")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much is tried: little by default, and all of it where the environment has `PREFERENCE_TESTS=long`.
+/// The number of attempts: few by default, and all if the environment has `PREFERENCE_TESTS=long`.
 enum Effort {
   static let isLong = ProcessInfo.processInfo.environment["PREFERENCE_TESTS"] == "long"
 

@@ -14,7 +14,7 @@ import Testing
     return (bytes, Array(newlines.dropFirst()))
   }
 
-  /// What the records say, those of which there is none left out.
+  /// Returns the values of the records.
   func state(_ records: some Sequence<Int>) -> [String: Int] {
     var state: [String: Int] = [:]
     for number in records { state["k\(number % 20)"] = number }

@@ -33,7 +33,7 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
 
   var callCount: Int { calls.load(ordering: .relaxed) }
 
-  /// How much was read.
+  /// The number of bytes that were read.
   var bytesRead: Int { bytes.load(ordering: .relaxed) }
 
   /// From here on everything works.

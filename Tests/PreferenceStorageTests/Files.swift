@@ -1,12 +1,12 @@
 import Foundation
 
 extension URL {
-  /// What is in the file, as text.
+  /// The contents of the file, as text.
   var text: String {
     get throws { try String(contentsOf: self, encoding: .utf8) }
   }
 
-  /// What is in the file.
+  /// The contents of the file.
   var contents: Data {
     get throws { try Data(contentsOf: self) }
   }
@@ -42,7 +42,7 @@ func processorTime(of body: () throws -> Void) rethrows -> Duration {
 }
 
 #if os(Linux)
-  /// How many descriptors of this process have notices of files.
+  /// Returns the number of this process's descriptors that watch files.
   func watchDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
       // The one that lists them is closed by now.

@@ -5,7 +5,7 @@ import Testing
 @Suite("A power cut") struct PowerCutTests {
   static let path: FilePath = "/folder/store.preferences"
 
-  /// What was written, and what of it was synchronised.
+  /// The values that were written, and those of them that were synchronized.
   struct History {
     /// By key, every value from the synchronised one on; nil if the key was absent.
     var values: [String: [Int?]] = [:]
@@ -100,7 +100,7 @@ import Testing
     #expect(again.recovery == nil, comment)
   }
 
-  /// What a power cut leaves of the key at worst.
+  /// Returns the values of the key that a power cut may leave.
   func remains(on disk: SimulatedDisk) throws -> Set<Int?> {
     var values: Set<Int?> = []
     for seed in 0..<50 {

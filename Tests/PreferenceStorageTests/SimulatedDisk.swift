@@ -98,7 +98,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     return SimulatedDisk(files: state.files, names: state.names)
   }
 
-  /// What is on the disk after the power was cut.
+  /// Returns the disk after the power was cut.
   func afterPowerCut(using random: inout SplitMix) -> SimulatedDisk {
     let state = state.withLock { $0 }
     var names = state.syncedNames

@@ -1,7 +1,7 @@
 import SpellRegistry
 import Testing
 
-/// How many times as long `subject` takes as `baseline`: the best of several rounds of each, one after the other, so that
+/// Returns the time of `subject` as a multiple of that of `baseline`: the best of several alternating rounds, so that
 /// what else the machine does counts for neither.
 private func ratio(of subject: () -> Void, to baseline: () -> Void) -> Double {
   let clock = ContinuousClock()

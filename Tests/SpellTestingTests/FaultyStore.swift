@@ -2,7 +2,7 @@ import Foundation
 import PreferenceStorage
 import Synchronization
 
-/// What a store can do wrong, each of which one check has to find.
+/// The faults of a store, each of which a check has to find.
 enum Fault: String, CaseIterable, Sendable {
   case misreadsLargeIntegers = "keeps Booleans and integers exactly"
   case ignoresNaN = "keeps floating-point numbers to the last bit"
@@ -150,7 +150,7 @@ final class FaultyStore: PreferenceStore {
 
   func synchronize() throws(PreferenceError) { try store.synchronize() }
 
-  /// What a store finds that opens the values of this one.
+  /// Returns a store that opens the values of this one.
   func reopened() throws -> any PreferenceStore {
     switch fault {
     case .opensEmpty: return MemoryPreferenceStore()

@@ -143,7 +143,7 @@ struct ConfiguredTraitTests {
   }
 }
 
-/// What a program registers, in which a page is made once and holds a clock.
+/// Registers the services of a program in which a page is created once and holds a clock.
 private func registerProgram(in registry: InitializerRegistry) {
   registry.register(Clock.self) { Clock(name: "program's") }
   registry.register(String.self, scope: .singleton) { "page with the \(try $0.resolve(Clock.self).name) clock" }

@@ -24,7 +24,7 @@ package final class Shared<Value: Sendable>: Sendable {
   package func update(_ change: (inout Value) -> Void) { lock.withLock { change(&$0) } }
 }
 
-/// What happened, in order, noted by any thread.
+/// The events in order, recorded by any thread.
 package final class Journal: Sendable {
   private let lines = Lock<[String]>([])
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person types.
+/// The commands that a person types.
 @Suite("prefs, by hand") final class CommandTests: Sendable {
   let folder: TemporaryFolder
   var file: String { folder.path(of: "settings.preferences") }

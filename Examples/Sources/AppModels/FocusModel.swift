@@ -1,7 +1,7 @@
 import Observation
 import Spellbook
 
-/// What the timer's view shows and does.
+/// The model of the timer's view.
 @Observable final class FocusModel {
   @ObservationIgnored @Preference(.focusMinutes) var minutes
   @ObservationIgnored @Preference(.rings) var rings
@@ -33,7 +33,7 @@ import Spellbook
   }
 }
 
-/// What the list of past sessions shows.
+/// The model of the list of past sessions.
 @Observable final class HistoryModel {
   @ObservationIgnored @Injected(.sessionLog) private var log
   @ObservationIgnored @Preference(.focusMinutes) private var minutes

@@ -1,6 +1,6 @@
 import Spellbook
 
-/// Where previews create their views: with preferences of their own in memory, and with what the keys declare for previews.
+/// A registry for previews, with the keys' values for previews and with preferences in memory.
 enum Preview {
   static func run<Result>(
     _ preferences:

@@ -1,7 +1,7 @@
 public import Spellbook
 internal import Synchronization
 
-/// What was done to the `@Audited` properties of one container, in order.
+/// A record of the accesses to the `@Audited` properties of one container, in order.
 ///
 /// Safe to use from any thread.
 public final class AuditTrail: Sendable {
@@ -97,7 +97,7 @@ public final class AuditTrail: Sendable {
 
   private func record(_ line: String, in container: AnyObject?) { trail(in: container).add(line) }
 
-  /// What the registry has for the container; made once.
+  /// Returns the container's trail from the registry, created once.
   private func trail(in container: AnyObject?) -> AuditTrail {
     trail.value(in: container) { AuditTrail() }
   }
@@ -110,6 +110,6 @@ public final class AuditTrail: Sendable {
 
 // Reflection finds the property's name by this.
 extension Audited: NamedProperty {
-  /// Which property this wrapper stores.
+  /// The identity of the property that this wrapper stores.
   public var identity: PropertyIdentity { trail.identity }
 }

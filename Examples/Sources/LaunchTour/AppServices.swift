@@ -11,7 +11,7 @@ actor Database {
   func read(_ key: String) -> String? { rows[key] }
 }
 
-/// Which features are on.
+/// The features that are on.
 struct FeatureFlags: Sendable {
   let newCheckout: Bool
   let searchLimit: Int

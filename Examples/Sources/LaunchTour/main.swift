@@ -47,7 +47,7 @@ let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps
 
 let progress = Task { [events = launch.events] in await Progress().show(events) }
 
-/// What the program does while it runs.
+/// Launches, and prints the report and what the steps have registered.
 ///
 /// In a server this is nothing: its services do the work.
 func tour() async throws {

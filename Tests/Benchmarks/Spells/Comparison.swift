@@ -1,7 +1,7 @@
 import Benchmark
 import Measuring
 
-/// What a comparison has to show.
+/// The goal of a comparison.
 enum Goal {
   /// At most so many times as long as the baseline.
   case ratio(Double)
@@ -24,10 +24,10 @@ struct Comparison {
   let what: String
   let baseline: String
   var goal = Goal.none
-  /// How many allocations more than the baseline's an operation may make; infinity where they are only counted, nil if
+  /// The number of allocations beyond the baseline's that an operation may make; infinity if they are only counted, nil if
   /// they are of no interest.
   var extraAllocations: Double?
-  /// How many operations a sample has.
+  /// The number of operations of a sample.
   ///
   /// Enough to make the clock's own time vanish, and few enough to be done, mostly, before the system gives the processor
   /// to another program: some 0.1 to 1 ms.

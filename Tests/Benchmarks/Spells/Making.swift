@@ -42,7 +42,7 @@ private final class HandMadeHandler {
   }
 }
 
-/// What a server does for each request: a child registry with two values, and a handler that gets four.
+/// Compares the work of a server for each request: a child registry with two values, and a handler that gets four.
 private func compareRequests() {
   Comparison(
     what: "A request's registry, two instances, four injections", baseline: "by hand", goal: .nanoseconds(1_200),

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// What was checked.
+/// The names of the checks.
 @MainActor enum Checks {
   static var count = 0
   static var failed = 0
@@ -24,7 +24,7 @@ import Foundation
   print("FAILED: \(sentence): \(failure)")
 }
 
-/// What a check waited for in vain.
+/// An error of a check that waited in vain.
 struct TooLate: Error {}
 
 /// The result of a body that shouldn't take a minute.
@@ -70,5 +70,5 @@ func runChild(_ argument: String) throws -> (status: Int32, message: String) {
   return (process.terminationStatus, String(decoding: message, as: UTF8.self))
 }
 
-/// How many files the program has open.
+/// Returns the number of files that the program has open.
 func openFileCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }

@@ -4,7 +4,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SwiftUI
 
-/// What a subscriber was given, and a way to wait for it.
+/// The values that a subscriber received, and a way to wait for them.
 @MainActor private final class Journal {
   private(set) var values: [Int] = []
   private let stream = AsyncStream<Int>.makeStream()

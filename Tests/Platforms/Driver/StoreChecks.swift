@@ -8,7 +8,7 @@ private func synchronizations(of change: () throws -> Void) rethrows -> (full: I
   return Synchronizations.counts()
 }
 
-/// What fails every `F_FULLFSYNC` with an error while the body runs.
+/// Fails every `F_FULLFSYNC` with an error while the body runs.
 private func failing<Result>(with error: Int32, _ body: () throws -> Result) rethrows -> Result {
   Synchronizations.failFull(with: error)
   defer { Synchronizations.failFull(with: 0) }

@@ -2,7 +2,7 @@ import Darwin
 import LaunchInitializers
 import SpellRegistry
 
-/// What a main-actor initializer makes.
+/// A value that a main-actor initializer creates.
 @MainActor private final class Screen: Sendable {}
 
 @MainActor private func resolvesScreen() throws -> Bool {
@@ -54,7 +54,7 @@ import SpellRegistry
   }
 }
 
-/// What the program does as a child of itself.
+/// Runs the program's part as a child of itself.
 func runAsChild(_ argument: String) async {
   do {
     let sequence = try LaunchSequence(configuration: NoConfiguration()) { Nothing() }

@@ -172,6 +172,23 @@ import Testing
     #expect(Page().client is NetworkClient)
   }
 
+  @Test("what a parent keeps doesn't get a child's override")
+  func captive() throws {
+    registry.register((any Client).self) { NetworkClient() }
+
+    registry.register(
+      Checkout.self, scope: .singleton, autowire: Checkout.init)
+    let child = InitializerRegistry(parent: registry)
+    child.register((any Client).self) { FakeClient() }
+    let kept = try child.resolve(Checkout.self)
+    #expect(kept.client is NetworkClient)
+
+    child.register(
+      Checkout.self, scope: .singleton, autowire: Checkout.init)
+    let own = try child.resolve(Checkout.self)
+    #expect(own.client is FakeClient)
+  }
+
   @Test("what replaces Initializable works as the table says")
   @MainActor func initializable() async throws {
     struct AppConfiguration: Configurable {
@@ -219,6 +236,34 @@ import Testing
     settings.$volume.reset()
     #expect(settings.volume == 5)
     #expect(!settings.$volume.isSet)
+  }
+
+  @Test("a value that UserDefaults keeps as data is read as its type")
+  func encodedDefaults() throws {
+    struct Theme: Codable, Equatable { var name = "light" }
+    let domain: [String: Any] = ["volume": 7, "theme": try JSONEncoder().encode(Theme(name: "dark"))]
+    let file = URL.temporaryDirectory.appending(path: "\(UUID().uuidString).plist")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let store = MemoryPreferenceStore()
+    registry.register(instance: store as any PreferenceStore)
+
+    let list = try PropertyListSerialization.data(
+      fromPropertyList: domain, format: .binary, options: 0)
+    try list.write(to: file)
+    try store.migrate(to: 1) { _, changes in
+      try changes.import(from: file, skippingInvalid: true)
+    }
+
+    final class Settings {
+      @Preference var volume = 5
+      @Preference("theme", formerly: .encoded("theme"))
+      var theme = Theme()
+    }
+
+    #expect(Settings().volume == 7)
+    #expect(Settings().theme.name == "dark")
+    Settings().theme.name = "blue"
+    #expect(try store.value(Theme.self, forKey: "theme") == Theme(name: "blue"))
   }
 
   enum Settings {

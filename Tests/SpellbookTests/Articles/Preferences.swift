@@ -100,6 +100,32 @@ import Testing
     #expect(isNoticed.withLock { $0 })
   }
 
+  @Test("are shared in memory, and observed")
+  func memory() throws {
+    final class Session {
+      @Preference var unread = 0
+      @Preference var query = ""
+    }
+    let registry = InitializerRegistry.current
+
+    let memory = MemoryPreferenceStore()
+    registry.register(
+      instance: memory as any PreferenceStore, in: Session.self)
+    Session().unread += 1
+    #expect(Session().unread == 1)
+
+    let session = Session()
+    let isNoticed = Mutex(false)
+    withObservationTracking {
+      _ = session.query
+    } onChange: {
+      isNoticed.withLock { $0 = true }
+    }
+    Session().query = "tea"
+    #expect(isNoticed.withLock { $0 })
+    #expect(memory.keys == ["unread", "query"] && store.keys.isEmpty)
+  }
+
   @Test("are a part of a store with a prefix")
   func prefix() throws {
     let windows = PrefixedPreferenceStore("windows.", in: store)

@@ -169,6 +169,25 @@ enum TestingArticle {
       #expect(error.code == .notRegistered)
     }
 
+    @Test("a detached task and a queue have the registry that runs their work")
+    func elsewhere() async {
+      InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }
+
+      let registry = InitializerRegistry.current
+      let name = await Task.detached {
+        registry.run { Page().tracker.name }
+      }.value
+      #expect(name == "fake")
+
+      let other = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          let name = registry.run { Page().tracker.name }
+          continuation.resume(returning: name)
+        }
+      }
+      #expect(other == "fake")
+    }
+
     @Test("an object that a test's task creates asks the test's registry")
     func threads() async {
       InitializerRegistry.current.register((any Tracker).self) { FakeTracker(name: "fake") }

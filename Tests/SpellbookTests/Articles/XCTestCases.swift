@@ -11,7 +11,7 @@
     @Preference var visits = 0
   }
 
-  class RegistryTestCase: XCTestCase {
+  nonisolated class RegistryTestCase: XCTestCase {
     /// Registers what all tests of the class need.
     func configure(_ registry: InitializerRegistry) {}
 

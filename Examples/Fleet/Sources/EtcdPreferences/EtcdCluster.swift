@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where etcd is, and how to speak to it.
+/// The addresses of etcd's members, and the settings of the connections to them.
 ///
 /// ```swift
 /// let cluster = EtcdCluster(endpoints: [
@@ -12,7 +12,7 @@ public struct EtcdCluster: Sendable {
   public var endpoints: [URL]
   /// The user's name and password, if etcd asks for them.
   public var user: User?
-  /// What TLS needs besides `https` in the addresses, if etcd's certificate isn't one that the system trusts.
+  /// The settings of TLS, if the system doesn't trust etcd's certificate.
   public var tls: TLS?
   /// For how long one member is waited for.
   public var requestLimit: Duration = .seconds(2)

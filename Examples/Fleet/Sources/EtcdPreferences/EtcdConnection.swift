@@ -11,13 +11,13 @@ struct EtcdConnection: Sendable {
   let range: KeyRange
   let values: LocalValues
 
-  /// What a transaction's body has read.
+  /// The values that a transaction's body has read.
   struct Reads {
     var keys: Set<String> = []
     var areAll = false
   }
 
-  /// What became of a transaction.
+  /// The outcome of a transaction.
   struct Outcome {
     /// False if others have changed what it has read; the values are then those of now.
     var isDone: Bool
@@ -76,7 +76,7 @@ struct EtcdConnection: Sendable {
     return Outcome(isDone: false, changed: take(response, having: keys, knownBefore: old.newest))
   }
 
-  /// How many keys are compared one by one; etcd takes 128 comparisons unless it is set otherwise.
+  /// The maximum number of keys that are compared one by one; etcd takes 128 comparisons unless it is set otherwise.
   private static let comparisonLimit = 100
 
   private func request(

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a store knows of the values in etcd: a pure value, to which the answers are applied in any order.
+/// A copy of the values in etcd: a pure value, to which the answers are applied in any order.
 ///
 /// Each value has the revision of its last change, and what is older never replaces what is newer. So the answer to the
 /// store's own change, the watch's notice of it, and a read of everything may come in any order.
@@ -22,7 +22,7 @@ struct Replica: Sendable {
 
   init() {}
 
-  /// What a snapshot has, in its order, as if it were older than anything in etcd.
+  /// Creates a copy with a snapshot's values in their order, as if they were older than anything in etcd.
   init(snapshot: [(key: String, json: String)]) {
     for (index, value) in snapshot.enumerated() {
       entries[value.key] = Entry(

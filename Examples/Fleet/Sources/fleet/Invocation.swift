@@ -1,7 +1,7 @@
 internal import EtcdPreferences
 internal import Foundation
 
-/// What the program was called with.
+/// The arguments of the program.
 struct Invocation {
   enum Command: Equatable {
     case show(key: String?)

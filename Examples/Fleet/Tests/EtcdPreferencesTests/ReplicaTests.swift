@@ -3,7 +3,7 @@ import Testing
 @testable import EtcdPreferences
 
 @Suite("The values that a store has of etcd's") struct ReplicaTests {
-  /// What etcd tells of one key: a value since a revision, or that there is none.
+  /// The state of one key in etcd: a value since a revision, or none.
   typealias Change = (key: String, json: String?, revision: Int64)
 
   private let history: [Change] = [

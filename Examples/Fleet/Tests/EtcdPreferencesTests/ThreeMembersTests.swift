@@ -85,7 +85,7 @@ private func add(to store: EtcdPreferenceStore) throws {
   try store.transaction { try $0.set(($0.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count") }
 }
 
-/// What one thread tells another once.
+/// A value that one thread passes to another once.
 private final class Flag: Sendable {
   private let value = Atomic(false)
   var isSet: Bool { value.load(ordering: .relaxed) }

@@ -13,7 +13,7 @@ import Testing
   }
   struct Broken: Error {}
 
-  /// What happened, in order.
+  /// The events, in order.
   final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     var entries: [String] { lines.withLock { $0 } }
@@ -80,7 +80,28 @@ import Testing
     #expect(journal.entries == ["up", "serves", "stopped gracefully", "down"])
   }
 
-  @Test("A service that fails shuts the sequence down, and its group hears of it")
+  @Test("The program of the article on servers answers, and stops its server before its database")
+  func article() async throws {
+    struct DatabaseInitializer: Initializable {
+      static let journal = Mutex<Journal?>(nil)
+      var journal: Journal? { Self.journal.withLock(\.self) }
+      func perform(with configuration: any Configurable) { journal?.note("up") }
+      func shutDown() async { journal?.note("down") }
+    }
+    DatabaseInitializer.journal.withLock { $0 = journal }
+    let (configuration, server) = (NoConfiguration(), Server(journal: journal))
+    let launch = try LaunchSequence(configuration: configuration) {
+      DatabaseInitializer().id("database")
+      ServiceStep(server, logger: logger).id("http")
+        .requires("database").stopTimeout(.seconds(10))
+    }
+    try await launch.launch()
+    await waitUntil("serves")
+    await launch.shutDown()
+    #expect(journal.entries == ["up", "serves", "stopped gracefully", "down"])
+  }
+
+  @Test("A service that fails shuts the sequence down, and its group throws its error")
   func failingService() async throws {
     let launch = try LaunchSequence(configuration: NoConfiguration()) {
       Step(journal: journal).id("database")

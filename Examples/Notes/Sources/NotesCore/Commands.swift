@@ -22,7 +22,7 @@ public struct Notes: ParsableCommand {
 extension Notes {
   /// Adds a note.
   public struct Add: ParsableCommand {
-    /// What it does, for the help.
+    /// The command's description, for the help.
     public static let configuration = CommandConfiguration(abstract: "Adds a note.")
 
     @Argument(help: "The text.") var words: [String]
@@ -52,7 +52,7 @@ extension Notes {
 
   /// Lists the notes.
   public struct List: ParsableCommand {
-    /// What it does, for the help.
+    /// The command's description, for the help.
     public static let configuration = CommandConfiguration(abstract: "Lists the notes.")
 
     @Option(help: "The order. (default: the setting)") var order: SortOrder?
@@ -84,7 +84,7 @@ extension Notes {
 
   /// Removes a note.
   public struct Done: ParsableCommand {
-    /// What it does, for the help.
+    /// The command's description, for the help.
     public static let configuration = CommandConfiguration(abstract: "Removes a note.")
 
     @Argument(help: "The note's number.") var number: Int
@@ -110,7 +110,7 @@ extension Notes {
 
   /// Shows and changes the settings.
   public struct Settings: ParsableCommand {
-    /// What it does, for the help.
+    /// The command's description, for the help.
     public static let configuration = CommandConfiguration(abstract: "Shows the settings, or changes them.")
 
     @Option(help: "The order of list.") var order: SortOrder?

@@ -4,7 +4,7 @@ public import Foundation
 public struct Note: Codable, Hashable, Sendable {
   /// The number by which commands name it, from 1 on.
   public let number: Int
-  /// What was noted.
+  /// The text of the note.
   public let text: String
   /// Whether it comes first.
   public let isUrgent: Bool

@@ -10,11 +10,11 @@ public import Hummingbird
 public struct Link: ResponseCodable, Hashable, Sendable {
   /// The end of the short address.
   public let code: String
-  /// Where the link leads to.
+  /// The address that the link leads to.
   public let url: String
   /// The name of the user who created it.
   public let owner: String
-  /// How often it was followed.
+  /// The number of visits.
   public internal(set) var visits: Int
 
   /// Creates a link that wasn't followed yet.
@@ -57,7 +57,7 @@ public struct Link: ResponseCodable, Hashable, Sendable {
 
 /// A request for a link: where it leads to, and the code if the user has a wish.
 public struct NewLink: Decodable, Sendable {
-  /// Where the link leads to.
+  /// The address that the link leads to.
   public let url: String
   /// The code that the user wishes.
   public let code: String?

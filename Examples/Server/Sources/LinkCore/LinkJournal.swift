@@ -131,7 +131,7 @@ public enum JournalError: Error, CustomStringConvertible {
   /// The journal was closed.
   case closed
 
-  /// What happened, and what to do.
+  /// A sentence on what happened, and one on what to do.
   public var description: String {
     switch self {
     case .notAJournal(let path): "\(path) isn't a journal of links. Choose another file."

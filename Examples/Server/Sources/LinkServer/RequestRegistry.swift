@@ -4,11 +4,11 @@ public import LinkCore
 public import Logging
 public import SpellRegistry
 
-/// What the services know of the request that they work for.
+/// The current request, as the services see it.
 public struct CurrentRequest: Sendable {
   /// The number, which is in the log and in the header `X-Request-ID` of the response.
   public let id: String
-  /// Who has sent it.
+  /// The user who sent the request.
   public let user: User
   /// The logger, whose lines carry the number and the user.
   public let logger: Logger

@@ -20,7 +20,7 @@ public struct Settings: Sendable {
 
 /// A type of values that a person can type.
 public protocol SettingValue: Codable, Equatable, Sendable {
-  /// What values there are, for a person.
+  /// A description of the valid values.
   static var rule: String { get }
   /// The value as it is typed.
   var text: String { get }
@@ -94,7 +94,7 @@ public struct RateLimit: RawRepresentable, SettingValue {
 public struct SettingField: Sendable {
   /// The key in the store.
   public let key: String
-  /// What values there are, for a person.
+  /// A description of the valid values.
   public let rule: String
   /// Whether the setting is true or false.
   public let isSwitch: Bool
@@ -102,7 +102,7 @@ public struct SettingField: Sendable {
   public let text: String
   /// Whether the store has a value.
   public let isSet: Bool
-  /// Why the value in the store doesn't apply; nil if it does.
+  /// The reason that the value in the store doesn't apply; nil if it does.
   public let problem: String?
 
   private let write: @Sendable (String, inout PreferenceTransaction) throws -> Void
@@ -129,9 +129,9 @@ public struct SettingField: Sendable {
 
 /// An error about text that isn't a value of a setting.
 public struct RefusedSetting: Error, CustomStringConvertible {
-  /// What values there are.
+  /// A description of the valid values.
   public let rule: String
-  /// What to do.
+  /// A sentence on what to do.
   public var description: String { "That was refused. Write \(rule)." }
 }
 

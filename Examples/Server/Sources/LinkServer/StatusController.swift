@@ -25,7 +25,7 @@ public final class StatusController: Sendable {
 
   private var isReady: Bool { launch.value?.isReady ?? false }
 
-  /// How each step of the launch ended, with what its service has thrown since.
+  /// Returns the outcome of each step of the launch, with the error that its service has thrown since.
   private func health() -> EditedResponse<[String: String]> {
     guard let launch = launch.value, let report = launch.report, launch.isReady else {
       return EditedResponse(status: .serviceUnavailable, response: ["launch": "not ready"])
@@ -40,7 +40,7 @@ public final class StatusController: Sendable {
   }
 }
 
-/// What the service counts, apart from the requests.
+/// The metrics of the service, apart from the requests.
 public struct Counters: Sendable {
   /// The links that were created.
   public let created: Counter

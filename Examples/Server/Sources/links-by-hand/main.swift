@@ -11,7 +11,7 @@ import Synchronization
 // The service without Spellbook: what it needs is handed on by initializers and the request's context, and a lock holds the
 // settings. It has no admin page, no health of parts, no launch report, and its settings don't follow their file.
 
-/// What the requests of a server know, apart from the logger.
+/// The context of a request, apart from the logger.
 struct LinkContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   var user = User.guest

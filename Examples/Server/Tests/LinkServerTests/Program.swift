@@ -9,7 +9,7 @@ final class Program: Sendable {
   private let output = Output()
   let port: Int
 
-  /// What the program has printed.
+  /// The output of the program.
   var log: String { output.text }
 
   /// Starts the program with files in a folder, and returns when it listens.
@@ -68,7 +68,7 @@ struct ProgramError: Error {
   let log: String
 }
 
-/// What a process prints, as it comes.
+/// The output of a process, as it comes.
 private final class Output: Sendable {
   let pipe = Pipe()
   private let state = Mutex((text: "", hasEnded: false))

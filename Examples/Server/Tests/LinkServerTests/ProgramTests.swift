@@ -80,7 +80,7 @@ private final class Connection: Sendable {
     _ = write(socket, bytes, bytes.count)
   }
 
-  /// What the server sends next.
+  /// Returns the next bytes from the server.
   func receive() -> String {
     var bytes = [UInt8](repeating: 0, count: 4_096)
     let count = read(socket, &bytes, bytes.count)

@@ -71,7 +71,7 @@ package final class HabitBook {
     }
   }
 
-  /// What was damaged in the file, where something was.
+  /// Returns the damage to the file, or nil if it has none.
   package func damage() throws -> PreferenceRecovery? { (try openStore() as? FilePreferenceStore)?.recovery }
 
   private func change<Result>(

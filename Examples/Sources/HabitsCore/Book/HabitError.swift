@@ -1,4 +1,4 @@
-/// Why a command makes no sense for the habits that there are.
+/// An error of a command that the habits don't allow.
 package enum HabitError: Error, Equatable, CustomStringConvertible {
   case unknown(String, nearest: String?)
   case exists(String)

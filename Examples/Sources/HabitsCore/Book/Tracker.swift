@@ -57,6 +57,6 @@ package final class Tracker {
 
   package func countGuidedRun() throws -> Int { try book.countGuidedRun() }
 
-  /// What was damaged in the file, where something was.
+  /// Returns the damage to the file, or nil if it has none.
   package func damage() throws -> PreferenceRecovery? { try book.damage() }
 }

@@ -1,4 +1,4 @@
-/// What a habit's days amount to.
+/// The statistics of a habit's days.
 package struct Streaks: Equatable {
   /// Days in a row up to today; up to yesterday while today is not done yet.
   package let current: Int

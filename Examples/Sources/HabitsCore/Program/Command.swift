@@ -1,4 +1,4 @@
-/// What the person asks for.
+/// A command of the program.
 package enum Command: Equatable {
   case guide
   case add(String)

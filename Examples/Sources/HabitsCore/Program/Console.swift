@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the program prints.
+/// The output of the program.
 package protocol Console: Sendable {
   /// Prints a line for the person, or for the next program.
   func print(_ line: String) throws
@@ -22,7 +22,7 @@ struct StandardConsole: Console {
   }
 }
 
-/// Why nothing more can be printed.
+/// The error of the output.
 private struct OutputError: Error, CustomStringConvertible {
   let description: String
 }

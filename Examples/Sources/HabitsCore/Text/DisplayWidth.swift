@@ -1,5 +1,5 @@
 extension String {
-  /// How many columns of a terminal the text takes, as most of them draw it.
+  /// The number of columns that the text takes in most terminals.
   package var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 }
 

@@ -22,7 +22,7 @@ extension String {
 }
 
 extension [Character] {
-  /// How many letters have to be inserted, removed or replaced to get from one word to the other.
+  /// Returns the number of letters to insert, remove or replace to get from one word to the other.
   fileprivate func distance(to word: [Character]) -> Int {
     var row = Array<Int>(0...word.count)
     for (index, letter) in enumerated() {

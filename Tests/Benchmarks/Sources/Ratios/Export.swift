@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is read of the benchmark library's export in the format of JMH.
+/// The part of the benchmark library's export in the format of JMH that is read.
 struct Export: Decodable {
   let benchmark: String
   let secondaryMetrics: [String: Metric]
@@ -17,7 +17,7 @@ struct Export: Decodable {
     let tags: [String: String]
     /// Nanoseconds for one operation.
     let time: Double
-    /// How many allocations one operation makes; nil if they are not counted.
+    /// The number of allocations of one operation; nil if they are not counted.
     let allocations: Double?
   }
 

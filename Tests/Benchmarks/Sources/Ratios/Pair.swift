@@ -25,7 +25,7 @@ struct Pair {
   var subjectTime: Double { median(subjects.map(\.time)) }
   var baselineTime: Double { median(baselines.map(\.time)) }
 
-  /// How many times as long as its baseline the subject takes, in each round.
+  /// The subject's time in each round, as a multiple of the baseline's.
   var ratios: [Double] {
     rounds.values.compactMap { round in
       guard let subject = round.subject, let baseline = round.baseline else { return nil }
@@ -33,13 +33,13 @@ struct Pair {
     }
   }
 
-  /// How many allocations an operation makes, and how many the baseline's; nil if they are not counted.
+  /// The numbers of allocations of an operation and of the baseline's; nil if they are not counted.
   var allocations: (subject: Double, baseline: Double)? {
     let (mine, theirs) = (subjects.compactMap(\.allocations), baselines.compactMap(\.allocations))
     return mine.isEmpty || theirs.isEmpty ? nil : (median(mine), median(theirs))
   }
 
-  /// What the time has to be, in words, and whether it is; nil if there is no goal.
+  /// The goal for the time, in words, and whether it is met; nil if there is none.
   var timeGoal: (text: String, isMet: Bool)? {
     guard let goal = tags["goal"] else { return nil }
     if goal.hasSuffix("ns") {
@@ -48,7 +48,7 @@ struct Pair {
     return Double(goal.dropLast()).map { ("≤ \(decimals($0))", median(ratios) <= $0) }
   }
 
-  /// How many allocations may be made besides the baseline's, in words, and whether no more are.
+  /// The goal for the allocations besides the baseline's, in words, and whether it is met.
   var allocationGoal: (text: String, isMet: Bool)? {
     guard let extra = tags["extra"].flatMap(Double.init), extra.isFinite, let allocations else { return nil }
     return ("≤ \(count(allocations.baseline + extra))", allocations.subject <= allocations.baseline + extra + 0.01)

@@ -83,7 +83,7 @@ private let systemFlock = unsafeBitCast(dlsym(nil, "flock")!, to: (@convention(c
 
 // MARK: Synchronization
 
-/// What the calls for synchronization were, and what they answer; for the driver.
+/// The calls for synchronization, and their results; for the driver.
 public enum Synchronizations {
   private static let failure = Atomic<Int32>(0)
   private static let fullCount = Atomic<Int>(0)
@@ -92,7 +92,7 @@ public enum Synchronizations {
   /// The error of each `F_FULLFSYNC` from now on; 0 for none.
   public static func failFull(with error: Int32) { failure.store(error, ordering: .relaxed) }
 
-  /// How many calls there were since the last time.
+  /// The number of calls since the last time.
   public static func counts() -> (full: Int, plain: Int) {
     (fullCount.exchange(0, ordering: .relaxed), plainCount.exchange(0, ordering: .relaxed))
   }

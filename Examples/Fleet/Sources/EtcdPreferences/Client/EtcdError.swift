@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import PreferenceStorage
 
-/// Why etcd didn't do what it was asked for.
+/// An error of a request to etcd.
 struct EtcdError: Error, CustomStringConvertible {
   enum Kind: Equatable {
     /// No connection came about, so nothing was done.
@@ -25,7 +25,7 @@ struct EtcdError: Error, CustomStringConvertible {
   }
 
   let kind: Kind
-  /// What happened, in a sentence without a capital at its beginning.
+  /// A sentence on what happened, without a capital at its beginning.
   let description: String
 
   init(_ kind: Kind, _ description: String) {
@@ -33,14 +33,14 @@ struct EtcdError: Error, CustomStringConvertible {
     self.description = description
   }
 
-  /// Why a request failed for which there is no answer.
+  /// Creates the error of a request without an answer.
   init(_ error: any Error, at endpoint: URL) {
     self.init(
       EtcdError.isBeforeConnection(error) ? .unreached : .uncertain,
       "\(endpoint.absoluteString) doesn't answer (\(error))")
   }
 
-  /// What an answer says that has this status and isn't what was asked for.
+  /// Creates the error of an answer whose status reports a failure.
   init(status: Int, body: Data, at endpoint: URL) {
     let refusal: RefusalMessage
     do {

@@ -3,7 +3,7 @@ internal import Foundation
 // The messages of etcd's JSON gateway, as far as the store uses them. Keys and values are bytes, in base64; 64-bit integers
 // are strings; what is zero, empty or false is left out.
 
-/// What a message is encoded and decoded with.
+/// The encoder and the decoder of messages.
 enum EtcdMessage {
   static func encode(_ message: some Encodable) -> Data {
     let encoder = JSONEncoder()
@@ -44,7 +44,7 @@ struct Revision: Codable, Hashable, Comparable, Sendable {
   static func < (one: Revision, other: Revision) -> Bool { one.number < other.number }
 }
 
-/// What every answer begins with.
+/// The beginning of every answer.
 struct ResponseHeader: Decodable, Sendable {
   var clusterId: String?
   var revision: Revision?
@@ -170,7 +170,7 @@ struct AuthenticationRequest: Encodable, Sendable {
 
 struct AuthenticationResponse: Decodable, Sendable { var token: String }
 
-/// What an answer is that isn't one.
+/// The answer to a request that is refused.
 struct RefusalMessage: Decodable, Sendable {
   var message: String
   var code: Int

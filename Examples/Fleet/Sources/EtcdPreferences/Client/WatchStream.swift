@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The lines of one watch, as they come, for one thread that waits for them.
 final class WatchStream: Sendable {
-  /// What comes of a wait.
+  /// The outcome of a wait.
   enum Next {
     case message(WatchMessage.Result)
     /// Nothing came in time.

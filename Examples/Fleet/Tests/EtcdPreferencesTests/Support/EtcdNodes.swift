@@ -11,7 +11,7 @@ enum EtcdTests {}
 
 /// Members of a cluster of the test's own, which end with the test, however it ends.
 final class EtcdNodes: Sendable {
-  /// Where etcd is installed; nil if it isn't.
+  /// The path of etcd; nil if it isn't installed.
   static let program: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/etcd" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
@@ -194,7 +194,7 @@ private func loopback(port: Int) -> sockaddr_in {
   return address
 }
 
-/// What a member says of itself.
+/// The status of a member.
 struct MemberStatus: Decodable {
   struct Header: Decodable { var memberId: String }
   var header: Header

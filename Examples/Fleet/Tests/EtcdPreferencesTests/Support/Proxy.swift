@@ -72,7 +72,7 @@ final class Proxy: Sendable {
       }
   }
 
-  /// What is to be done with bytes.
+  /// The treatment of bytes.
   fileprivate enum Fate { case pass, hold, lose(@Sendable () -> Void) }
 
   fileprivate func fate(isOfTransaction: Bool) -> Fate {
@@ -89,7 +89,7 @@ final class Proxy: Sendable {
   }
 }
 
-/// What a connection was last asked for.
+/// The last request of a connection.
 private final class Request {
   var isTransaction = false
 }

@@ -60,7 +60,7 @@ final class AdminPage {
       body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
   }
 
-  /// What is registered in the server and the request, and the properties and constants that ask for it.
+  /// The graph of the registrations in the server and the request, and of the properties that need them.
   private var graph: String {
     InitializerRegistry.current.graph(properties: WrappedProperty.all(inModules: "LinkServer")).svg()
   }

@@ -1,0 +1,180 @@
+import LaunchInitializers
+import Observation
+import SpellTesting
+import Spellbook
+import Synchronization
+import Testing
+
+// The samples of the article of this name. The module's default isolation is the main actor.
+
+protocol Forecast: Sendable {
+  func summary() -> String
+}
+final class LiveForecast: Forecast {
+  func summary() -> String { "sunny" }
+}
+nonisolated struct Look: Codable, Equatable {
+  var name = "light"
+}
+
+@Observable final class Dashboard {
+  @ObservationIgnored @Injected var forecast: any Forecast
+  @ObservationIgnored @Preference var look = Look()
+  @ObservationIgnored @Lazy(onInjection: Dashboard.didMake)
+  var tags = ["new"]
+  var title = "Today"
+
+  func didMake(_ tags: [String]) { title += ": \(tags.count)" }
+}
+
+final class ForecastInitializer: ServiceInitializer {
+  func makeService(
+    with configuration: any Configurable
+  ) async throws -> any Forecast {
+    LiveForecast()
+  }
+}
+
+struct AppConfiguration: Configurable {
+  var serviceStorage: ServiceStorage { [:] }
+  func currentStage() -> ReleaseStage { .test }
+  static func defaultConfiguration() -> AppConfiguration {
+    AppConfiguration()
+  }
+}
+
+final class Loader {
+  let title: String
+  init(title: String = "loaded") { self.title = title }
+}
+final class LoaderStore {
+  let loader: Loader
+  init(loader: Loader) { self.loader = loader }
+}
+final class Inbox {
+  let title = "Inbox"
+  @Injected var loader: Loader
+  @Injected var store: LoaderStore
+}
+
+nonisolated extension InjectionKeys {
+  static let loader = InjectionKey.onMainActor(scope: .singleton) {
+    Loader(title: "key")
+  }
+}
+
+final class FakeForecast: Forecast {
+  func summary() -> String { "rain" }
+}
+
+@Suite(.registry) struct DashboardTests {
+  @Test func showsTheForecast() {
+    let registry = InitializerRegistry.current
+    registry.registerOnMainActor((any Forecast).self) {
+      FakeForecast()
+    }
+    let dashboard = Dashboard()
+    #expect(dashboard.forecast.summary() == "rain")
+    dashboard.look.name = "dark"
+    #expect(Dashboard().look.name == "dark")
+  }
+}
+
+@Suite("Main-actor apps", .registry) struct MainActorApps {
+  let registry = InitializerRegistry.current
+
+  private func registerAll() {
+    registry.registerOnMainActor { Loader() }
+    registry.registerOnMainActor(
+      scope: .singleton, autowire: LoaderStore.init)
+    registry.registerOnMainActor(Loader.self, in: Inbox.self) { inbox in
+      Loader(title: inbox.title)
+    }
+  }
+
+  @Test("a protocol that is Sendable is registered on the main actor, and observed as a property")
+  func model() {
+    registry.registerOnMainActor((any Forecast).self) { LiveForecast() }
+
+    let dashboard = Dashboard()
+    #expect(dashboard.forecast.summary() == "sunny")
+    #expect(dashboard.tags == ["new"])
+    #expect(dashboard.title == "Today: 1")
+    let changes = ChangeCount()
+    withObservationTracking {
+      _ = dashboard.look
+    } onChange: {
+      changes.increment()
+    }
+    dashboard.look.name = "dark"
+    #expect(changes.value == 1)
+  }
+
+  @Test("a launch step creates a main-actor service")
+  func launch() async throws {
+    let launch = try LaunchSequence(
+      configuration: AppConfiguration.defaultConfiguration()
+    ) {
+      ForecastInitializer()
+    }
+    try await launch.launch()
+    #expect(Dashboard().forecast.summary() == "sunny")
+  }
+
+  @Test("a main-actor class is registered and injected, alone, autowired and for a class")
+  func registering() throws {
+    registerAll()
+    let inbox = Inbox()
+    #expect(inbox.loader.title == "Inbox")
+    #expect(inbox.store.loader.title == "loaded")
+    #expect(inbox.store === Inbox().store)
+  }
+
+  @Test("a main-actor value is awaited from elsewhere")
+  func elsewhere() async throws {
+    registerAll()
+
+    let registry = registry
+    let store = try await Task.detached {
+      try await registry.resolveAsync(LoaderStore.self)
+    }.value
+    #expect(store === Inbox().store)
+  }
+
+  @Test("a main-actor value that isn't there can't be resolved from elsewhere")
+  func wrongIsolation() async {
+    registerAll()
+    let registry = registry
+    let code = await Task.detached { () -> InjectionError.Code? in
+      do throws(InjectionError) { _ = try registry.resolve(Loader.self) } catch { return error.code }
+      return nil
+    }.value
+    #expect(code == .wrongIsolation)
+  }
+
+  @Test("a key has a main-actor initializer, and can be registered on the main actor")
+  func keys() throws {
+    #expect(try registry.resolve(.loader).title == "key")
+
+    registry.registerOnMainActor(.loader) { Loader(title: "mine") }
+    #expect(try registry.resolve(.loader).title == "mine")
+  }
+
+  @Test("a registration's hook runs on the main actor")
+  func hooks() {
+    var titles: [String] = []
+
+    registry.registerOnMainActor { Loader(title: "any") }
+      .onInjectionOnMainActor { loader, _ in titles.append(loader.title) }
+
+    #expect(Inbox().loader.title == "any")
+    #expect(titles == ["any"])
+  }
+}
+
+/// Counts changes, which Observation reports on any thread.
+nonisolated final class ChangeCount: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+  func increment() { count.withLock { $0 += 1 } }
+}
