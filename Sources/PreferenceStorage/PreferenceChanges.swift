@@ -17,7 +17,7 @@ public import Synchronization
 public struct PreferenceChanges: AsyncSequence, Sendable {
   private let listener: ChangeListener
   private let stream: AsyncStream<Void>
-  private var rename: (@Sendable (String) -> String?)?
+  private var rename: @Sendable (String) -> String? = { $0 }
 
   /// Creates the changes that a listener is told.
   init(of listener: ChangeListener, _ stream: AsyncStream<Void>) { (self.listener, self.stream) = (listener, stream) }
@@ -25,9 +25,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
   /// Returns the same changes with other keys, for a store that keeps its values in another one.
   func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
     var changes = self
-    changes.rename = { [old = self.rename] key in
-      if let old { old(key).flatMap(rename) } else { rename(key) }
-    }
+    changes.rename = { [old = self.rename] in old($0).flatMap(rename) }
     return changes
   }
 
@@ -42,7 +40,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     fileprivate var base: AsyncStream<Void>.Iterator
     // Keeps the stream, which ends with its last owner.
     fileprivate let stream: AsyncStream<Void>
-    fileprivate let rename: (@Sendable (String) -> String?)?
+    fileprivate let rename: @Sendable (String) -> String?
 
     /// Returns the keys that changed since the last call; nil when the task was cancelled.
     public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
@@ -50,8 +48,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     /// Returns the keys that changed since the last call; nil when the task was cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
-        var keys = listener.fetch()
-        if let rename { keys = Set(keys.compactMap(rename)) }
+        let keys = Set(listener.fetch().compactMap(rename))
         if !keys.isEmpty { return keys }
         guard await base.next(isolation: actor) != nil else { return nil }
       }
@@ -86,9 +83,7 @@ public final class PreferenceSignal: Observable, Sendable {
   private var value: Void { () }
 
   /// The version: never 0, so that 0 can stand for "nothing kept yet".
-  @usableFromInline package var version: UInt64 {
-    @inlinable get { counter.load(ordering: .acquiring) }
-  }
+  @usableFromInline package var version: UInt64 { @inlinable get { counter.load(ordering: .acquiring) } }
 
   /// Notes that the running observation, if there is one, reads the value.
   @usableFromInline package func track() { registrar.access(self, keyPath: path) }
@@ -101,9 +96,7 @@ public final class PreferenceSignal: Observable, Sendable {
   }
 
   /// Whether no mismatch was reported for this version yet; true once for each version.
-  package func mayReport(_ version: UInt64) -> Bool {
-    reportedVersion.exchange(version, ordering: .relaxed) != version
-  }
+  package func mayReport(_ version: UInt64) -> Bool { reportedVersion.exchange(version, ordering: .relaxed) != version }
 }
 
 // MARK: Listeners

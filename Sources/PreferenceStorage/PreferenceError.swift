@@ -43,7 +43,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Returns the error with the path of the file in which it happened.
-  func at(_ path: String?) -> PreferenceError {
+  package func at(_ path: String?) -> PreferenceError {
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
 

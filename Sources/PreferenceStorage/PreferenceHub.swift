@@ -15,9 +15,7 @@ import Synchronization
 ///
 /// Safe to use from any thread.
 public final class PreferenceHub: Sendable {
-  private struct Signal: Sendable {
-    weak var signal: PreferenceSignal?
-  }
+  private struct Signal: Sendable { weak var signal: PreferenceSignal? }
 
   private struct State: Sendable {
     var listeners: [ObjectIdentifier: ChangeListener] = [:]
@@ -42,21 +40,19 @@ public final class PreferenceHub: Sendable {
   /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is writing already; `.busy` if another
   ///   thread writes for more than five seconds.
   public func write(_ body: () throws(PreferenceError) -> Set<String>) throws(PreferenceError) {
-    func inTurn() throws(PreferenceError) -> Set<String> {
-      defer { turn.giveBack() }
-      return try body()
-    }
     try turn.take(within: Turn.defaultLimit)
-    tell(try inTurn())
+    let keys: Set<String>
+    do {
+      defer { turn.giveBack() }
+      keys = try body()
+    }
+    tell(keys)
   }
 
   // MARK: Changes
 
-  /// Returns the keys that change from now on.
-  public func changes() -> PreferenceChanges { changes(of: nil) {} }
-
-  /// Returns the changes of one key from now on.
-  public func changes(of key: String) -> PreferenceChanges { changes(of: key) {} }
+  /// Returns the keys that change from now on, or one of them.
+  public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
   /// Returns the changes of one key, or of all.
   ///

@@ -32,9 +32,7 @@ extension PreferenceStore {
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
   ) throws -> PreferenceImport {
     let values = try ImportedValues(at: url)
-    return try transaction { transaction in
-      try transaction.stage(values, keys: keys, skippingInvalid: skipsInvalid)
-    }
+    return try transaction { try $0.stage(values, keys: keys, skippingInvalid: skipsInvalid) }
   }
 
   /// Puts the values of a file with a JSON object or a property list in the place of all that the store has, in one
@@ -140,9 +138,7 @@ private struct ImportedValue: Decodable {
     let types: [any Codable.Type] = [
       Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self,
     ]
-    for type in types {
-      if let value = try? container.decode(type) { return try JSONText(encoding: value) }
-    }
+    for type in types { if let value = try? container.decode(type) { return try JSONText(encoding: value) } }
     if let values = try? container.decode([ImportedValue].self) {
       return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")
     }

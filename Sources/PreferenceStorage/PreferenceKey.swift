@@ -84,27 +84,26 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
   /// The former key.
   public let key: String
   /// Whether the value is kept in encoded form.
-  public let isEncoded: Bool
-
-  /// A former key with a value of the same type.
-  public init(stringLiteral key: String) { self.init(key, isEncoded: false) }
-
-  /// A former key with a value of the same type.
-  public init(_ key: String) { self.init(key, isEncoded: false) }
-
-  private init(_ key: String, isEncoded: Bool) { (self.key, self.isEncoded) = (key, isEncoded) }
+  public internal(set) var isEncoded = false
 
   /// A former key whose value is a string with JSON in it, or data with JSON or a property list in it.
   ///
   /// That is how programs keep a `Codable` value in `UserDefaults`, themselves or by a library such as Defaults.
-  public static func encoded(_ key: String) -> FormerPreferenceKey { FormerPreferenceKey(key, isEncoded: true) }
+  public static func encoded(_ key: String) -> FormerPreferenceKey { FormerPreferenceKey(key: key, isEncoded: true) }
 }
 
 extension FormerPreferenceKey {
+  /// A former key with a value of the same type.
+  public init(stringLiteral key: String) { self.init(key: key) }
+
+  /// A former key with a value of the same type.
+  public init(_ key: String) { self.init(key: key) }
+
   /// Returns the value that the former key's text spells, or nil if it has none.
   ///
   /// - Throws: `.typeMismatch` if the value can't be read as that type.
   package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
+    try ValueTable.check(key)
     guard let text = json.map({ JSONText($0) }) else { return nil }
     guard isEncoded else { return try text.value(type, forKey: key) }
     do {

@@ -99,16 +99,33 @@ extension PreferenceStore {
   /// Removes every value, in a transaction.
   public func removeAll() throws(PreferenceError) { try change { $0.removeAll() } }
 
-  private func change(
-    _ body: (inout PreferenceTransaction) throws(PreferenceError) -> Void
-  ) throws(PreferenceError) {
+  private func change(_ body: (inout PreferenceTransaction) throws(PreferenceError) -> Void) throws(PreferenceError) {
     do {
       try transaction(body)
-    } catch let error as PreferenceError {
-      throw error
     } catch {
-      throw PreferenceError(.unwritable, "the store failed, and the change was not made", underlying: error)
+      throw error as? PreferenceError
+        ?? PreferenceError(.unwritable, "the store failed, and the change was not made", underlying: error)
     }
+  }
+
+  /// Sets the text of the first key, or removes it for nil, and removes the other keys.
+  ///
+  /// - Returns: False, and nothing was changed, if the keys have other texts than the known ones, if there are such.
+  package func replace(_ keys: [String], by json: String?, ifStill known: [String?]?) throws(PreferenceError) -> Bool {
+    let text = json.map { JSONText($0) }
+    if keys.count == 1, let store = self as? FilePreferenceStore {
+      let known = known.map { PreferenceChange(key: keys[0], text: $0[0].map { JSONText($0) }) }
+      return try store.file.set(text, forKey: keys[0], store.terms, ifStill: known)
+    }
+    var isStill = true
+    try change { changes throws(PreferenceError) in
+      let texts = try keys.map { key throws(PreferenceError) in try changes.json(forKey: key) }
+      isStill = known == nil || known == texts
+      guard isStill else { return }
+      for key in keys.dropFirst() { changes.removeValue(forKey: key) }
+      changes.stage(text, forKey: keys[0])
+    }
+    return isStill
   }
 
   /// Returns all changes.
@@ -131,9 +148,7 @@ extension PreferenceStore {
 }
 
 /// A store that has a way of its own to report errors.
-package protocol ErrorReporter: PreferenceStore {
-  func reportError(_ error: PreferenceError)
-}
+package protocol ErrorReporter: PreferenceStore { func reportError(_ error: PreferenceError) }
 
 // MARK: Migration
 

@@ -4,35 +4,24 @@
 /// returns, and none ever does if it throws.
 public struct PreferenceTransaction: ~Copyable {
   private let values: any TransactionValues
-  private let path: String?
   private var staged: [String: JSONText?] = [:]
   private var order: [String] = []
 
-  init(on values: any TransactionValues, path: String?) { (self.values, self.path) = (values, path) }
+  init(on values: any TransactionValues) { self.values = values }
 
   /// Returns the value of the key as the transaction has it, or nil if there is none.
   ///
   /// - Throws: `.typeMismatch` or `.invalidKey`.
-  public func value<Value: Codable>(
-    _ type: Value.Type, forKey key: String
-  ) throws(PreferenceError) -> Value? {
-    do throws(PreferenceError) {
-      try ValueTable.check(key)
-      return try text(forKey: key)?.value(type, forKey: key)
-    } catch {
-      throw error.at(path)
-    }
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    try ValueTable.check(key)
+    return try text(forKey: key)?.value(type, forKey: key)
   }
 
   /// Changes the value of the key; nil removes it.
   ///
   /// - Throws: `.invalidKey` or `.invalidValue`.
   public mutating func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    do throws(PreferenceError) {
-      stage(try JSONText(of: value, forKey: key), forKey: key)
-    } catch {
-      throw error.at(path)
-    }
+    stage(try JSONText(of: value, forKey: key), forKey: key)
   }
 
   /// Returns the value of the key as JSON text in one line, or nil if there is none.
@@ -42,12 +31,8 @@ public struct PreferenceTransaction: ~Copyable {
   ///
   /// - Throws: `.invalidKey`, or `.invalidValue` if the text isn't JSON.
   public mutating func set(json: String?, forKey key: String) throws(PreferenceError) {
-    do throws(PreferenceError) {
-      try ValueTable.check(key)
-      stage(try JSONText(json: json, forKey: key), forKey: key)
-    } catch {
-      throw error.at(path)
-    }
+    try ValueTable.check(key)
+    stage(try JSONText(json: json, forKey: key), forKey: key)
   }
 
   /// Removes the value of the key, if there is one.

@@ -57,13 +57,8 @@ extension Command {
   }
 
   private func exists(_ path: FilePath) -> Bool {
-    do throws(SystemError) {
-      _ = try FileSystem().status(atPath: path)
-      return true
-    } catch {
-      // What can't be looked at is opened, and the reason shown.
-      return !error.isMissing
-    }
+    // What can't be looked at is opened, and the reason shown.
+    do throws(SystemError) { return try FileSystem().find(path) != nil } catch { return true }
   }
 
   static func missing(_ key: String) -> ExitCode {
@@ -89,7 +84,7 @@ extension Command {
   private func export(_ store: FilePreferenceStore, of path: FilePath, to target: FilePath?) throws {
     let json = store.json()
     guard let target, target != "-" else { return try Console.write(String(json.dropLast())) }
-    try Export(target, insteadOf: path).write(json)
+    try Export(target: target, store: path).write(json)
   }
 
   private func importValues(from source: FilePath, into store: FilePreferenceStore) throws {
@@ -135,51 +130,47 @@ extension Command {
 
 /// A file that everything is exported to, readable by its owner only.
 struct Export {
-  private let target: FilePath
-  private let isReplaced: Bool
+  let target: FilePath
+  /// The store's own file, which is never the target.
+  let store: FilePath
   private let system = FileSystem()
-  private static let failure = "nothing was exported; check that there is room, and the right to write"
-
-  /// - Throws: `UsageError` if the target is the store's own file.
-  init(_ target: FilePath, insteadOf store: FilePath) throws {
-    let system = FileSystem()
-    var status: FileStatus?
-    var path = target
-    do throws(SystemError) {
-      // Through symbolic links, as every other program writes.
-      path = try system.resolve(target)
-      status = try system.status(atPath: path)
-    } catch {
-      let cause = error
-      if !cause.isMissing { try onFile(target, Export.failure) { () throws(SystemError) in throw cause } }
-    }
-    let identity = try onFile(store, Export.failure) { () throws(SystemError) in
-      try system.status(atPath: try system.resolve(store)).identity
-    }
-    if status?.identity == identity {
-      throw UsageError(message: "\(target) is the file that is exported; choose another target")
-    }
-    self.target = path
-    isReplaced = status == nil || status?.kind == .file
-  }
 
   /// Writes a new file and gives it the target's name, so that a reader of an older one sees all of one or of the other.
   ///
-  /// A path that isn't a file, such as a device, is written to as it is.
+  /// Into what isn't a file, such as a pipe, a device or a link, it writes as other programs do.
   func write(_ text: String) throws {
-    let path = isReplaced ? target + ".new-\(UInt32.random(in: 0 ... .max))" : target
-    try onFile(target, Export.failure) { () throws(SystemError) in
-      let file = try system.open(path, for: isReplaced ? .creating : .appending)
-      defer { system.close(file) }
-      do throws(SystemError) {
-        try system.appendAll(Array(text.utf8), to: file)
-        guard isReplaced else { return }
-        try system.synchronize(file)
-        try system.rename(path, to: target)
-      } catch {
-        if isReplaced { try system.remove(path) }
-        throw error
+    let bytes = Array(text.utf8)
+    let failure = "nothing was exported; check that there is room, and the right to write"
+    let isOwn = try onFile(target, failure) { () throws(SystemError) -> Bool in
+      let own = try system.status(atPath: try system.resolve(store)).identity
+      let status = try system.find(target)
+      if status?.identity == own { return true }
+      if status == nil || status?.kind == .file {
+        try replace(by: bytes)
+        return false
       }
+      let file = try openDescriptor(target, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+      defer { system.close(file) }
+      let found = try system.status(of: file)
+      if found.identity == own { return true }
+      if found.kind == .file { try system.truncate(file, to: 0) }
+      try system.appendAll(bytes, to: file)
+      return false
+    }
+    if isOwn { throw UsageError(message: "\(target) is the file that is exported; choose another target") }
+  }
+
+  private func replace(by bytes: [UInt8]) throws(SystemError) {
+    let path = target + ".new-\(UInt32.random(in: 0 ... .max))"
+    let file = try system.open(path, for: .creating)
+    defer { system.close(file) }
+    do throws(SystemError) {
+      try system.appendAll(bytes, to: file)
+      try system.synchronize(file)
+      try system.rename(path, to: target)
+    } catch {
+      try system.remove(path)
+      throw error
     }
   }
 }

@@ -23,6 +23,10 @@ struct Editing {
       Console.complain("the editor failed, and nothing was changed; what it has saved is in \(file)")
       return .inputOutput
     }
+    if try onFile(file, "is gone", { () throws(SystemError) in try system.find(file) }) == nil {
+      Console.complain("the editor removed \(file), so nothing was changed")
+      return .inputOutput
+    }
     do {
       guard let end = try keepEdited(file, insteadOf: original) else { return .success }
       return end

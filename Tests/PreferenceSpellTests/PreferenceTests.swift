@@ -47,6 +47,62 @@ func use(_ store: some PreferenceStore) {
     #expect(Settings().theme == Theme(name: "light", sizes: [12]))
   }
 
+  @Test("an assignment doesn't replace what another process has just written and this one can't read")
+  func undecodableMeanwhile() throws {
+    let folder = try TemporaryFolder()
+    let store = try FilePreferenceStore(url: folder.file(), followsOthers: false)
+    let volume = Preference("volume", default: 5, store: store)
+    volume.value = 7
+    let other = try FilePreferenceStore(path: FilePath(folder.file().path), system: FileSystem())
+    try other.set("loud", forKey: "volume")
+    volume.value = 8
+    #expect(volume.error?.code == .typeMismatch)
+    #expect(volume.value == 5)
+    try other.reload()
+    #expect(try other.value(String.self, forKey: "volume") == "loud")
+    try other.set(9, forKey: "volume")
+    try store.reload()
+    volume.value += 1
+    #expect(volume.error == nil && volume.value == 10)
+  }
+
+  @Test("no assignment replaces a value that it can't read, however close another writer's is")
+  func undecodableRace() async throws {
+    let folder = try TemporaryFolder()
+    let system = FileSystem()
+    for round in 0..<200 {
+      let file = folder.file("\(round % 10).preferences")
+      let store = try FilePreferenceStore(url: file)
+      let other = try FilePreferenceStore(path: FilePath(file.path), followsOthers: false, system: system)
+      let volume = Preference("volume", default: 5, store: store)
+      try volume.set(0)
+      async let assigned: Void = { for number in 1...50 { volume.value = number } }()
+      try other.set("loud", forKey: "volume")
+      await assigned
+      try store.reload()
+      #expect(try store.value(String.self, forKey: "volume") == "loud")
+    }
+  }
+
+  @Test("a value that was encoded under its own key is assigned and updated after a look at it")
+  func encodedUnderItsOwnKey() throws {
+    try store.set("{\"name\":\"dark\",\"sizes\":[1]}", forKey: "theme")
+    let theme = Preference("theme", default: Theme(), formerly: .encoded("theme"))
+    #expect(theme.value.name == "dark" && theme.error == nil)
+    try theme.update(recovering: true) { $0.sizes.append(2) }
+    #expect(theme.value == Theme(name: "dark", sizes: [1, 2]))
+    try store.set("rubbish", forKey: "theme")
+    theme.value = Theme()
+    #expect(theme.error?.code == .typeMismatch)
+    try store.set("{\"name\":\"dark\",\"sizes\":[1]}", forKey: "theme")
+    theme.value.name = "light"
+    #expect(theme.error == nil)
+    #expect(try store.value(Theme.self, forKey: "theme") == Theme(name: "light", sizes: [1]))
+    try store.set("rubbish", forKey: "theme")
+    try theme.update(recovering: true) { $0.name = "new" }
+    #expect(theme.value == Theme(name: "new"))
+  }
+
   @Test("a value that equals the default is stored where it is assigned")
   func assignedDefault() {
     let settings = Settings()

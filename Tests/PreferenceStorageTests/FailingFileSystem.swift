@@ -126,6 +126,11 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
     try base.rename(path, to: newPath)
   }
 
+  override func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
+    try step("renameat2")
+    return try base.exchange(path, with: other)
+  }
+
   override func remove(_ path: FilePath) throws(SystemError) {
     try step("unlink")
     try base.remove(path)

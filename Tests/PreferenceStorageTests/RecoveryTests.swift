@@ -9,6 +9,22 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
+  @Test("a byte-order mark, as some editors put before the text, is no damage", arguments: ["\n", "\r\n"])
+  func byteOrderMark(newline: String) throws {
+    try file.overwrite(["\u{feff}#preferences 1", "{\"a\":1}", ""].joined(separator: newline))
+    let store = try FilePreferenceStore(url: file)
+    #expect(store.recovery == nil)
+    try store.set(2, forKey: "b")
+    #expect(try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).json() == store.json())
+    try store.compact()
+    #expect(try file.text.hasPrefix("#preferences 1\n"))
+    #expect(store.json() == "{\n  \"a\": 1,\n  \"b\": 2\n}\n")
+    try file.overwrite("\u{feff}{\"a\":3}\n")
+    try store.reload()
+    #expect(store.json() == "{\n  \"a\": 3\n}\n")
+    #expect(try folder.names == [file.lastPathComponent])
+  }
+
   /// A file with the keys k1, k2 and so on.
   func writeFile(lines: Int = 4) throws -> [String] {
     do {

@@ -45,6 +45,24 @@ import Testing
     #expect(try refusal(of: file).code == .notAPreferencesFile)
   }
 
+  @Test("a folder that takes a file's place is refused by a read as by a reload, and a file is read again")
+  func folderAfterFile() async throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    try FileManager.default.removeItem(at: file)
+    try store.reload()
+    try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    for _ in 0..<2 {
+      #expect(throws: PreferenceError.self) { try store.reload() }
+      let error = #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
+      #expect(error?.code == .notAPreferencesFile)
+    }
+    try FileManager.default.removeItem(at: file)
+    try file.overwrite("#preferences 1\n{\"a\":2}\n")
+    try store.reload()
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+  }
+
   @Test("a device and a FIFO are refused without being opened")
   func devices() throws {
     #expect(try refusal(of: URL(filePath: "/dev/full")).code == .notAPreferencesFile)

@@ -20,12 +20,14 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   enum NameChange: Sendable {
     case made(FilePath, Int)
     case renamed(FilePath, FilePath)
+    case exchanged(FilePath, FilePath)
     case removed(FilePath)
 
     func apply(to names: inout [FilePath: Int]) {
       switch self {
       case .made(let path, let inode): names[path] = inode
       case .renamed(let path, let newPath): names[newPath] = names.removeValue(forKey: path)
+      case .exchanged(let path, let other): (names[path], names[other]) = (names[other], names[path])
       case .removed(let path): names[path] = nil
       }
     }
@@ -144,6 +146,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
   override func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
     try state.withLock { state throws(SystemError) in
+      if path == "/folder" { return 99 }
       switch (state.names[path], access) {
       case (_?, .creating): throw SystemError("open", 17)
       case (nil, .reading), (nil, .appending): throw SystemError("open", 2)
@@ -243,6 +246,11 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
   override func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
     try change(.renamed(path, newPath), "rename")
+  }
+
+  override func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
+    try change(.exchanged(path, other), "renameat2")
+    return true
   }
 
   override func remove(_ path: FilePath) throws(SystemError) { try change(.removed(path), "unlink") }

@@ -84,6 +84,31 @@ import Testing
     #expect(refused.errors.contains("is kept in \(folder.url.path)/prefs-"))
   }
 
+  @Test("says that an editor has removed its file")
+  func removingEditor() throws {
+    _ = try run(file, "set", "a", "1")
+    let result = try shell("export TMPDIR='\(folder.url.path)' EDITOR=rm; prefs \"$file\" edit; echo $?")
+    #expect(result.output == "74\n")
+    #expect(result.errors.contains("the editor removed"))
+    #expect(try folder.names.count == 1)
+  }
+
+  @Test("exports into a pipe and through a link, which stay what they are")
+  func exportTargets() throws {
+    _ = try run(file, "set", "a", "1")
+    let folder = folder.url.path
+    let json = "{\n  \"a\": 1\n}\n"
+    func output(_ line: String) throws -> String { try shell("cd '\(folder)'; \(line)").output }
+    #expect(try output("prefs \"$file\" export /dev/stdout | cat; test -L /dev/stdout && echo link") == json + "link\n")
+    let fifo = "mkfifo fifo; cat fifo & prefs \"$file\" export fifo; wait; test -p fifo && echo fifo"
+    #expect(try output(fifo) == json + "fifo\n")
+    let link = "echo longer than the export is >real; ln -s real link; prefs \"$file\" export link; cat real"
+    #expect(try output("\(link); test -L link && echo link") == json + "link\n")
+    #expect(try output("ln -s \"$file\" own; prefs \"$file\" export own; echo $?") == "64\n")
+    #expect(try output("ln -s absent dangling; prefs \"$file\" export dangling; echo $?") == "74\n")
+    #expect(try run(file, "get", "a").output == "1\n")
+  }
+
   @Test("has a help with every command")
   func help() throws {
     let help = try run("--help").output

@@ -17,9 +17,7 @@ struct ValueTable: Sendable {
 
   /// The change with the key as it is spelled here; nil if it would change nothing.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
-    guard let index = entries.index(forKey: key) else {
-      return text.map { PreferenceChange(key: key, text: $0) }
-    }
+    guard let index = entries.index(forKey: key) else { return text.map { PreferenceChange(key: key, text: $0) } }
     if entries.values[index].text == text { return nil }
     return PreferenceChange(key: entries.keys[index], text: text)
   }
@@ -70,12 +68,9 @@ struct ValueTable: Sendable {
   /// Throws unless the key may be one.
   static func check(_ key: String) throws(PreferenceError) {
     let length = key.utf8.count
-    guard length > 0 else {
-      throw PreferenceError(.invalidKey, "a key can't be empty; give the preference a name")
-    }
+    guard length > 0 else { throw PreferenceError(.invalidKey, "a key can't be empty; give the preference a name") }
     guard length <= 65_536 else {
-      throw PreferenceError(
-        .invalidKey, "a key is at most 65,536 bytes of UTF-8, and this one has \(length)", key: key)
+      throw PreferenceError(.invalidKey, "a key is at most 65,536 bytes of UTF-8, and this one has \(length)", key: key)
     }
   }
 }

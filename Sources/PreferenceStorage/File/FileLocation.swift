@@ -9,7 +9,6 @@ struct FileLocation: Sendable {
 
   var folder: FilePath { path.folder }
 
-  /// A place that is to be resolved when the file is opened.
   init(_ path: FilePath) { self.path = path }
 
   /// Finds the place before the file is opened, checks that it is safe, and makes the folder if the file is to be written.
@@ -20,13 +19,12 @@ struct FileLocation: Sendable {
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
     do {
       return try resolve(making: making, in: system)
-    } catch let error as SystemError {
-      let isWriting = making && error != SystemError.cycle
-      throw isWriting ? .writing(error, path: path.description) : .reading(error, path: path.description)
     } catch let error as PreferenceError {
       throw error
     } catch {
-      throw PreferenceError(.unreadable, "could not be found", path: path.description, underlying: error)
+      let error = error as? SystemError ?? .cycle
+      let translate = making && error != .cycle ? PreferenceError.writing : PreferenceError.reading
+      throw translate(error, path.description)
     }
   }
 
@@ -42,8 +40,7 @@ struct FileLocation: Sendable {
       try FileLocation.check(folder, in: system)
       if isResolved { return true }
       found = folder.appending(found.name)
-      let status = try system.ifPresent { () throws(SystemError) in try system.status(atPath: found) }
-      guard status?.kind == .link else {
+      guard try system.find(found)?.kind == .link else {
         (path, isResolved) = (found, true)
         return true
       }
@@ -61,7 +58,7 @@ extension FileLocation {
   private static func makeFolder(_ path: FilePath, in system: FileSystem) throws(SystemError) {
     for folder in path.ancestors + [path] {
       // Nothing may be made in some folders that exist, so each is looked for first.
-      if try system.ifPresent({ () throws(SystemError) in try system.status(atPath: folder) }) != nil { continue }
+      if try system.find(folder) != nil { continue }
       do throws(SystemError) {
         try system.makeFolder(folder)
       } catch {
@@ -90,8 +87,7 @@ extension FileLocation {
       }
       if status.isForeign(to: system.user) {
         throw PreferenceError(
-          .insecureFolder,
-          "the folder belongs to another user, who could replace the file; choose a folder of yours",
+          .insecureFolder, "the folder belongs to another user, who could replace the file; choose a folder of yours",
           path: path.description)
       }
     }

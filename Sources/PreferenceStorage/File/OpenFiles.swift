@@ -5,9 +5,7 @@ import Support
 /// They are known by their resolved path, byte for byte, and not by their inode, which changes with every compaction. Two
 /// names of a file are two files here, which keep out of each other's way as two processes do.
 final class OpenFiles: Sendable {
-  private struct Reference: Sendable {
-    weak var file: PreferencesFile?
-  }
+  private struct Reference: Sendable { weak var file: PreferencesFile? }
 
   private static let process = PerProcess<OpenFiles>()
   private let files = Lock<[FilePath: Reference]>([:])

@@ -4,7 +4,10 @@ extension PreferencesFile {
   /// Reads the file, if there is one, and waits a moment for its lock if something in it seems to be damaged.
   func reload() throws(PreferenceError) {
     try inTurn(within: Turn.defaultLimit) { () throws(PreferenceError) in
-      try lookAround(waiting: PreferencesFile.readingLimit)
+      do throws(PreferenceError) { try lookAround(waiting: PreferencesFile.readingLimit) } catch {
+        noteFailure(error)
+        throw error
+      }
     }
   }
 
@@ -134,6 +137,10 @@ extension PreferencesFile {
     guard let old = descriptor else { return }
     wasCarriedOver = false
     do {
+      // Whoever leaves the mark has the lock until the new file has the path for good.
+      var patience = Patience(.milliseconds(100))
+      while try !system.tryLock(old.number), patience.wait() {}
+      defer { system.unlock(old.number) }
       let size = try system.status(of: old.number).size
       _ = try readTail(to: size)
       wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
@@ -147,21 +154,18 @@ extension PreferencesFile {
 // MARK: Opening
 
 extension PreferencesFile {
-  /// The open file, made if there is none and it is to be written to; nil also if another process has made or removed it
-  /// meanwhile.
+  /// The open file, made if it is to be written to; nil if there is none, or another process has just made or removed it.
   func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     guard try location.prepare(making: making, in: system) else { return nil }
     let translate = making ? PreferenceError.writing : PreferenceError.reading
-    let status = try asking(translate) { () throws(SystemError) in
-      try system.ifPresent { () throws(SystemError) in try system.status(atPath: location.path) }
-    }
+    let status = try asking(translate) { () throws(SystemError) in try system.find(location.path) }
     guard status != nil || making else { return nil }
     guard status == nil || status?.kind == .file else {
       throw PreferenceError(
         .notAPreferencesFile,
-        "is not a file but a folder, a link or a device; it was not touched."
-          + " Move it away or choose another path", path: name)
+        "is not a file but a folder, a link or a device; it was not touched. Move it away or choose another path",
+        path: name)
     }
     let opened = try asking(translate) { () throws(SystemError) -> (file: Int32, refusal: SystemError?)? in
       do throws(SystemError) {
@@ -213,8 +217,7 @@ extension PreferencesFile {
 
   var neverSettled: PreferenceError {
     PreferenceError(
-      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that",
-      path: name)
+      .unwritable, "is replaced over and over, so it could not be locked; find out which program does that", path: name)
   }
 
   /// Runs calls of the system, whose errors become the store's.

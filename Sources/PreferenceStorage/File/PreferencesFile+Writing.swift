@@ -1,6 +1,5 @@
 import Support
 
-/// How a store writes.
 struct WriteTerms: Sendable {
   var durability = Durability.written
   var lockWaitLimit = Turn.defaultLimit
@@ -9,7 +8,11 @@ struct WriteTerms: Sendable {
 }
 
 extension PreferencesFile {
-  func set(_ text: JSONText?, forKey key: String, _ terms: WriteTerms) throws(PreferenceError) {
+  /// Sets the text of the key, unless it has another value than the known one; returns whether it had that.
+  @discardableResult
+  func set(
+    _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil
+  ) throws(PreferenceError) -> Bool {
     try perform(terms) { () throws(PreferenceError) in
       var change = change(to: text, forKey: key)
       if change == nil {
@@ -17,7 +20,9 @@ extension PreferencesFile {
         try look(isLocked: true)
         change = self.change(to: text, forKey: key)
       }
+      if let known, self.change(to: known.text, forKey: key) != nil { return false }
       if let change { try write(CollectionOfOne(change)) }
+      return true
     }
   }
 
@@ -27,7 +32,7 @@ extension PreferencesFile {
     var result: Swift.Result<Result, any Error>?
     try perform(terms) { () throws(PreferenceError) in
       let start = SuspendingClock.now
-      var transaction = PreferenceTransaction(on: self, path: name)
+      var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
         // An equal value needs no line, unless another program has written the file in place.
@@ -35,7 +40,7 @@ extension PreferencesFile {
         try write(transaction.changes)
         result = .success(answer)
       } catch {
-        result = .failure(error)
+        result = .failure((error as? PreferenceError)?.at(name) ?? error)
       }
       // Others try the lock now and then, and would find it taken every time if this process took it again at once.
       let length = .now - start
@@ -108,14 +113,11 @@ extension PreferencesFile {
     for _ in 0..<1000 {
       guard let descriptor = try openFile(making: true) else { continue }
       if readOnly == nil { try lock(descriptor, within: limit) }
-      do throws(PreferenceError) {
-        if let now = try snapshot(), now.identity == identity {
-          if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
-          return
-        }
-      } catch {
-        unlock()
-        throw error
+      var isReady = false
+      defer { if !isReady { unlock() } }
+      if let now = try snapshot(), now.identity == identity {
+        if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
+        return isReady = true
       }
       // Another file is at the path now, or none.
       unlock()
@@ -144,9 +146,7 @@ extension PreferencesFile {
   }
 
   /// Gives the lock back, unless it is the parent's of a forked child.
-  func unlock() {
-    if let descriptor, !isForked { system.unlock(descriptor.number) }
-  }
+  func unlock() { if let descriptor, !isForked { system.unlock(descriptor.number) } }
 
   /// Writes the changes as one line at the end of the file, which is locked, and then makes them in memory.
   ///
@@ -198,10 +198,7 @@ extension PreferencesFile {
     if known?.length == 0 { try writeHeader() }
   }
 
-  /// Throws if a file of that length is beyond the process's limit, instead of letting the system end the process
-  /// with a signal.
-  ///
-  /// The limit is asked for again before a write is refused.
+  /// Throws if the process's limit, asked for again, is below that length: the system would end the process with a signal.
   func checkLimit(_ length: Int) throws(SystemError) {
     guard let limit = sizeLimit, length > limit else { return }
     sizeLimit = system.sizeLimit
@@ -210,8 +207,7 @@ extension PreferencesFile {
 
   /// Cuts off what a write that failed has left.
   ///
-  /// If that fails too, or a program that knows no lock has appended something, the next look finds it as bytes that broke
-  /// off.
+  /// If that fails too, or a program that knows no lock has appended something, the next look finds bytes that broke off.
   private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
     do throws(SystemError) {
       let rest = try descriptor.read(from: length, to: length + bytes.count + 1)
@@ -246,30 +242,29 @@ extension PreferencesFile {
   ///
   /// A failed synchronization may leave anything, so everything is written again then, to a new file.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
-    do throws(SystemError) {
-      if let failure = pending.earlierFailure { throw failure }
-      try system.synchronize(pending.descriptor.number)
-      guard let folder = pending.folder else { return }
-      try system.synchronizeFolder(folder)
-    } catch {
-      let cause = error
-      do throws(PreferenceError) {
-        try perform(WriteTerms()) { () throws(PreferenceError) in
-          if descriptor === pending.descriptor { syncFailure = cause }
-          if syncFailure != nil { try rewrite() }
-          if folderNeedsSync { try synchronizeFolder() }
-        }
-        return
-      } catch {
-        throw PreferenceError(
-          error.code == .noSpace ? .noSpace : .unwritable,
-          "could not be synchronized, so the last changes may not survive a power cut, and no new file could be"
-            + " written; look after the disk, then synchronize() again",
-          path: name, underlying: error.underlying ?? cause)
-      }
+    var failure = pending.earlierFailure
+    if failure == nil {
+      do throws(SystemError) {
+        try system.synchronize(pending.descriptor.number)
+        if let folder = pending.folder { try system.synchronizeFolder(folder) }
+      } catch { failure = error }
     }
-    try inTurn(within: Turn.defaultLimit) {
-      if descriptor === pending.descriptor { folderNeedsSync = false }
+    guard let cause = failure else {
+      if pending.folder == nil { return }
+      return try inTurn(within: Turn.defaultLimit) { if descriptor === pending.descriptor { folderNeedsSync = false } }
+    }
+    do throws(PreferenceError) {
+      try perform(WriteTerms()) { () throws(PreferenceError) in
+        if descriptor === pending.descriptor { syncFailure = cause }
+        if syncFailure != nil { try rewrite() }
+        if folderNeedsSync { try synchronizeFolder() }
+      }
+    } catch {
+      throw PreferenceError(
+        error.code == .noSpace ? .noSpace : .unwritable,
+        "could not be synchronized, so the last changes may not survive a power cut, and no new file could be"
+          + " written; look after the disk, then synchronize() again", path: name, underlying: error.underlying ?? cause
+      )
     }
   }
 }

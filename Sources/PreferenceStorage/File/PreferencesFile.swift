@@ -24,7 +24,6 @@ final class PreferencesFile: @unchecked Sendable {
     var failure: PreferenceError?
     /// When a file that couldn't be opened was last tried again by a reader.
     var lastTry: SuspendingClock.Instant?
-    /// The damage in the file.
     var recovery: PreferenceRecovery?
   }
   let memory = Lock(Memory())
@@ -86,7 +85,6 @@ final class PreferencesFile: @unchecked Sendable {
     OpenFiles.current.remove(path)
   }
 
-  /// The path, for messages.
   var name: String { path.description }
   /// Whether the process was forked off from the one that opened the file.
   var isForked: Bool { forkCount != Fork.count }
@@ -109,19 +107,10 @@ extension PreferencesFile: TransactionValues {
   /// The text of the key's value, or nil if there is none; a file that couldn't be opened is tried again.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
-    do throws(PreferenceError) {
-      return try textInMemory(forKey: key)
-    } catch {
-      guard openAgain() else { throw error }
-      return try textInMemory(forKey: key)
-    }
-  }
-
-  private func textInMemory(forKey key: String) throws(PreferenceError) -> JSONText? {
-    try memory.withLock { memory throws(PreferenceError) in
-      if let failure = memory.failure { throw failure }
-      return memory.table.text(forKey: key)
-    }
+    let (text, failure) = memory.withLock { ($0.table.text(forKey: key), $0.failure) }
+    guard let failure else { return text }
+    if openAgain() { return try self.text(forKey: key) }
+    throw failure
   }
 
   var keys: [String] {
@@ -145,7 +134,9 @@ extension PreferencesFile: TransactionValues {
       return true
     }
     guard isDue else { return false }
-    do throws(PreferenceError) { try reload() } catch { memory.withLock { $0.failure = error } }
+    // If it fails again, the reason is noted.
+    try? reload()
+    memory.withLock { $0.lastTry = .now }
     return true
   }
 }
@@ -212,14 +203,19 @@ extension PreferencesFile {
       try inTurn(within: limit) { () throws(PreferenceError) in try lookAround(waiting: .zero) }
     } catch {
       if error.code == .busy || error.code == .nestedTransaction { return false }
-      let isNews = memory.withLock { memory in
-        // The file couldn't be opened yet, which is reported once for each reason.
-        guard let failure = memory.failure else { return true }
-        memory.failure = error
-        return failure.code != error.code
-      }
-      if isNews { ownHub.report(error) }
+      // What lasts is reported once.
+      if noteFailure(error) { ownHub.report(error) }
     }
     return true
+  }
+
+  /// Makes readers throw the error, unless memory has values to go on with; returns whether it isn't known yet.
+  @discardableResult
+  func noteFailure(_ error: PreferenceError) -> Bool {
+    memory.withLock { memory in
+      let known = memory.failure
+      if known != nil || memory.table.isEmpty { memory.failure = error }
+      return known?.code != error.code
+    }
   }
 }

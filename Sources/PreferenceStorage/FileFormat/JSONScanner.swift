@@ -25,7 +25,6 @@ struct JSONScanner {
 
   static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
-  /// Steps over the byte if it is the next one.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     guard position < bytes.count, bytes[position] == UInt8(ascii: byte) else { return false }
     position += 1
@@ -100,9 +99,7 @@ struct JSONScanner {
 
   private mutating func skipNumber() -> Bool {
     _ = take("-")
-    if !take("0") {
-      guard skipDigits() else { return false }
-    }
+    if !take("0"), !skipDigits() { return false }
     if take("."), !skipDigits() { return false }
     if take("e") || take("E") {
       if !take("+") { _ = take("-") }
@@ -133,9 +130,7 @@ struct JSONScanner {
 
 /// Numbers as hexadecimal digits, and back.
 enum Hexadecimal {
-  static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-  }
+  static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value }
 
   static func value(of digit: UInt8) -> UInt32? {
     switch digit {

@@ -15,8 +15,8 @@ extension JSONText {
       self = try JSONText(encoding: value)
     } catch {
       throw PreferenceError(
-        .invalidValue, "the value of type \(Value.self) could not be encoded, and was not set",
-        key: key, underlying: error)
+        .invalidValue, "the value of type \(Value.self) could not be encoded, and was not set", key: key,
+        underlying: error)
     }
     guard isNull else { return }
     if Value.self is any ExpressibleByNilLiteral.Type { return nil }
@@ -148,8 +148,6 @@ extension JSONString {
   static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
     guard hasEscapes else { return string(of: bytes) }
     let quote = UInt8(ascii: "\"")
-    do {
-      return try JSONDecoder().decode(String.self, from: Data([quote] + bytes + [quote]))
-    } catch { return nil }
+    do { return try JSONDecoder().decode(String.self, from: Data([quote] + bytes + [quote])) } catch { return nil }
   }
 }

@@ -4,7 +4,6 @@ internal import Support
 ///
 /// Texts of up to 15 bytes, which most preferences have, need no allocation.
 struct JSONText: Sendable {
-  /// The text.
   let string: String
 
   init(_ text: String) { string = text }
@@ -109,9 +108,11 @@ package enum PreferenceText {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
-  /// The value that `null` is; nil if it is none of the type.
-  package static func null<Value: Decodable>(as type: Value.Type) -> Value? {
-    do { return try JSONText.null.decode(type) } catch { return nil }
+  /// The text of a value that is to be set; nil for a value that is nil, which is removed.
+  ///
+  /// - Throws: `.invalidKey` or `.invalidValue`.
+  package static func text(of value: some Encodable, forKey key: String) throws(PreferenceError) -> String? {
+    try JSONText(of: value, forKey: key)?.string
   }
 
   /// The text without the space between its parts; nil if it isn't JSON.
@@ -146,7 +147,6 @@ enum JSONString {
   /// The bytes as a string, or nil if they aren't UTF-8.
   static func string(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
     // The library's own check costs more than all the rest (benchmark "Open a store of 100,000 keys").
-    bytes.reduce(0, |) < 0x80
-      ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+    bytes.reduce(0, |) < 0x80 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
   }
 }

@@ -34,7 +34,6 @@ enum Line {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// The kind of a line.
   enum Kind: Sendable, Equatable {
     case blank
     /// A line whose checksum is right.
@@ -88,9 +87,7 @@ enum Line {
   }
 
   /// Reads a JSON object, on any number of lines; false if it isn't one, and `changes` is empty then.
-  static func readObject(
-    _ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]
-  ) -> Bool {
+  static func readObject(_ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Bool {
     var scanner = JSONScanner(bytes)
     let isWhole = scanner.skipMembers { name, hasEscapes, value in
       guard let key = JSONString.decode(name, hasEscapes: hasEscapes), let text = JSONText(value) else { return false }
@@ -160,6 +157,9 @@ struct KnownPart: Sendable, Equatable {
     checksum = Line.checksum(UnsafeRawBufferPointer(bytes), after: checksum)
     lacksNewline = last != UInt8(ascii: "\n")
   }
+
+  /// Whether the file is this part still, and no more.
+  func isAll(of file: [UInt8]) -> Bool { length == file.count && isBeginning(of: file) }
 
   /// Whether the file begins with this part still.
   func isBeginning(of file: [UInt8]) -> Bool {

@@ -22,8 +22,12 @@ struct LineParser {
 
   /// Reads a whole file into the table, if it is one of this format, and returns what it begins with.
   mutating func parseFile(_ file: [UInt8]) -> Header {
-    file.withUnsafeBufferPointer { bytes in
-      if bytes.isEmpty { return .empty }
+    file.withUnsafeBufferPointer { file in
+      if file.isEmpty { return .empty }
+      // Some editors put a byte-order mark before the text.
+      let textStart = file.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
+      known.append(UnsafeBufferPointer(rebasing: file[..<textStart]))
+      let bytes = UnsafeBufferPointer(rebasing: file[textStart...])
       let start = LineParser.lineEnd(in: bytes, from: 0) + 1
       let first = Line.header.dropLast()
       if start <= bytes.count, bytes.starts(with: first), start == first.count + 1 || bytes[first.count] == 0x0d {
@@ -35,7 +39,7 @@ struct LineParser {
         return .whole
       }
       if LineParser.isTorn(bytes) {
-        (damage.headerWasDamaged, damage.tornBytes) = (true, bytes.count)
+        (damage.headerWasDamaged, damage.tornBytes) = (true, file.count)
         known.append(bytes)
         return .damaged
       }

@@ -31,11 +31,7 @@ enum PropertyListCheck {
         rest = rest[end.upperBound...]
       } else {
         guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
-        if rest.starts(with: "</".utf8) {
-          depth -= 1
-        } else if rest[end - 1] != UInt8(ascii: "/") {
-          depth += 1
-        }
+        depth += rest.starts(with: "</".utf8) ? -1 : rest[end - 1] == UInt8(ascii: "/") ? 0 : 1
         guard (0...maximumDepth).contains(depth) else { return false }
         rest = rest[(end + 1)...]
       }

@@ -30,9 +30,7 @@ public protocol CustomPreferenceStore: PreferenceStore {
 
 extension CustomPreferenceStore {
   /// Reads and changes several values as one.
-  public func transaction<Result>(
-    _ body: (inout PreferenceTransaction) throws -> Result
-  ) throws -> Result {
+  public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     try hub.write { () throws(PreferenceError) in
       var transaction = PreferenceTransaction(on: self)
@@ -71,7 +69,7 @@ extension PreferenceTransaction {
   ///
   /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that
   /// can't keep them waiting, runs the body on a copy of its values, and again if what it has read was changed meanwhile.
-  public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store), path: nil) }
+  public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store) as any TransactionValues) }
 }
 
 /// The values of a store of your own, as a transaction reads them.

@@ -28,8 +28,8 @@ public final class FilePreferenceStore: ErrorReporter {
   /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
   public static let defaultLockWaitLimit = Turn.defaultLimit
 
-  private let file: PreferencesFile
-  private let terms: WriteTerms
+  let file: PreferencesFile
+  let terms: WriteTerms
   private let followsOthers: Bool
 
   /// Opens the file, or prepares to make it at the first write.
@@ -86,21 +86,20 @@ public final class FilePreferenceStore: ErrorReporter {
       try ValueTable.check(key)
       if followsOthers { file.noteRead() }
       return try file.text(forKey: key)?.value(type, forKey: key)
-    } catch {
-      throw error.at(file.name)
-    }
+    } catch { throw error.at(file.name) }
   }
 
   /// Keeps the value under the key; nil removes the key.
   ///
   /// - Throws: `.unwritable` or `.noSpace`: file and memory are as they were. `.invalidKey`, `.invalidValue`.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    do throws(PreferenceError) {
-      try file.set(JSONText(of: value, forKey: key), forKey: key, terms)
-    } catch {
+    do throws(PreferenceError) { try file.set(JSONText(of: value, forKey: key), forKey: key, terms) } catch {
       throw error.at(file.name)
     }
   }
+
+  /// The path of the file, for messages.
+  package var path: String { file.name }
 
   /// Removes the value of the key, if there is one.
   public func removeValue(forKey key: String) throws(PreferenceError) { try file.set(nil, forKey: key, terms) }
@@ -112,9 +111,7 @@ public final class FilePreferenceStore: ErrorReporter {
   public func json(forKey key: String) throws(PreferenceError) -> String? { try file.text(forKey: key)?.string }
 
   /// Reads and changes several values as one, under the file's lock: other processes wait meanwhile.
-  public func transaction<Result>(
-    _ body: (inout PreferenceTransaction) throws -> Result
-  ) throws -> Result {
+  public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try file.transaction(terms, body)
   }
 

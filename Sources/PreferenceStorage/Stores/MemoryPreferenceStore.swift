@@ -30,11 +30,7 @@ public final class MemoryPreferenceStore: CustomPreferenceStore {
   public func json(forKey key: String) -> String? { table.withLock { $0.text(forKey: key)?.string } }
 
   /// Makes the changes.
-  public func write(_ changes: [PreferenceChange]) {
-    table.withLock { table in
-      for change in changes { _ = table.apply(change) }
-    }
-  }
+  public func write(_ changes: [PreferenceChange]) { table.withLock { for change in changes { $0.apply(change) } } }
 
   /// Returns every value as a JSON object, with a line for each key, sorted by first writing.
   ///

@@ -36,9 +36,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   public func json(forKey key: String) throws(PreferenceError) -> String? { try base.json(forKey: prefix + key) }
 
   /// Reads and changes several values as one, in one transaction of the store.
-  public func transaction<Result>(
-    _ body: (inout PreferenceTransaction) throws -> Result
-  ) throws -> Result {
+  public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try base.transaction { baseChanges in
       // Nothing is staged yet, and no other writer comes between, so the store is what the transaction begins with.
       var transaction = PreferenceTransaction(on: self)

@@ -59,8 +59,7 @@ package struct FileStatus: Sendable, Equatable {
   /// After a plain `stat` the kernel gives the next write a time exact to the nanosecond, which costs that write half as much
   /// again (benchmark "Set an Int, written"). The C library's module map has no `statx`, so it is looked up by name.
   enum ExtendedStatus {
-    typealias Call =
-      @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
+    typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
 
     static let call: Call? = dlsym(nil, "statx").map { unsafeBitCast($0, to: Call.self) }
 

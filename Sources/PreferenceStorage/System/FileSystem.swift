@@ -96,6 +96,17 @@ package class FileSystem: @unchecked Sendable {
     _ = try retrying("rename") { path.withCString { old in newPath.withCString { systemRename(old, $0) } } }
   }
 
+  /// Lets two files trade names at once; false if the file system can't.
+  package func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      _ = try retrying("exchange") { path.withCString { one in other.withCString { systemExchange(one, $0) } } }
+    } catch {
+      if [ENOSYS, EINVAL, ENOTSUP].contains(error.number) { return false }
+      throw error
+    }
+    return true
+  }
+
   package func remove(_ path: FilePath) throws(SystemError) {
     _ = try retrying("unlink") { path.withCString { unlink($0) } }
   }
@@ -173,7 +184,6 @@ package class FileSystem: @unchecked Sendable {
 
   // MARK: The process
 
-  /// The user whose rights the process has.
   package var user: UInt32 { geteuid() }
 
   /// Whether other users may own or write the folders on the way to a file of ours: where each program has a part of the
@@ -222,6 +232,11 @@ extension FileSystem {
     }
   }
 
+  /// Returns the state of the file at the path, or nil if there is none.
+  package func find(_ path: FilePath) throws(SystemError) -> FileStatus? {
+    try ifPresent { () throws(SystemError) in try status(atPath: path) }
+  }
+
   /// Gives what the superuser makes in another user's folder to that user, if that can be done.
   private func handOver(_ file: Int32, in folder: FilePath) {
     guard user == 0 else { return }
@@ -235,7 +250,6 @@ extension FileSystem {
 /// The purpose for which a file is opened.
 package enum FileAccess: Sendable {
   case reading
-  /// Reading, and writing at the end.
   case appending
   /// As `appending`, for a new file, readable by its owner only. Fails if there is one already.
   case creating
@@ -244,7 +258,7 @@ package enum FileAccess: Sendable {
 // MARK: Calls
 
 /// Opens the file with a number above 2, as the program prints to 1 and 2, also if their files are closed.
-func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
+package func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
   try aboveStandardStreams(try retrying("open") { path.withCString { systemOpen($0, flags, 0o600) } })
 }
 
@@ -260,6 +274,19 @@ private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mo
   open(path, flags, mode)
 }
 private func systemClose(_ file: Int32) -> Int32 { close(file) }
+private func systemExchange(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Int32 {
+  #if canImport(Darwin)
+    return renamex_np(one, other, UInt32(RENAME_SWAP))
+  #else
+    // The C library's module map has neither `renameat2` nor the name of its flag, which is 2.
+    typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+    if let call = dlsym(nil, "renameat2") {
+      return unsafeBitCast(call, to: Call.self)(AT_FDCWD, one, AT_FDCWD, other, 2)
+    }
+    errno = ENOSYS
+    return -1
+  #endif
+}
 private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
 
 /// Calls again while a signal interrupts, and throws what else goes wrong.

@@ -42,9 +42,7 @@ enum Fork {
     static let capacity = 64
     let slots = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: capacity)
 
-    init() {
-      for index in 0..<LockedFiles.capacity { (slots + index).initialize(to: Atomic(-1)) }
-    }
+    init() { for index in 0..<LockedFiles.capacity { (slots + index).initialize(to: Atomic(-1)) } }
   }
 }
 

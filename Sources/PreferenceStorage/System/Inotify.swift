@@ -53,7 +53,6 @@
       inotify_rm_watch(state.notices, folder)
     }
 
-    /// Watches the folder that is at the path now.
     private func follow(_ file: FileWatch, in state: inout State) {
       let old = state.entries[ObjectIdentifier(file)]?.folder
       var new: Int32?

@@ -16,18 +16,14 @@
 
     private struct State: Sendable {
       var entries: [ObjectIdentifier: Entry] = [:]
-      var timer: Timer?
+      var timer: Source?
     }
 
     /// `@unchecked Sendable`: a source may be used from any thread, which its type doesn't say.
     private struct Source: @unchecked Sendable {
-      let source: any DispatchSourceFileSystemObject
-      let identity: FileIdentity
-    }
-
-    /// `@unchecked Sendable`: as above.
-    private struct Timer: @unchecked Sendable {
-      let source: any DispatchSourceTimer
+      let source: any DispatchSourceProtocol
+      /// The watched folder or file; nil for the timer.
+      var identity: FileIdentity?
     }
 
     static let shared = FolderEvents()
@@ -45,7 +41,7 @@
     func remove(_ file: FileWatch) {
       let (removed, timer) = state.withLock { state in
         let removed = state.entries.removeValue(forKey: ObjectIdentifier(file))
-        guard state.entries.isEmpty else { return (removed, nil as Timer?) }
+        guard state.entries.isEmpty else { return (removed, nil as Source?) }
         defer { state.timer = nil }
         return (removed, state.timer)
       }
@@ -53,17 +49,17 @@
       timer?.source.cancel()
     }
 
-    private func makeTimer() -> Timer {
-      let timer = Timer(source: DispatchSource.makeTimerSource(queue: queue))
-      timer.source.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-      timer.source.setEventHandler { [self] in
+    private func makeTimer() -> Source {
+      let timer = DispatchSource.makeTimerSource(queue: queue)
+      timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+      timer.setEventHandler { [self] in
         for entry in state.withLock(\.entries).values {
           follow(entry.file)
           entry.file.lookAgain()
         }
       }
-      timer.source.activate()
-      return timer
+      timer.activate()
+      return Source(source: timer)
     }
 
     /// Watches what has the names now, the folder first: a name that is taken after this look is an event of the folder.
@@ -91,16 +87,10 @@
     }
 
     private func makeSource(_ part: FilePath, for file: FileWatch) throws(SystemError) -> Source {
-      let descriptor = try openDescriptor(part, O_EVTONLY | O_CLOEXEC)
-      let identity: FileIdentity
-      do throws(SystemError) {
-        identity = try FileSystem().status(of: descriptor).identity
-      } catch {
-        Darwin.close(descriptor)
-        throw error
-      }
+      let descriptor = Descriptor(try openDescriptor(part, O_EVTONLY | O_CLOEXEC), of: FileSystem())
+      let identity = try FileSystem().status(of: descriptor.number).identity
       let source = DispatchSource.makeFileSystemObjectSource(
-        fileDescriptor: descriptor, eventMask: [.write, .extend, .attrib, .delete, .rename], queue: queue)
+        fileDescriptor: descriptor.number, eventMask: [.write, .extend, .attrib, .delete, .rename], queue: queue)
       let handle: @Sendable () -> Void = { [self, weak file] in
         guard let file else { return }
         follow(file)
@@ -109,7 +99,7 @@
       source.setEventHandler(handler: handle)
       // Dispatch registers it some time after the activation, and what happens until then isn't an event.
       source.setRegistrationHandler(handler: handle)
-      source.setCancelHandler { Darwin.close(descriptor) }
+      source.setCancelHandler { withExtendedLifetime(descriptor) {} }
       source.activate()
       return Source(source: source, identity: identity)
     }

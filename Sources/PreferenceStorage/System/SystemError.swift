@@ -59,9 +59,7 @@ extension PreferenceError {
 }
 
 extension SystemError {
-  /// There is nothing at the path.
   package var isMissing: Bool { number == ENOENT }
-  /// There is something at the path already.
   var isTaken: Bool { number == EEXIST }
   /// The disk, the quota or the process's limit is used up.
   var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }

@@ -142,6 +142,15 @@ public enum Capitals {
 @discardableResult public func rename(_ old: UnsafePointer<CChar>!, _ new: UnsafePointer<CChar>!) -> Int32 {
   Capitals.folding(old) { old in Capitals.folding(new) { Glibc.rename(old, $0) } }
 }
+public let RENAME_SWAP: Int32 = 0x2
+@discardableResult
+public func renamex_np(_ old: UnsafePointer<CChar>!, _ new: UnsafePointer<CChar>!, _ flags: UInt32) -> Int32 {
+  Capitals.folding(old) { old in Capitals.folding(new) { exchange(Glibc.AT_FDCWD, old, Glibc.AT_FDCWD, $0, flags) } }
+}
+/// Linux's flag for an exchange has the same number.
+private let exchange = unsafeBitCast(
+  dlsym(nil, "renameat2")!,
+  to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32).self)
 @discardableResult public func unlink(_ path: UnsafePointer<CChar>!) -> Int32 {
   Capitals.folding(path) { Glibc.unlink($0) }
 }
