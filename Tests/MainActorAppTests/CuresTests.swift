@@ -51,12 +51,6 @@ final class GreetAtLaunch: Initializable {
   func perform(with configuration: any Configurable) async throws { model.greet("launch") }
 }
 
-struct AppConfiguration: Configurable {
-  let serviceStorage: ServiceStorage = [:]
-  func currentStage() -> ReleaseStage { .test }
-  static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
-}
-
 @Suite("The cures of a main-actor app", .registry)
 struct CuresTests {
   var registry: InitializerRegistry { .current }
@@ -142,15 +136,6 @@ struct CuresTests {
 }
 
 #if canImport(XCTest)
-  // XCTest's own initializers aren't the main actor's: the class isn't either, and its tests are.
-  nonisolated class RegistryTestCase: XCTestCase {
-    override func invokeTest() {
-      let registry = InitializerRegistry(context: .test)
-      registry.register(instance: MemoryPreferenceStore() as any PreferenceStore)
-      registry.run { super.invokeTest() }
-    }
-  }
-
   nonisolated final class GreetingTestCase: RegistryTestCase {
     @MainActor func testGreets() {
       InitializerRegistry.current.registerOnMainActor((any Greeter).self) { PoliteGreeter() }
