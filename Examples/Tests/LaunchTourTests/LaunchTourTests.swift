@@ -4,7 +4,7 @@
 
   @Suite struct LaunchTourTests {
     private static let readme = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../../README.md")
+      .appending(path: "../../README.md")
 
     @Test func printsTheTimelineThatTheReadmeShows() throws {
       let output = try run()
