@@ -13,7 +13,7 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// The registry is the one that was current when the object was created, whichever thread reads. Registrations match
+/// The property asks the registry that was current when the object was created, whichever thread reads. Registrations match
 /// the property's own name, unless the declaration gives another.
 ///
 /// *When*: Declaring the property takes one allocation. The first read asks the registry. Each later read takes two
@@ -208,7 +208,7 @@ extension Injected {
       injected.storage = injected.storage.replacedWithNothing()
     }
 
-    /// The registry that the property asks: the one that was current when the enclosing object was created.
+    /// The registry that the property asks, which was current when the enclosing object was created.
     ///
     /// An object can use it to create another one in its own registry: `$service.registry.run { Child() }`.
     public var registry: InitializerRegistry { injected.registry }

@@ -1,6 +1,6 @@
 internal import SpellRegistry
 
-/// How often an `@Injected` property asks the registry.
+/// The reads at which an `@Injected` property asks the registry.
 public enum InjectionPolicy: Sendable {
   /// At the first read; the value is kept. The default.
   case once

@@ -8,7 +8,7 @@ public struct ExitPolicy: Sendable, Hashable {
 
   private var survivesReturn = false
   private var survivesError = false
-  /// How often the service is restarted, in which time, and after which pauses; nil if it isn't.
+  /// The limit of restarts, the time that it is for, and the pauses before them; nil if the service isn't restarted.
   private var max: Int?
   private var window = Duration.zero
   private var backoff = Backoff.constant(.zero)

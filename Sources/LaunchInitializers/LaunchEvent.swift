@@ -47,7 +47,7 @@ public struct LaunchEvent: Sendable, Hashable {
   public let id: String?
   /// The time of the event, since the phase began; for deferred steps and services, since the launch began.
   public let time: Duration
-  /// Why the step failed, was skipped or is retried, why a shut-down begins, or another note; nil if there is none.
+  /// The reason that the step failed, was skipped or is retried, or that a shut-down begins, or another note; otherwise nil.
   public let message: String?
 }
 

@@ -2,7 +2,7 @@
 public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   /// The kind of error.
   public let code: Code
-  /// The ids of the steps at fault: a cycle from a step back to itself, or a step and the one that it refers to.
+  /// The ids of the steps at fault: a cycle from a step back to itself, or a step and what it refers to.
   public let path: [String]
   /// The error, and what to do about it; control characters of ids are escaped.
   public let description: String

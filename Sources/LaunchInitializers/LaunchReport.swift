@@ -9,7 +9,7 @@ public struct LaunchReport: Sendable {
 
   static let empty = LaunchReport([])
 
-  /// How long it took, to the end of the last step.
+  /// The time until the end of the last step.
   public var duration: Duration { entries.map(\.end).max() ?? .zero }
 
   /// A line about each step that was skipped, failed, or has a note; control characters are escaped.
@@ -37,7 +37,7 @@ public struct LaunchReport: Sendable {
   public struct Entry: Sendable {
     /// The step's id.
     public let id: String
-    /// How the step ended.
+    /// The outcome of the step.
     public let outcome: Outcome
     /// When the last of the steps that it waited for had ended, so that it could begin.
     public let queued: Duration
@@ -47,7 +47,7 @@ public struct LaunchReport: Sendable {
     public let end: Duration
     /// The number of attempts.
     public let attempts: Int
-    /// Why the step failed or was skipped, or another note about it; nil if there is none.
+    /// The reason that the step failed or was skipped, or another note about it; otherwise nil.
     public let message: String?
     /// The errors of the step's attempts, its rollback and its service, in order.
     public let errors: [any Error]
@@ -58,11 +58,11 @@ public struct LaunchReport: Sendable {
     /// The names of the groups around the step, outermost first.
     public let groups: [String]
 
-    /// How long the step took, including pauses between attempts.
+    /// The time that the step took, including pauses between attempts.
     public var duration: Duration { end - start }
   }
 
-  /// The ids of the steps from the first to the one that ended last, of which each waited for the one before it.
+  /// The ids of a chain of steps, each of which waited for the previous one, up to the step that ended last.
   public var criticalPath: [String] {
     let indices = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     func last(_ candidates: [Int]) -> Int? { candidates.max { (entries[$0].end, $1) < (entries[$1].end, $0) } }
@@ -133,7 +133,7 @@ extension LaunchReport.Entry {
   fileprivate var sign: String { [.completed: "✓", .failed: "✗", .skipped: "○"][outcome] ?? "–" }
   fileprivate var color: String { [.completed: "#2f5d9b", .failed: "#c0392b"][outcome] ?? "#c9b458" }
 
-  /// How long the step took or why it didn't run, and what it waited for.
+  /// The step's time or the reason that it didn't run, and the steps that it waited for.
   fileprivate var note: String {
     var parts = [outcome == .completed ? duration.text : outcome == .notRun ? "not run" : outcome.rawValue]
     if outcome == .failed, duration > .zero { parts[0] += " after \(duration.text)" }

@@ -248,7 +248,7 @@ extension LaunchSequence {
 
 /// The jobs that `launchImmediately` begins before it returns; nil afterwards.
 ///
-/// Used on the main actor only; the type doesn't say so because a job's task, which is there, can't.
+/// Used on the main actor only. The type can't say so, because a job's task isn't isolated to it by its type.
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 

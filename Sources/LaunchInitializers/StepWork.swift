@@ -3,7 +3,7 @@ internal import Support
 /// The initializer of a step, called where its conformance belongs.
 ///
 /// The conformance of a main-actor type may belong to the main actor: only code there may use it, also for a cast. So all
-/// casts are made where the step is listed, and a call goes to the main actor if a cast fails where it is.
+/// casts are made where the step is listed, and a call runs on the main actor if a cast fails on its own executor.
 ///
 /// `@unchecked Sendable`: nothing changes after `init`, so there is neither lock nor atomic, and what is stored is an
 /// initializer, which is `Sendable`: ``Initializable/SendableSelf`` says so.

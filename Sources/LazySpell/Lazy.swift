@@ -13,7 +13,7 @@ public import SpellRegistry
 /// ```
 ///
 /// The registration for the enclosing object's class creates the value. If there is none, the expression does, then the
-/// registration for the type, and then the type's empty initializer. The registry is the one that was current when the
+/// registration for the type, and then the type's empty initializer. It asks the registry that was current when the
 /// object was created.
 ///
 /// *When*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one

@@ -56,7 +56,7 @@ public import SpellRegistry
 
   /// Drops the value, so that the next read creates another one.
   ///
-  /// A value that is being created goes to the thread that creates it, and the threads that wait create the next one.
+  /// The thread that is creating a value gets it, and the threads that wait create the next one.
   /// Other threads may be reading the old value, so the first value stays in memory as long as the constant does.
   public func reset() { storage.forget() }
 }

@@ -171,7 +171,7 @@ extension Partial {
   /// The type that is loaded: for an Optional, what it wraps.
   private var loadedType: any Any.Type { (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self }
 
-  /// The resource's name: the one that the declaration gives, otherwise the type's.
+  /// The resource's name, from the declaration, or else the type's name.
   private var resource: String {
     if let givenName { return givenName }
     let name = TypeName.of(loadedType)

@@ -48,7 +48,7 @@ extension Preference {
       try cache.update(recovering: recovering, body)
     }
 
-    /// Why the value can't be read, or why the last assignment was not kept; nil while all is well.
+    /// The error of the value that can't be read or of the last assignment that was not kept; otherwise nil.
     ///
     /// Asks the store at each read. Why an assignment failed is forgotten when the value changes.
     public var error: PreferenceError? { cache.error }
@@ -140,7 +140,7 @@ extension Preference {
     try projection.update(recovering: recovering, body)
   }
 
-  /// Why the value can't be read, or why the last assignment was not kept.
+  /// The error of the value that can't be read, or of the last assignment that was not kept.
   public var error: PreferenceError? { projection.error }
 
   /// The value now, then each value it changes to, in this process or another.

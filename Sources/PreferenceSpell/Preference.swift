@@ -211,7 +211,7 @@ extension Preference: CustomStringConvertible {
 }
 
 extension Preference: NamedProperty {
-  /// Which property this wrapper stores.
+  /// The identity of the property that this wrapper stores.
   public var identity: PropertyIdentity { resolver.identity }
 }
 

@@ -27,9 +27,9 @@ public import PreferenceStorage
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
     /// The texts of the keys that were read or written last, which an assignment may replace; nil if they can't be read.
     var readable: [String?]?
-    /// Why the last read gave the default, if the store couldn't be read.
+    /// The error for which the last read returned the default, if the store couldn't be read.
     var readFailure: PreferenceError?
-    /// Why the last assignment failed, and the version that it left as it was.
+    /// The error of the last assignment, and the version that it left as it was.
     var writeFailure: (error: PreferenceError, version: UInt64?)?
     /// The cache that has taken the place of this one, if its store could not be made.
     var successor: PreferenceCache?
@@ -129,7 +129,7 @@ public import PreferenceStorage
     return try read().value ?? defaultValue.value
   }
 
-  /// Why the value reads as the default though the store has one, or why the last assignment was not kept, unless the key
+  /// The error for which the value reads as the default though the store has one, or of the last assignment, unless the key
   /// has changed since.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
@@ -177,7 +177,7 @@ public import PreferenceStorage
 
   func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  /// Writes a value, or removes it; what former keys have would take its place then, so it goes too.
+  /// Writes a value, or removes it together with the values of former keys, which would take its place.
   ///
   /// - Returns: False, and nothing was changed, if the texts of the keys aren't the known ones.
   @discardableResult

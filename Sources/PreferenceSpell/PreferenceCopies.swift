@@ -58,5 +58,5 @@ public import Synchronization
 
 private let threadCopyCount = 4
 
-/// Which of the copies is the calling thread's: threads that were started one after the other have different ones.
+/// The index of the calling thread's copy: threads that were started one after the other have different ones.
 @usableFromInline func threadCopyIndex() -> Int { Int(currentThread >> 12) & (threadCopyCount - 1) }

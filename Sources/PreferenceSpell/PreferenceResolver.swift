@@ -5,7 +5,7 @@ public import Synchronization
 
 /// Resolves a preference to its store and key once, and after that with one atomic load.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: Sendable {
-  /// The registry to ask; nil for a plain constant, which asks the one that is current.
+  /// The registry to ask; nil for a plain constant, which asks the current one.
   private let registry: InitializerRegistry?
 
   private struct Resolved: Sendable {
@@ -28,7 +28,7 @@ public import Synchronization
     (self.declaration, self.registry) = (declaration, registry)
   }
 
-  /// Which property this resolves.
+  /// The identity of the property that this resolves.
   var identity: PropertyIdentity {
     PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }

@@ -4,7 +4,7 @@ internal import PreferenceStorage
 ///
 /// Each iterator follows the changes since its first `next()`. No two values in a row are equal, and a slow reader gets the
 /// latest value instead of all those between. A value that can't be read is the default. The sequence ends when its task is
-/// cancelled. Nothing is polled, and nothing is left behind when the iterator goes.
+/// cancelled. Nothing is polled, and nothing is left behind when the iterator is released.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 

@@ -1,4 +1,4 @@
-/// Why a preference could not be read or written.
+/// An error of reading or writing a preference.
 ///
 /// The description says what happened, where, and what to do about it. The code tells a program what to do.
 ///

@@ -8,9 +8,9 @@
 public struct PreferenceImport: Sendable {
   /// The keys that were taken over, in the file's order, and those that had `null` and were removed.
   public internal(set) var keys: [String] = []
-  /// Why invalid keys were passed over, if the import was to skip them.
+  /// The errors of the invalid keys that were skipped, if the import skips them.
   public internal(set) var errors: [PreferenceError] = []
-  /// How many keys were taken over.
+  /// The number of keys that were taken over.
   public var count: Int { keys.count }
 }
 

@@ -10,15 +10,15 @@
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// The numbers of the lines that were skipped, from 1, without a last line that broke off.
   public internal(set) var skippedLines: [Int] = []
-  /// How many bytes the skipped lines had.
+  /// The number of bytes of the skipped lines.
   public internal(set) var skippedBytes = 0
-  /// How many bytes broke off at the end: a write that never came to its end, or a file cut short.
+  /// The number of bytes of an incomplete line at the end: a write that was interrupted, or a file that was cut short.
   public internal(set) var tornBytes = 0
   /// True if the first line, which says what the file is, was damaged or missing, as it is in a file begun by hand.
   public internal(set) var headerWasDamaged = false
   /// The numbers of the lines that count though their checksum is wrong: a person has edited them.
   public internal(set) var editedLines: [Int] = []
-  /// Where the file is kept as it was found.
+  /// The path of the copy of the file as it was found.
   ///
   /// Nil until something has to be dropped from the file (bytes at the end go at the next write), or if
   /// no copy could be made; then nothing was dropped.

@@ -41,7 +41,7 @@ public struct PreferenceTransaction: ~Copyable {
   /// Removes every value.
   public mutating func removeAll() { for key in keys { stage(nil, forKey: key) } }
 
-  /// Gives a value another key, whatever its type, and replaces what is there; false if the old key has no value.
+  /// Gives a value another key, whatever its type, and replaces that key's value; false if the old key has no value.
   ///
   /// - Throws: `.invalidKey` if the new key can't be one.
   @discardableResult

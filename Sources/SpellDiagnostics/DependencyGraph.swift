@@ -14,7 +14,7 @@ public struct DependencyGraph: Sendable {
     public internal(set) var scope: String?
     /// The names that its registrations are for, as they are written in source.
     public internal(set) var names: [String] = []
-    /// Where it is registered, as `Module/File.swift:line`; the first place, if there are several.
+    /// The place of the registration, as `Module/File.swift:line`; the first, if there are several.
     public internal(set) var place: String?
     /// Whether it stands for objects that have properties which are injected, and isn't registered itself.
     public internal(set) var isContainer = false

@@ -58,7 +58,7 @@ private struct Link {
   /// The registration that serves the request; nil if none does.
   let provider: RegistrationRecord?
   let service: Service
-  /// Whether another registry is asked than the one that is drawn.
+  /// Whether the request asks another registry than the drawn one.
   let isOthers: Bool
   let isObserved: Bool
 }

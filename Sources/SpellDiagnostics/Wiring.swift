@@ -13,7 +13,7 @@ struct Wiring {
   let registry: InitializerRegistry
   /// The registrations that are asked for first, in order, then those that only they need.
   private(set) var providers: [Provider]
-  /// How many of them are asked for first.
+  /// The number of them that are asked for first.
   let rootCount: Int
   /// The needs of each registration.
   private(set) var needs: [[Need]] = []

@@ -17,7 +17,7 @@ final class AsyncRun: Sendable {
   private let asker: AsyncRun?
   /// Whether a registry keeps what is made.
   private let isKept: Bool
-  /// How often the registration's value had been forgotten before.
+  /// The number of times that the registration's value had been dropped before.
   let resetCount: Int
 
   private struct State: Sendable {

@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-/// An object that hears of every value that is injected into it.
+/// An object that is told of every value that is injected into it.
 ///
 /// ```swift
 /// final class Page: InjectionObserver {

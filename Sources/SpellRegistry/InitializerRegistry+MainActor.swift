@@ -1,5 +1,5 @@
 // Initializers that run on the main actor. Asking for their values anywhere else throws an error of code `.wrongIsolation`,
-// unless the value is kept and there already; `resolveAsync` goes to the main actor for it. Their resolvers' points have no
+// unless a kept value exists already; `resolveAsync` makes it on the main actor. Their resolvers' points have no
 // container, which may belong elsewhere.
 
 extension InitializerRegistry {

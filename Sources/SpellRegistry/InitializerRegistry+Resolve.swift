@@ -1,7 +1,7 @@
 internal import Support
 internal import Synchronization
 
-// The one way from a request to a value. What a request is for is a point; the value goes to memory whose type only the code
+// The one way from a request to a value. A request names a point; the value is put in memory whose type only the code
 // at the two ends knows: the functions that are generic here, and the closure that makes the value.
 //
 //   fulfill   a request from a caller: find, supply, announce, and end the resolution
@@ -95,7 +95,7 @@ extension InitializerRegistry {
 
   /// Puts the value for a request in memory and calls the hooks; nil for an Optional that nothing serves.
   ///
-  /// - Parameter match: The registration to take; the one that wins by default.
+  /// - Parameter match: The registration to take; by default, the search's winner.
   func fulfill(
     _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil, with arguments: ArgumentBox? = nil
   ) throws(InjectionError) {
@@ -118,7 +118,7 @@ extension InitializerRegistry {
   /// The outcome of a request.
   enum Supply {
     case value
-    /// A value that hooks want to hear of.
+    /// A value to be announced to hooks.
     case heardValue(RegistrationRecord)
     case nothing
   }
@@ -232,7 +232,7 @@ extension InitializerRegistry {
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, arguments: ArgumentBox? = nil,
     gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
-    // An instance is there, so it asks for nothing.
+    // An instance exists already and asks for nothing.
     if record.isInstance, (try? record.making.initializer(memory, request, self, nil)) != nil { return }
     if record.isAsync {
       throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)

@@ -32,7 +32,7 @@ public final class InitializerRegistry: Sendable {
     return registry
   }()
 
-  /// The current registry: that of the initializer that runs on this thread, else the one that ``run(_:)`` set for the task,
+  /// The current registry: that of the initializer that runs on this thread, else the task's, which ``run(_:)`` sets,
   /// else ``shared``.
   public static var current: InitializerRegistry { requested ?? shared }
 
@@ -60,9 +60,9 @@ public final class InitializerRegistry: Sendable {
   let clock: ElapsedClock
   /// The epochs in which types and keys were last re-injected here.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
-  /// The receiver of problems that a test should hear of.
+  /// The receiver of problems for a test to report.
   package let reporter = Lock(RegistryReporter())
-  /// Whether the reporter wants to hear of requests.
+  /// Whether requests are reported.
   let isWatched = Atomic(false)
   private let madeReference = Lock<RegistryReference?>(nil)
 
@@ -139,7 +139,7 @@ public final class InitializerRegistry: Sendable {
   /// property's and the container's observer.
   ///
   /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
-  /// no lock held. Hooks of registrations and registries don't hear of what such a hook injects.
+  /// no lock held. What such a hook injects calls no hook of a registration or registry.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
   /// This registry, its parent, its parent's parent.
@@ -218,7 +218,7 @@ public enum InjectionContext: Sendable, Hashable, CaseIterable {
 /// The registry that ``InitializerRegistry/run(_:)`` or an async initializer has made current for a task.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
-  /// How what is made refers to the registry.
+  /// The kind of reference from a created value to the registry.
   let reference: RegistryReference
   /// The async initializer that runs.
   let run: AsyncRun?
@@ -254,7 +254,7 @@ final class TaskContext: Sendable {
 final class RegistryReference: Sendable {
   private struct State: Sendable {
     var strong: InitializerRegistry?
-    /// Made when the strong reference goes, since most never do.
+    /// Made when the strong reference is dropped, which is rare.
     var weak: WeakReference?
   }
   private let state: Lock<State>

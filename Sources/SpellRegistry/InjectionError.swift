@@ -73,7 +73,7 @@ public struct InjectionError: Error, Sendable {
   /// The kind of fault.
   public var code: Code { details.content.code }
 
-  /// Type names, from the first asked for to the one that is at fault; a cycle ends where it began.
+  /// Type names, from the first asked for to the type at fault; a cycle ends where it began.
   public var path: [String] { steps.map(\.typeName) }
 
   /// The error that the initializer threw, for ``Code/initializerFailed``.
@@ -124,11 +124,11 @@ package struct InjectionStep: Sendable {
   package var name: String?
   /// `Container.property`, if a property asked.
   package var property: String?
-  /// Where the property is declared, as `Module/File.swift:line`.
+  /// The place of the property's declaration, as `Module/File.swift:line`.
   package var declaration: String?
-  /// Where the initializer that ran was registered.
+  /// The place of the registration of the initializer that ran.
   package var registration: String?
-  /// Where the key that was asked for is declared.
+  /// The place of the declaration of the key that was asked for.
   private let key: String?
 
   package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {
@@ -230,7 +230,7 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The part of the path that goes round.
+  /// The part of the path that repeats.
   private var cycle: [InjectionStep] {
     for (end, step) in steps.enumerated() {
       if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return Array(steps[start...end]) }

@@ -5,9 +5,9 @@ internal import Support
 /// `@unchecked Sendable`: a class that isn't final can't be checked. It and its one subclass have constants of `Sendable`
 /// types.
 public class InjectionKeys: @unchecked Sendable {
-  /// Where the key is declared.
+  /// The place of the key's declaration.
   package let place: SourcePlace
-  /// The initializer that is there in every context, and those for one context.
+  /// The initializer for every context, and those for one context each.
   fileprivate let live: Making
   fileprivate let others: [InjectionContext: Making]
   private let lifetime: ScopeLifetime
@@ -65,7 +65,7 @@ public class InjectionKeys: @unchecked Sendable {
 /// Declare a key as a static constant, or as any constant that lives as long as the program: a registry knows a key by its
 /// identity.
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
-  /// How long a value is kept, and who shares it.
+  /// The scope of the key's value.
   public let scope: Scope<Value>
 
   init(_ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making] = [:]) {
@@ -165,7 +165,7 @@ extension InjectionKey where Value: Sendable {
   /// ```
   ///
   /// A request from elsewhere throws an error of code `.wrongIsolation`, unless the value is kept and there already;
-  /// `resolveAsync` goes to the main actor for it.
+  /// `resolveAsync` makes it on the main actor.
   public static func onMainActor(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor () throws -> Value

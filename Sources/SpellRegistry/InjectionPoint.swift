@@ -173,7 +173,7 @@ public struct InjectionPoint {
 public struct Resolver {
   /// The property that the value will go to, and its container.
   public let point: InjectionPoint
-  /// The registry that answers: the one that was asked, except for a value that an outer registry keeps and shares,
+  /// The registry that answers: the one asked, except for a value that an outer registry keeps and shares,
   /// whose dependencies come from there.
   public let registry: InitializerRegistry
   /// The async initializer that has this resolver.

@@ -13,7 +13,7 @@ final class KeptValue: Sendable {
     var weak: WeakReference?
     var deadline: Duration?
     var isRetired = false
-    /// How often the value was forgotten.
+    /// The number of times that the value was dropped.
     var resetCount = 0
   }
 
@@ -23,7 +23,7 @@ final class KeptValue: Sendable {
   private let state = Lock(State())
   /// The registry whose table's lock guards what is published.
   private let registry: WeakReference
-  /// A value that is there and stays for as long as the registration, unless it is forgotten.
+  /// The value, for as long as the registration is in force and the value isn't forgotten.
   private let published = PublishedMemory()
   /// The async run under way, which awaiting callers share, and the number of those that have ended.
   let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))
@@ -44,7 +44,7 @@ final class KeptValue: Sendable {
     return true
   }
 
-  /// Puts the value in memory: the one that is kept, or one that `make` puts there, once for all who find the same cell.
+  /// Puts the kept value in memory, or lets `make` put one there, once for all callers that find the same cell.
   ///
   /// If `make` throws, each thread that waited tries for itself.
   func supply(
@@ -72,7 +72,7 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// Copies a value that is there, for callers that can't make one.
+  /// Copies the value if there is one, for callers that can't make it.
   func copyIfReady(to memory: ValueMemory) -> Bool {
     guard let cell = look(memory) else { return true }
     guard cell.gate.isReady else { return false }
@@ -146,10 +146,10 @@ final class KeptValue: Sendable {
     if isCurrent { keep(cell) }
   }
 
-  /// Forgets the value, and the one that is being made: only the callers that asked for that one before get it.
+  /// Forgets the value, also while it is being made: then only the callers that have asked already get it.
   func reset() { change { forget(&$0, $1) } }
 
-  /// Forgets the value for good; one that is being made goes to all who found this registration.
+  /// Forgets the value for good; all who found this registration get the value that is being made.
   func retire() {
     change { state, registry in
       state.isRetired = true

@@ -1,4 +1,4 @@
-/// How the values of a registration are made, and what is known of its dependencies before it runs.
+/// A registration's initializer, with the dependencies that are known before it runs.
 @usableFromInline struct Making: Sendable {
   /// Puts a new value in memory; gets the arguments of the request, if it has any.
   @usableFromInline typealias Initializer =

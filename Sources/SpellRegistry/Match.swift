@@ -11,7 +11,7 @@ extension InitializerRegistry {
   enum Finding: ~Copyable {
     /// The value that the winner keeps was copied.
     case copied
-    /// The registry is the one that was asked or a parent of it, so who holds that one holds this.
+    /// The registry was asked or is a parent of the one asked, so the caller of the search holds it.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
     case nothing
 
@@ -23,13 +23,13 @@ extension InitializerRegistry {
     }
   }
 
-  /// Which registrations a search leaves out, and what it may do at once.
+  /// The registrations that a search leaves out, and the value that it may copy at once.
   struct Search {
     /// Leaves out what isn't registered for a class of containers.
     var onlyForContainer = false
     /// Finds only what is registered for arguments of this type.
     var arguments: ObjectIdentifier?
-    /// Where to copy a value that the winner keeps and no hook wants to hear of.
+    /// The memory to copy the winner's kept value to, if no hook is called for it.
     var copying: ValueMemory?
   }
 

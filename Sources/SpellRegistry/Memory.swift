@@ -97,7 +97,7 @@ final class ValueCell: @unchecked Sendable {
   }
 }
 
-/// Where a value is that may be copied, if it is there.
+/// The address of a value that may be copied, if it exists.
 ///
 /// - Precondition: All that read and change it hold one lock, and the value lives until it is withdrawn.
 struct PublishedMemory: ~Copyable, Sendable {
@@ -165,7 +165,7 @@ struct ErasedType: Hashable, Sendable {
     }
   }
 
-  /// A copy of the value, which is there.
+  /// A copy of the value.
   @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
 
   /// Whether the value can be read with no lock.
@@ -185,7 +185,7 @@ struct ErasedType: Hashable, Sendable {
 @frozen @usableFromInline struct Epoch: ~Copyable {
   @usableFromInline let state = Atomic(CreationGate.ready)
 
-  /// The address never changes, and what is there is atomic; it lives as long as the process.
+  /// The address never changes, and its content is atomic; it lives as long as the process.
   @safe struct Address: @unchecked Sendable {
     fileprivate let pointer: UnsafePointer<Epoch>
     var state: UInt { unsafe pointer.pointee.state.load(ordering: .acquiring) }

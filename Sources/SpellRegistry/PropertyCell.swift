@@ -185,7 +185,7 @@ extension PropertyCell {
     announce(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
   }
 
-  /// Calls each hook that wants to hear of an injection, once, with no lock held: the registration's, the property's, the
+  /// Calls each hook for an injection, once, with no lock held: the registration's, the property's, the
   /// container's observer, the registry's.
   func announce(
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,

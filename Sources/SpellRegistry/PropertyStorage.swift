@@ -53,12 +53,12 @@ internal import Support
     PropertyStorage(.make(like: cell))
   }
 
-  /// Where the property is declared.
+  /// The place of the property's declaration.
   public var place: SourcePlace { cell.fields.place }
-  /// Which property this is the storage of.
+  /// The identity of the property that this stores.
   public var identity: PropertyIdentity { cell.identity }
 
-  /// The registry that the property asks: the one that was current when the property's object was made.
+  /// The registry that the property asks, which was current when the property's object was made.
   ///
   /// - Precondition: The registry is still there; see ``InitializerRegistry/run(_:)-(()->Result)``.
   public var registry: InitializerRegistry {
@@ -81,7 +81,7 @@ internal import Support
     return newest.memory.isReady ? withExtendedLifetime(newest) { newest.memory.read() as Value } : nil
   }
 
-  /// Returns the value: the one that is there, else the one that the registry gives, else the one that `make` makes.
+  /// Returns the stored value; without one, the registry's; without that, what `make` returns.
   ///
   /// The value is made once, however many threads read, and kept; then the hooks are called. Stops the program if the
   /// registry has an initializer for the property that fails, or if the property needs its own value.
@@ -117,7 +117,7 @@ internal import Support
   /// - Parameters:
   ///   - container: The object that holds the property, if one does.
   ///   - followsReinjection: Whether a value whose type was re-injected since is made again.
-  ///   - isHeard: Whether hooks and observers hear of the value.
+  ///   - isHeard: Whether hooks and observers are called with the value.
   ///   - expression: Makes the value if nothing is registered for the container's class.
   ///   - hook: Called with the container after the value is stored.
   ///   - fallback: Makes a value if nothing is registered; returns nil if it can't.
@@ -195,7 +195,7 @@ internal import Support
 
   /// Forgets the value while other threads may be reading it; the next read makes another.
   ///
-  /// A value that is being made goes to the thread that makes it. For a property of an object or a struct, put
+  /// The thread that is making a value gets it nevertheless. For a property of an object or a struct, put
   /// ``replacedWithNothing()`` into the wrapper's field instead.
   public func forget() { cell.forget() }
 

@@ -15,8 +15,8 @@ public struct Registration<Value>: Sendable {
   /// `resolve`.
   ///
   /// Hooks run in the order in which they were added, before the property's own, with no lock held, on the thread that
-  /// asked. The value is stored before they run. Hooks don't hear of what a hook injects, so a hook may resolve even the type
-  /// that it hears of.
+  /// asked. The value is stored before they run. What a hook injects calls no hooks, so a hook may resolve even the type
+  /// that it is called for.
   @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     record.hooks.add { value, point in

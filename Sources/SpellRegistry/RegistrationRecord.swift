@@ -57,7 +57,7 @@ package final class RegistrationRecord: Sendable {
   let variants: KeptVariants?
   let hooks = Hooks()
   package let isInstance: Bool
-  /// How a value is kept, without what it is kept in.
+  /// A scope without its type and its cache.
   let keeping: Keeping
   enum Keeping { case nothing, graph, shared }
 
@@ -137,7 +137,7 @@ package final class RegistrationRecord: Sendable {
   /// Whether its problem wasn't reported before.
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
-  /// Copies the value that the registration keeps, if no hook of it wants to hear of that; under the table's lock.
+  /// Copies the value that the registration keeps, if it has no hook; under the table's lock.
   @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
     keeping == .shared && !hooks.areUsed && (kept?.copyIfPublished(to: memory) ?? false)
   }

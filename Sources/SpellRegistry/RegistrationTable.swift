@@ -76,7 +76,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - mayHaveName: Whether the request may have a name.
-  ///   - memory: Where to copy a value that the registration keeps and no hook wants to hear of.
+  ///   - memory: Where to copy a value that the registration keeps and has no hook for.
   ///   - optionals: Whether to copy Optionals, too.
   @inline(__always) func look(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
@@ -126,7 +126,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 }
 
-/// How closely a registration fits a request: the container counts first, then the name, the kind, and age.
+/// The rank of a registration for a request: by container, then name, kind, and age.
 struct RegistrationRank {
   private let container: ClassConstraint?
   /// 0 for exactly the container's class, 1 for a superclass, 2 for any container.
@@ -154,8 +154,8 @@ struct RegistrationRank {
   }
 }
 
-/// The address of a type or a key, hashed by its own bits: the program chooses them, and no input (benchmark: "resolve
-/// unique").
+/// The address of a type or a key, hashed by its own bits: the program chooses them, and no input (benchmark: "Resolve
+/// a unique Int").
 struct Address: Hashable, Sendable {
   let id: ObjectIdentifier
 

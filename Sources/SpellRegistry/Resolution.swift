@@ -111,9 +111,9 @@ final class Resolution: Sendable {
   var frames: [Frame] = []
   /// The resolution under way, made when it has something to keep.
   var resolution: Resolution?
-  /// Whether a hook of a registration or a registry runs: hooks don't hear of what it injects.
+  /// Whether a hook of a registration or a registry runs: no hook is called for what it injects.
   var isInHook = false
-  /// Which classes of containers observe their injections: the runtime takes its time to say so.
+  /// A cache of the classes that conform to `InjectionObserver`, since a dynamic cast is slow.
   var observingClasses: [Address: Bool] = [:]
   /// The address below which too little of the thread's stack is left to make anything.
   let stackLimit: UInt
@@ -139,7 +139,7 @@ struct Frame {
   var asker = Asker()
   /// Whether what is made refers to its registry weakly, since a registry keeps it.
   var isKept = false
-  /// Where other threads wait for the value: at the gate of what the registration keeps, and at the property's.
+  /// The gates at which other threads wait for the value: the registration's and the property's.
   var gate: UInt?
   var propertyGate: UInt?
   /// The async initializer in which everything further in is asked for.
@@ -240,7 +240,7 @@ extension CurrentThread {
 
   /// Runs one request: a resolution of its own, or a part of the one under way.
   ///
-  /// - Parameter memory: Where `body` puts a value, which goes if a completion's error takes its place.
+  /// - Parameter memory: Where `body` puts a value, which is destroyed if a completion throws.
   @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {

@@ -119,7 +119,7 @@ public final class ScopeCache: Sendable {
 
   /// Drops every value that was cached here; the next to ask get new ones.
   ///
-  /// A value that is being made at this moment isn't kept: it goes only to the callers that asked before.
+  /// A value that is being made at this moment isn't kept: only the callers that have asked already get it.
   public func reset() {
     for record in records.withLock({ $0.values.compactMap { $0.object as? RegistrationRecord } }) {
       record.kept?.reset()

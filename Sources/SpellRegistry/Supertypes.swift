@@ -3,7 +3,7 @@ internal import Support
   internal import Dispatch
 #endif
 
-/// Which types instances have as supertypes.
+/// A cache of the supertypes of instances.
 enum Supertypes {
   private struct Pair: Hashable, Sendable {
     let type: ObjectIdentifier

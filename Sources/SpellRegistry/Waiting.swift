@@ -1,7 +1,7 @@
 internal import Support
 public import Synchronization
 
-/// How far one value is.
+/// The creation state of one value.
 ///
 /// | state | low bits | the rest |
 /// |---|---|---|
@@ -32,7 +32,7 @@ public import Synchronization
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
 
-  /// Makes the calling thread the one that makes the value; returns false if the state has changed.
+  /// Lets the calling thread make the value; returns false if the state has changed.
   func begin(from settled: UInt, on thread: UInt) -> Bool {
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
@@ -108,7 +108,7 @@ enum Waits {
     for wait in woken.values { wait.signal.wake() }
   }
 
-  /// The steps from the one that is waited for to the first that the waiting thread makes itself; nil if the path ends at a
+  /// The steps from the awaited one to the first that the waiting thread makes itself; nil if the path ends at a
   /// thread that runs.
   private static func path(
     of wait: Wait, backTo thread: UInt, in waits: [UInt: Wait]

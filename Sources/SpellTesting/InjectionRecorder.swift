@@ -85,7 +85,7 @@ public final class InjectionRecorder: Sendable {
 
   /// Drops what was recorded, and continues recording.
   public func reset() {
-    // What was kept may do anything in its deinitializer, so it goes after the lock.
+    // Kept values may do anything in their deinitializers, so they are released after the lock.
     let dropped = recorded.withLock { recorded in
       defer { recorded = Recorded() }
       return recorded

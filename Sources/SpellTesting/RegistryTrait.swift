@@ -130,7 +130,7 @@ private enum RegistryEscapes {
   }
 }
 
-/// How a test's registry treats declared keys that have no initializer for tests.
+/// The treatment of declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
   /// The test fails, with an issue that names the key and the property that asked, and goes on with the live
   /// initializer.

@@ -15,11 +15,10 @@
   public import Foundation
 #endif
 
-extension InitializerRegistry {
+/// A registry for previews; in a file that imports SwiftUI, write `Spellbook.Preview`.
+public enum Preview {
   /// Runs `make` with what keys declare for previews, and with preferences of its own in memory.
-  ///
-  /// In a preview: `#Preview { InitializerRegistry.preview(["minutes": 50]) { FocusView() } }`.
-  public static func preview<Result>(
+  public static func run<Result>(
     _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
     _ make: () throws -> Result
   ) rethrows -> Result {

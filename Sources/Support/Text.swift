@@ -51,7 +51,7 @@ extension String {
     return closest
   }
 
-  /// How many characters to insert, remove, or replace to turn this string into another.
+  /// Returns the number of characters to insert, remove, or replace to turn this string into another.
   package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
 }
 

@@ -12,7 +12,7 @@ enum Command: Equatable {
   case `import`(path: FilePath)
 }
 
-/// How a value is written in an argument.
+/// The form of a value in an argument.
 enum ValueForm: Equatable {
   /// Text if the key has a text, or else JSON.
   case kept

@@ -40,7 +40,7 @@ struct Prefs {
   }
 }
 
-/// How the tool ends, in the numbers of `sysexits.h` if there is one.
+/// An exit code of the tool, from `sysexits.h` if it has one.
 enum ExitCode: Int32 {
   case success = 0
   case notFound = 1

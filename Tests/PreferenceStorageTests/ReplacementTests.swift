@@ -32,7 +32,7 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
   }
 }
 
-/// What becomes of the file that another program renames to the path while a rewrite does the same.
+/// Tests of a file that another program renames to the path while a rewrite does the same.
 @Suite("A file that takes the path during a rewrite") struct ReplacementTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }

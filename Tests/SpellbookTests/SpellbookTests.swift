@@ -66,10 +66,10 @@ import Testing
       @Injected(.now) var now
       @Injected(.uuid) var uuid
     }
-    let timer = InitializerRegistry.preview(["minutes": 50]) { Timer() }
+    let timer = Preview.run(["minutes": 50]) { Timer() }
     #expect(timer.minutes == 50 && timer.now() == Date(timeIntervalSinceReferenceDate: 0))
     #expect(timer.uuid().uuidString == "00000000-0000-0000-0000-000000000000")
     timer.minutes = 10
-    #expect(InitializerRegistry.preview { Timer().minutes } == 25)
+    #expect(Preview.run { Timer().minutes } == 25)
   }
 }

@@ -1,21 +1,5 @@
 import Spellbook
 
-/// A registry for previews, with the keys' values for previews and with preferences in memory.
-enum Preview {
-  static func run<Result>(
-    _ preferences:
-      @autoclosure @escaping @Sendable ()
-      -> KeyValuePairs<String, any Codable> = [:],
-    _ make: () throws -> Result
-  ) rethrows -> Result {
-    let registry = InitializerRegistry(context: .preview)
-    registry.register((any PreferenceStore).self, scope: .singleton) {
-      try MemoryPreferenceStore(preferences())
-    }
-    return try registry.run(make)
-  }
-}
-
 #if canImport(SwiftUI)
   import SwiftUI
 
@@ -44,6 +28,6 @@ enum Preview {
   }
 
   #Preview {
-    Preview.run(["focus.minutes": 50]) { FocusView() }
+    Spellbook.Preview.run(["focus.minutes": 50]) { FocusView() }
   }
 #endif

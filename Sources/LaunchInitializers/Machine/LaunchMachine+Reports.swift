@@ -61,7 +61,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Why the sequence shuts down, for the log.
+  /// The reason for the shut-down, for the log.
   var reason: String {
     switch cause {
     case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes[0].steps[step].message ?? "")"

@@ -27,7 +27,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Why a node is skipped when its turn comes; nil if it isn't.
+  /// The reason to skip a node when its turn comes; nil if it isn't skipped.
   private mutating func reasonToSkip(_ node: Int) -> String? {
     if let exclusion = plan.nodes[node].exclusion { return exclusion }
     guard let required = plan.requirements[node].first(where: { passes[0].steps[$0].outcome != .completed })

@@ -29,7 +29,7 @@ extension LaunchMachine {
     func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
   }
 
-  /// How a job ended.
+  /// The outcome of a job.
   enum Result: Sendable {
     case completed
     /// The step had nothing to do, and isn't reported.
@@ -98,7 +98,7 @@ extension LaunchMachine {
     case over
   }
 
-  /// Why the sequence shuts down.
+  /// The reason for a shut-down.
   enum Cause: Sendable {
     /// A step failed, or its service did.
     case failed(Int, LaunchError.Code)

@@ -28,17 +28,17 @@ struct LaunchMachine: Sendable {
   var calls: [Int: Call] = [:]
   /// All that was thrown, in order.
   var errors: [any Error] = []
-  /// Why the sequence shuts down, and whether the launch had succeeded before that.
+  /// The reason for the shut-down, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
-  /// Why the sequence ended, unless it was shut down after its launch.
+  /// The reason that the sequence ended, unless it was shut down after its launch.
   var failure: LaunchError?
   /// The faults of the steps' shut-downs, by step.
   var shutDownNotes: [Int: String] = [:]
   /// The time limit of the shut-down, once it is reached.
   var reachedLimit: Duration?
 
-  /// How long the shut-down waits after a signal, and the shortest time limit that was set for it.
+  /// The pause before the shut-down after a signal, and the shortest time limit that was set for it.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal came, and the number of the last arrival.
   private var (hasSignal, lastArrival) = (false, 0)

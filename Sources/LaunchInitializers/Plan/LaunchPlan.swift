@@ -17,7 +17,7 @@ struct LaunchPlan: Sendable {
     /// The names of the groups around the step, outermost first.
     let groups: [String]
     let isDeferred: Bool
-    /// Why the step isn't run at all; nil if it is.
+    /// The reason not to run the step at all; nil if it runs.
     let exclusion: String?
 
     /// Creates the node of a step, or a point of a group or of none.
@@ -29,7 +29,7 @@ struct LaunchPlan: Sendable {
       exclusion = isExcluded ? "only in \(names ?? ""), and this is \(stage)" : nil
     }
 
-    /// How long the shut-down of the step may take.
+    /// The time limit of the step's shut-down.
     var stopTimeout: Duration { declared?.stopTimeout ?? declared?.timeout ?? .seconds(10) }
   }
 

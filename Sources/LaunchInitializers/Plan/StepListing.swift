@@ -18,7 +18,7 @@ struct StepListing {
   /// The steps without an id, which get the names of their types after all ids are known.
   private var unnamed: [Int] = []
   private var typeNames: [ObjectIdentifier: String] = [:]
-  /// How many steps without an id have the name of a type.
+  /// The number of steps without an id, by the name of their type.
   private var namesakes: [String: Int] = [:]
 
   init(_ listed: [LaunchStep], stage: ReleaseStage) throws(LaunchPlanError) {

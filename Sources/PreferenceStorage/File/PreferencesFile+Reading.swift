@@ -228,7 +228,7 @@ extension PreferencesFile {
     do throws(SystemError) { return try body() } catch { throw translate(error, name) }
   }
 
-  /// Which file is at the path, and its size; nil if there is none.
+  /// The identity and the size of the file at the path; nil if there is none.
   func snapshot() throws(PreferenceError) -> FileStatus? {
     try asking { () throws(SystemError) in
       try system.ifPresent { () throws(SystemError) in try system.snapshot(atPath: location.path) }

@@ -20,7 +20,7 @@ final class PreferencesFile: @unchecked Sendable {
 
   struct Memory: Sendable {
     var table = ValueTable()
-    /// Why there is nothing to read, if the file could not be read.
+    /// The error for which there is nothing to read, if the file could not be read.
     var failure: PreferenceError?
     /// When a file that couldn't be opened was last tried again by a reader.
     var lastTry: SuspendingClock.Instant?
@@ -40,7 +40,7 @@ final class PreferencesFile: @unchecked Sendable {
   /// The open file; nil before there is one, and after it was deleted or replaced.
   var descriptor: Descriptor?
   var identity = FileIdentity()
-  /// Why the file can only be read.
+  /// The reason that the file can only be read.
   var readOnly: SystemError?
   /// The state of the file as memory knows it; nil if all of it has to be read.
   var known: KnownPart?
@@ -48,7 +48,7 @@ final class PreferencesFile: @unchecked Sendable {
   var damage = PreferenceRecovery()
   /// Whether that failed, so that the next try is the next compaction's.
   var repairFailed = false
-  /// Why a synchronization failed, after which only a new file is safe: the system may call the next one a success.
+  /// The error of a synchronization, after which only a new file is safe: the system may call the next one a success.
   var syncFailure: SystemError?
   /// Whether the file's name may not survive a power cut yet.
   var folderNeedsSync = true

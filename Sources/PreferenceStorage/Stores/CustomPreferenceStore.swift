@@ -21,7 +21,7 @@ public protocol CustomPreferenceStore: PreferenceStore {
 
   /// Makes all of the changes, or none.
   ///
-  /// Called by one thread at a time, with changes only: never with none, never with a value that is there already. Threads
+  /// Called by one thread at a time, with changes only: at least one, and never a value that the store has already. Threads
   /// that read meanwhile see all of them or none.
   ///
   /// - Throws: `.unwritable` or `.noSpace`, with everything as it was.

@@ -1,6 +1,6 @@
 internal import Support
 
-/// Which file it is, however it is called.
+/// The identity of a file, whatever its path.
 package struct FileIdentity: Sendable, Hashable {
   var device: UInt64 = 0
   var inode: UInt64 = 0
@@ -21,7 +21,7 @@ package struct FileStatus: Sendable, Equatable {
   /// The owner's numbers.
   package var user: UInt32 = 0
   package var group: UInt32 = 0
-  /// How many names the file has.
+  /// The number of the file's names.
   package var links = 1
 
   package init() {}

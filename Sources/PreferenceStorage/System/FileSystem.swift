@@ -43,7 +43,7 @@ package class FileSystem: @unchecked Sendable {
     _ = try retrying("fchmod") { fchmod(file, mode_t(mode)) }
   }
 
-  /// Takes the lock if nothing stands against it; the lock goes when the file is closed or the process ends.
+  /// Takes the lock if no other process has it; it is released when the file is closed or the process ends.
   package func tryLock(_ file: Int32) throws(SystemError) -> Bool {
     do {
       _ = try retrying("flock") { flock(file, LOCK_EX | LOCK_NB) }

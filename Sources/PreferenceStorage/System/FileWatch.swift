@@ -27,7 +27,7 @@ package final class FileWatch: Sendable {
     if Fork.count > 0 { note(SystemError("fork", EPERM)) } else { FolderEvents.shared.add(self) }
   }
 
-  /// Why the file can't be watched now; nil if it is.
+  /// The reason that the file can't be watched now; nil if it is.
   var problem: SystemError? { state.withLock(\.problem) }
 
   /// Notes why the file can't be watched, unless it is for want of the folder, which needs no watch yet.

@@ -22,7 +22,7 @@ enum Fork {
     #endif
   }()
 
-  /// How often the process has been forked off since the first use: one atomic load, and no system call.
+  /// The number of forks that led to this process since the first use: one atomic load, and no system call.
   static var count: Int {
     registration
     return counter.load(ordering: .relaxed)

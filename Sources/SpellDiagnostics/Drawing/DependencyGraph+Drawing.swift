@@ -160,7 +160,7 @@ extension DependencyGraph {
     let (x1, x2) = (from.x + from.width / 2, to.x + to.width / 2)
     let isUp = to.y <= from.y
     let (y1, y2) = isUp ? (from.y, to.y + to.height) : (from.y + from.height, to.y)
-    // A dependency on oneself, or within a layer, goes round the outside.
+    // A dependency on oneself, or within a layer, runs around the outside.
     if from.y == to.y {
       return "\(x1) \(from.y) C\(x1) \(from.y - 36) \(x2 + 8) \(to.y - 36) \(x2 + 8) \(to.y)"
     }

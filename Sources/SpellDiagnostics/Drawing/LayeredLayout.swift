@@ -1,4 +1,4 @@
-/// Where each box of a picture goes, if lines lead from one to another: each above those that its lines lead to.
+/// The places of a picture's boxes, each above those that its lines lead to.
 ///
 /// A plain layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981): layers by longest path, order by
 /// neighbors' mean position.
@@ -30,7 +30,7 @@ struct LayeredLayout {
     for line in lines where line.from != line.to { needs[line.from].append(line.to) }
     boxes = widths.map { Box(width: $0) }
     var depths = Self.rows(of: Self.depths(needs), needs, boxes)
-    // A line over several layers has a place in each of those between, so that it goes beside their boxes.
+    // A line over several layers has a place in each of those between, so that it runs beside their boxes.
     var links = needs.map { _ in [Int]() }
     for from in needs.indices {
       for to in needs[from] where bends[Line(from: from, to: to)] == nil {
@@ -58,16 +58,16 @@ struct LayeredLayout {
     height = max(1, layers.count) * 84 - 12
   }
 
-  /// How far the next box of a row is from a box, or a bend, of which many may be beside one another.
+  /// The distance from a box or a bend to the next one of its row.
   private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
 
   /// A box, or a bend, by number.
   func box(of node: Int) -> Box { boxes[node] }
 
-  /// The bends that a line goes through on its way, by number.
+  /// The bends of a line, by number.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
-  /// How far each node is below a node that no other needs; a cycle is cut when nothing else is left to take.
+  /// The number of rows from a node that no other needs to each node; a cycle is cut when nothing else is left to take.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
@@ -91,7 +91,7 @@ struct LayeredLayout {
     return depth
   }
 
-  /// How wide a row may be, about as wide as a page, unless one box is wider.
+  /// The maximum width of a row, which is about a page's, unless one box is wider.
   private static let widestRow = 1000
 
   /// The depths, with a layer that is too wide in several rows, and what has no line in rows of its own below all others.

@@ -1,4 +1,4 @@
-/// Where a loaded image has its metadata.
+/// The places of the metadata in a loaded image.
 struct MetadataSections {
   /// Pointers to the descriptors of its types.
   let types: UnsafeRawBufferPointer

@@ -13,7 +13,7 @@
     @_silgen_name("swift_enumerateAllMetadataSections")
     private static func enumerateSections(_ visitor: Visitor, _ context: UnsafeMutableRawPointer?)
 
-    /// Where the images have their metadata.
+    /// The places of the metadata in the loaded images.
     ///
     /// A list of sections has its version, three words of the runtime's own, then address and size of each section:
     /// protocols, conformances, types, names of types and others. So do the versions 4 and 5; another one may not.
@@ -46,7 +46,7 @@
       static let isSupported = true
     #endif
 
-    /// Where the images have their metadata.
+    /// The places of the metadata in the loaded images.
     static var sections: [MetadataSections] {
       guard isSupported else { return [] }
       return (0..<_dyld_image_count()).compactMap { index in

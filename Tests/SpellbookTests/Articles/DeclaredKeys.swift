@@ -16,6 +16,32 @@ extension InjectionKeys {
   }
 }
 
+final class Draft: Sendable {}
+struct Seat: Sendable {
+  let number: Int
+  let time: Int
+}
+
+extension InjectionKeys {
+  static let draft = InjectionKey(scope: .weak) { Draft() }
+}
+
+final class Toolbar {
+  @Injected(.draft, .weak) var draft  // Draft?
+}
+
+extension InjectionKeys {
+  static let seat = InjectionKey(arguments: Int.self) {
+    resolver, number in
+    Seat(number: number, time: try resolver.resolve(.time).now)
+  }
+}
+
+final class Hall {
+  @Injected(.seat) var makeSeat
+  func seat(_ number: Int) throws -> Seat { try makeSeat(number) }
+}
+
 extension InjectionKeys {
   static let backend = InjectionKey { "live" }
     .test { "test" }
@@ -45,6 +71,25 @@ extension InjectionKeys {
   func constant() {
     final class Service: Sendable { let time = Injected(.time) }
     #expect(Service().time.value.now == 1)
+  }
+
+  @Test("a weak property reads nil when nobody else holds the object")
+  func weakKey() throws {
+    let toolbar = Toolbar()
+    let draft = try registry.resolve(.draft)
+    #expect(toolbar.draft === draft)
+    withExtendedLifetime(draft) {}
+  }
+
+  @Test("a key with arguments creates a value for each call, and a registration replaces its factory")
+  func arguments() throws {
+    let seat = try Hall().seat(7)
+    #expect(seat.number == 7 && seat.time == 1)
+
+    registry.register(.seat) {
+      ArgumentFactory { number in Seat(number: number, time: 0) }
+    }
+    #expect(try Hall().seat(8).time == 0)
   }
 
   @Test(.registry) func usesTheTestBackend() throws {
