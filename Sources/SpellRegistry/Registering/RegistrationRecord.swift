@@ -1,33 +1,6 @@
 package import Support
 internal import Synchronization
 
-/// A service that can be asked for: a type or, of that type, a declared key.
-package struct Service: Sendable, Hashable {
-  private let erased: ErasedType
-  package let key: InjectionKeys?
-
-  package init(_ type: any Any.Type, key: InjectionKeys? = nil) {
-    erased = ErasedType(type)
-    self.key = key
-  }
-
-  package var type: any Any.Type { erased.type }
-  /// The key's identity or the type's, by which a registry finds it.
-  var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
-  /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
-  package var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
-  /// The text between a type and the place of its key.
-  package static let keyPreposition = " of the key declared at "
-  /// The same with the type's module.
-  package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
-
-  /// The service that an Optional one wraps.
-  var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }
-
-  package static func == (left: Service, right: Service) -> Bool { left.id == right.id }
-  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
-
 /// One registration, of values of any type.
 package final class RegistrationRecord: Sendable {
   /// The properties that a registration is for; one with the same key replaces the older.
@@ -180,30 +153,5 @@ package final class RegistrationRecord: Sendable {
   func addCompletion(_ completion: @escaping Completion) {
     completions.withLock { $0.append(completion) }
     mayHaveCompletions.store(true, ordering: .relaxed)
-  }
-}
-
-/// The class of containers that a registration is for.
-@usableFromInline package struct ClassConstraint: Hashable, Sendable {
-  private let erased: ErasedType
-  package let subclasses: Bool
-
-  init(_ type: any AnyObject.Type, subclasses: Bool) { (erased, self.subclasses) = (ErasedType(type), subclasses) }
-
-  package var type: any Any.Type { erased.type }
-
-  /// Whether a container of this class is meant.
-  package func includes(_ container: any AnyObject.Type) -> Bool {
-    subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
-  }
-
-  func isSuperclass(of other: any AnyObject.Type) -> Bool {
-    func isSuperclass<Class>(_: Class.Type) -> Bool { other is Class.Type }
-    return _openExistential(type, do: isSuperclass)
-  }
-
-  /// Whether the other is for a superclass of this one's class.
-  func isNarrower(than other: ClassConstraint) -> Bool {
-    (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
   }
 }

@@ -1,29 +1,6 @@
 internal import Support
 internal import Synchronization
 
-/// An object that is told of every value that is injected into it.
-///
-/// ```swift
-/// final class Page: InjectionObserver {
-///   @Injected var tracker: any Tracker
-///   func didInject(_ value: Any, intoProperty name: String) { print("\(name) is \(value)") }
-/// }
-/// ```
-public protocol InjectionObserver: AnyObject {
-  /// Called once for each injection, after the registration's and the property's own hooks, with no lock held.
-  ///
-  /// It runs in the isolation in which the property was read, which is the enclosing object's own. The value is already
-  /// stored: reading the property here returns it.
-  func didInject(_ value: Any, intoProperty name: String)
-}
-
-/// An object with something left to do once everything is injected into it.
-public protocol PostInjectable {
-  /// Called after `registry.inject(into:)` has filled the object, and by ``InitializerRegistry/postInjectInstances()`` on
-  /// registered instances.
-  func postInject()
-}
-
 extension InitializerRegistry {
   /// Calls `postInject()` on every registered instance that has it, in the order of registration, with no lock held.
   ///

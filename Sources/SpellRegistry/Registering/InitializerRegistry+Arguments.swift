@@ -1,5 +1,3 @@
-internal import Support
-
 // Values that are made from arguments which are known only at run time. Several arguments are one value: a list of them.
 
 extension InitializerRegistry {

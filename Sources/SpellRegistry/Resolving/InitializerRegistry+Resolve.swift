@@ -1,4 +1,3 @@
-internal import Support
 internal import Synchronization
 
 // The one way from a request to a value. A request names a point; the value is put in memory whose type only the code

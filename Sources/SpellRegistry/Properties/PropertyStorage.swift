@@ -1,5 +1,3 @@
-internal import Support
-
 /// The storage of one wrapped property: a cell that is written once and read with no lock.
 ///
 /// A wrapper holds one of these and nothing else that changes. One call reads it:

@@ -1,0 +1,19 @@
+/// An Optional type, as far as code needs to know it when only the runtime knows what it wraps.
+package protocol OptionalValue {
+  static var wrappedType: any Any.Type { get }
+  static var none: Self { get }
+  /// The wrapped value, if there is one.
+  var content: Any? { get }
+  /// Wraps a copy of the value in one memory and puts it in another.
+  static func putSome(_ wrapped: ValueMemory, in memory: ValueMemory)
+  static func putNil(in memory: ValueMemory)
+}
+
+extension Optional: OptionalValue {
+  package static var wrappedType: any Any.Type { Wrapped.self }
+  package var content: Any? { map { $0 as Any } }
+  package static func putSome(_ wrapped: ValueMemory, in memory: ValueMemory) {
+    memory.put(Self.some(wrapped.value(as: Wrapped.self)))
+  }
+  package static func putNil(in memory: ValueMemory) { memory.put(Self.none) }
+}

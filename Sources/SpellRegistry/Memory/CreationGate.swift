@@ -1,0 +1,55 @@
+public import Synchronization
+
+/// The creation state of one value.
+///
+/// | state | low bits | the rest |
+/// |---|---|---|
+/// | vacant | 0 | 0 |
+/// | busy | 1 | the thread that makes the value |
+/// | ready | 2 | the epoch in which the value was made |
+/// | awaited | 3 | as busy, and at least one thread sleeps in ``Waits`` until it is over |
+/// | replaced | 4 | 0; the property has another cell |
+///
+/// The thread that exchanges a settled state for busy is the only one that makes the value. It makes it with no lock held,
+/// writes it, and settles the state with releasing order; a reader that loads `ready` with acquiring order sees the value
+/// whole.
+@frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
+  @usableFromInline let state: Atomic<UInt>
+
+  @inlinable static var vacant: UInt { 0 }
+  static var busy: UInt { 1 }
+  @inlinable static var ready: UInt { 2 }
+  static var awaited: UInt { 3 }
+  static var replaced: UInt { 4 }
+  @inlinable static var tags: UInt { 7 }
+  /// The factor of an epoch and of a thread's number, which leaves room for the tags.
+  static var unit: UInt { 8 }
+
+  @inlinable init() { state = Atomic(Self.vacant) }
+
+  @inlinable var isReady: Bool { state.load(ordering: .acquiring) & Self.tags == Self.ready }
+  var current: UInt { state.load(ordering: .acquiring) }
+  static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
+
+  /// Lets the calling thread make the value; returns false if the state has changed.
+  func begin(from settled: UInt, on thread: UInt) -> Bool {
+    state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  /// Settles a state and wakes the threads that wait for it; leaves one that was replaced meanwhile.
+  func settle(as settled: UInt) {
+    var found = current
+    while found != Self.replaced {
+      let (exchanged, other) = state.compareExchange(
+        expected: found, desired: settled, ordering: .acquiringAndReleasing)
+      if exchanged {
+        if found & Self.tags == Self.awaited { Waits.wake(at: id) }
+        return
+      }
+      found = other
+    }
+  }
+
+  /// The gate's address, which is compared and never followed.
+  var id: UInt { address(of: self) }
+}

@@ -1,0 +1,24 @@
+/// The class of containers that a registration is for.
+@usableFromInline package struct ClassConstraint: Hashable, Sendable {
+  private let erased: ErasedType
+  package let subclasses: Bool
+
+  init(_ type: any AnyObject.Type, subclasses: Bool) { (erased, self.subclasses) = (ErasedType(type), subclasses) }
+
+  package var type: any Any.Type { erased.type }
+
+  /// Whether a container of this class is meant.
+  package func includes(_ container: any AnyObject.Type) -> Bool {
+    subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
+  }
+
+  func isSuperclass(of other: any AnyObject.Type) -> Bool {
+    func isSuperclass<Class>(_: Class.Type) -> Bool { other is Class.Type }
+    return _openExistential(type, do: isSuperclass)
+  }
+
+  /// Whether the other is for a superclass of this one's class.
+  func isNarrower(than other: ClassConstraint) -> Bool {
+    (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
+  }
+}

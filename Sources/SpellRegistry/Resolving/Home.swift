@@ -1,0 +1,56 @@
+/// The registry that a property asks.
+enum Home {
+  case shared
+  /// One that the property keeps.
+  case registry(InitializerRegistry)
+  /// One that it may not keep.
+  case reference(RegistryReference)
+
+  /// The home of what is made now.
+  static var current: Home {
+    let thread = CurrentThread.current
+    if let registry = thread.registry { return home(in: registry, isKept: thread.isMakingKept) }
+    guard let context = TaskContext.current else { return .shared }
+    if thread.isMakingKept { return home(in: context.registry, isKept: true) }
+    return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
+  }
+
+  private static func home(in registry: InitializerRegistry, isKept: Bool) -> Home {
+    if registry === InitializerRegistry.shared { return .shared }
+    return isKept ? .reference(registry.weakReference) : .registry(registry)
+  }
+
+  /// The registry, if it is still there.
+  var registry: InitializerRegistry? {
+    switch self {
+    case .shared: .shared
+    case .registry(let registry): registry
+    case .reference(let reference): reference.registry
+    }
+  }
+
+  /// Runs a part of a value's initializer that was left for later.
+  func resolving<Result>(_ service: Service, _ body: (Resolver) throws -> Result) throws(InjectionError) -> Result {
+    let (thread, step) = (CurrentThread.current, InjectionStep(service))
+    guard let registry else {
+      throw InjectionError(.notRegistered, through: [step], advice: Self.advice(ifGoneFor: "this factory"))
+    }
+    if isStackAddress(below: thread.fields.stackLimit) { throw InjectionError(.stackExhausted, through: [step]) }
+    do {
+      return try thread.with(registry, isKept: isWeak || thread.isMakingKept) {
+        try body(Resolver(point: InjectionPoint(service), registry: registry))
+      }
+    } catch { throw InjectionError.wrapping(error, thrownBy: step) }
+  }
+
+  /// The advice if the registry is gone.
+  static func advice(ifGoneFor asker: String) -> String {
+    """
+    The registry that \(asker) asks is gone. An object that a registry keeps, and one made in a `run` that registers \
+    something, doesn't keep the registry: hold the registry for as long as you use the object.
+    """
+  }
+
+  /// Whether a registry may keep what has this home, so that what it makes must not keep the registry either.
+  var isWeak: Bool { if case .reference(let reference) = self { reference.isWeak } else { false } }
+}

@@ -1,0 +1,31 @@
+internal import Support
+
+/// A reference of what was made to the registry in which it was made.
+final class RegistryReference: Sendable {
+  private struct State: Sendable {
+    var strong: InitializerRegistry?
+    /// Made when the strong reference is dropped, which is rare.
+    var weak: WeakReference?
+  }
+  private let state: Lock<State>
+
+  init(to registry: InitializerRegistry, isWeak: Bool) {
+    state = Lock(isWeak ? State(weak: WeakReference(registry)) : State(strong: registry))
+  }
+
+  /// The registry, if it is still there.
+  var registry: InitializerRegistry? {
+    state.withLock { $0.strong ?? $0.weak?.object as? InitializerRegistry }
+  }
+
+  var isWeak: Bool { state.withLock { $0.strong == nil } }
+
+  func loosen() {
+    // Released with no lock held.
+    let released = state.withLock { state -> InitializerRegistry? in
+      if let strong = state.strong { state.weak = WeakReference(strong) }
+      return state.strong.take()
+    }
+    withExtendedLifetime(released) {}
+  }
+}

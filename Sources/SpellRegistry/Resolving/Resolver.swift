@@ -1,0 +1,74 @@
+/// The access of an initializer to its dependencies: the registry, and the point that the value is for.
+///
+/// ```swift
+/// registry.register(Network.self) { resolver in
+///   Network(clock: try resolver.resolve(), name: resolver.point.propertyName)
+/// }
+/// ```
+///
+/// It is valid while the initializer runs. What it resolves belongs to the resolution in which the initializer runs, also
+/// after an `await`.
+public struct Resolver {
+  /// The property that the value will go to, and its container.
+  public let point: InjectionPoint
+  /// The registry that answers: the one asked, except for a value that an outer registry keeps and shares,
+  /// whose dependencies come from there.
+  public let registry: InitializerRegistry
+  /// The async initializer that has this resolver.
+  let run: AsyncRun?
+
+  init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {
+    (self.point, self.registry, self.run) = (point, registry, run)
+  }
+
+  @usableFromInline init(_ request: borrowing Request, _ registry: InitializerRegistry) {
+    self.init(point: request.point, registry: registry)
+  }
+
+  /// The same resolver for an initializer of the main actor.
+  func onMainActor() -> Resolver { Resolver(point: point.withoutContainer(), registry: registry, run: run) }
+
+  /// Returns a dependency, as the registry's `resolve` does.
+  @inlinable public func resolve<Value>(
+    _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try ValueMemory.value { memory throws(InjectionError) in
+      try resolve(into: memory, Value.self, nil, named: name, in: container)
+    }
+  }
+
+  /// Returns the value of a declared key, as the registry's `resolve` does.
+  @inlinable public func resolve<Value>(
+    _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
+  ) throws(InjectionError) -> Value {
+    try ValueMemory.value { memory throws(InjectionError) in
+      try resolve(into: memory, Value.self, key, named: name, in: container)
+    }
+  }
+
+  /// Unavailable: the type has to be known.
+  @available(
+    *, unavailable, message: "Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'."
+  )
+  public func resolve() throws(InjectionError) { fatalError() }
+
+  @usableFromInline func resolve(
+    into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
+  ) throws(InjectionError) {
+    try continuing { () throws(InjectionError) in
+      try registry.resolve(into: memory, type, key, named: name, in: container)
+    }
+  }
+
+  /// Returns one value from each registration of a type, as the registry's `resolveAll` does.
+  public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
+    var values: [Value] = []
+    try continuing { () throws(InjectionError) in values = try registry.resolveAll(type) }
+    return values
+  }
+
+  /// Runs `body` as part of the resolution that this resolver belongs to.
+  func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+    if let run { try run.continuing(body) } else { try body() }
+  }
+}

@@ -1,0 +1,135 @@
+internal import Synchronization
+
+/// The values that one thread is making.
+@safe struct ThreadState: ~Copyable {
+  /// Never used again in the process, in units that leave room for a gate's tags.
+  let id: UInt
+  /// The frames of the values that the thread is making, the innermost last.
+  var frames: [Frame] = []
+  /// The resolution under way, made when it has something to keep.
+  var resolution: Resolution?
+  /// Whether a hook of a registration or a registry runs: no hook is called for what it injects.
+  var isInHook = false
+  /// A cache of the classes that conform to `InjectionObserver`, since a dynamic cast is slow.
+  var observingClasses: [Address: Bool] = [:]
+  /// The address below which too little of the thread's stack is left to make anything.
+  let stackLimit: UInt
+
+  init() {
+    id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
+    stackLimit = lowestUsableStackAddress()
+  }
+
+  private static let last = Atomic<UInt>(0)
+}
+
+extension CurrentThread {
+  var id: UInt { fields.id }
+
+  /// Whether objects of a class are ``InjectionObserver``s.
+  func observes(_ type: any AnyObject.Type) -> Bool {
+    if let known = fields.observingClasses[Address(id: ObjectIdentifier(type))] { return known }
+    let observes = type is any InjectionObserver.Type
+    fields.observingClasses[Address(id: ObjectIdentifier(type))] = observes
+    return observes
+  }
+
+  /// A summary of each value that is being made, the outermost first.
+  var making: [FrameSummary] {
+    fields.frames.filter { $0.record != nil || $0.gate != nil }.map { frame in
+      FrameSummary(
+        type: ErasedType(frame.type), record: frame.record?.object,
+        gates: [frame.gate, frame.propertyGate].compactMap(\.self))
+    }
+  }
+
+  /// The registry that the innermost frame makes current.
+  var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
+
+  /// Whether a registry keeps what is made now.
+  var isMakingKept: Bool { fields.frames.last?.isKept ?? false }
+
+  /// Runs `body` with a frame that separates it from what runs further out.
+  func with<Result, Failure>(
+    _ registry: InitializerRegistry?, isKept: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var frame = Frame(type: Never.self)
+    frame.registry = registry.map { Borrowed($0) }
+    frame.isKept = isKept
+    frame.run = run.map { Borrowed($0) }
+    fields.frames.append(frame)
+    defer {
+      fields.frames.removeLast()
+      withExtendedLifetime((registry, run)) {}
+    }
+    return try body()
+  }
+
+  /// The reason not to begin what a frame is for: the same is being made further out, or too little of the stack is left.
+  @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
+    if let record = frame.record {
+      for other in fields.frames
+      where other.record == record && other.registry == frame.registry && frame.asker.needs(other.asker) {
+        return .cycle
+      }
+    }
+    return isStackAddress(below: fields.stackLimit) ? .stackExhausted : nil
+  }
+
+  /// The error for an obstacle at a step.
+  @inline(never) func error(
+    _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
+  ) -> InjectionError {
+    if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
+    // A cycle, too, if one registration's initializer runs over and over, each time for another asker.
+    let making = making
+    let records = making.map { $0.record.map { ObjectIdentifier($0) } }
+    let record = frame.record.map { ObjectIdentifier($0.object) }
+    let laps = records.indices.filter { record != nil && records[$0] == record }
+    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
+    // The steps further out are left out: each lap is like the last one.
+    return InjectionError(.cycle, through: making[last...].map(\.step) + [step]).whole()
+  }
+
+  /// Runs one request: a resolution of its own, or a part of the one under way.
+  ///
+  /// - Parameter memory: Where `body` puts a value, which is destroyed if a completion throws.
+  @inline(__always) func resolving(
+    _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    let isPart = !isIdle
+    do throws(InjectionError) { try body() } catch {
+      if !isPart { try? endResolution() }
+      throw error
+    }
+    if isPart || fields.resolution == nil { return }
+    do throws(InjectionError) { try endResolution() } catch {
+      memory?.destroy(type)
+      throw error
+    }
+  }
+
+  /// Ends the resolution, if there is one: runs its completions, which still share its values, and lets it go.
+  ///
+  /// Also after an error: what was made on the way is kept though the whole failed.
+  @inline(never) func endResolution() throws(InjectionError) {
+    guard let resolution = fields.resolution else { return }
+    defer {
+      // Deinitializers may resolve, so it is released when it is no longer the thread's.
+      fields.resolution = nil
+      withExtendedLifetime(resolution) {}
+    }
+    try resolution.complete(on: self)
+  }
+
+  /// Whether the thread is in no resolution.
+  var isIdle: Bool { fields.frames.isEmpty && fields.resolution == nil }
+
+  /// The resolution under way.
+  var resolution: Resolution {
+    if let resolution = fields.resolution { return resolution }
+    let resolution = Resolution()
+    fields.resolution = resolution
+    return resolution
+  }
+}
