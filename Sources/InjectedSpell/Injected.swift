@@ -4,12 +4,12 @@ public import SpellRegistry
 ///
 /// ```swift
 /// final class Page {
-///   @Injected var tracker: any Tracker             // the registration for (any Tracker).self
-///   @Injected("backup") var second: any Tracker    // the one for the name "backup", otherwise as above
-///   @Injected(.time) var time                      // the declared key `time`, with its type
-///   @Injected var clock: Clock?                    // nil if nothing is registered, and asks again at the next read
-///   @Injected(.everyRead) var ticket: Ticket       // asks at each read
-///   @Injected(.weak) var session: Session?         // held by others, and nil when it is released
+///   @Injected var tracker: any Tracker           // registered for the type
+///   @Injected("backup") var second: any Tracker  // for that name, or as above
+///   @Injected(.time) var time                    // a declared key
+///   @Injected var clock: Clock?                  // nil until it is registered
+///   @Injected(.everyRead) var ticket: Ticket     // asks at each read
+///   @Injected(.weak) var session: Session?       // nil when it is released
 /// }
 /// ```
 ///

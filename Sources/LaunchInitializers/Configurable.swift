@@ -6,9 +6,9 @@ internal import Support
 /// struct AppConfiguration: Configurable {
 ///   var serviceStorage: ServiceStorage = ["Crash": [.production: ["ApiKey": "live"]]]
 ///   func currentStage() -> ReleaseStage { .production }
-///   static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
+///   static func defaultConfiguration() -> Self { Self() }
 /// }
-/// let key = try AppConfiguration.defaultConfiguration().requiredValue(for: "Crash", key: "ApiKey")
+/// let key = AppConfiguration().value(for: "Crash", key: "ApiKey")
 /// ```
 ///
 /// Values may be secrets, so nothing in this module prints one. Steps read the configuration concurrently.

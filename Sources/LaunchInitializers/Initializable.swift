@@ -3,8 +3,8 @@
 /// ```swift
 /// struct CrashInitializer: Initializable {
 ///   func perform(with configuration: any Configurable) throws {
-///     guard let key = configuration.value(for: "Crash", key: "ApiKey") else {
-///       throw SkipInitializer("no ApiKey")
+///     guard let key = configuration.value(for: "Crash", key: "Key") else {
+///       throw SkipInitializer("no key")
 ///     }
 ///     CrashReporter.start(key: key)
 ///   }

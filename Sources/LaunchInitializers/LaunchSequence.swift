@@ -4,10 +4,10 @@ internal import Support
 /// Runs a program's setup steps in order, concurrently if possible, supervises its services, and shuts it down.
 ///
 /// ```swift
-/// let launch = try LaunchSequence(configuration: AppConfiguration.defaultConfiguration()) {
+/// let launch = try LaunchSequence(configuration: AppConfiguration()) {
 ///   LoggingInitializer()
 ///   CrashInitializer().onFailure(.skip)
-///   DatabaseInitializer().id("db").after("LoggingInitializer").timeout(.seconds(5))
+///   DatabaseInitializer().id("db").timeout(.seconds(5))
 ///   if isDemo { DemoInitializer().requires("db") }
 /// }
 /// exit(await launch.run(on: [.terminate, .interrupt]))

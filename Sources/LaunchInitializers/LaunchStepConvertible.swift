@@ -4,7 +4,7 @@
 /// Its modifiers describe the step. Each returns a changed copy:
 ///
 /// ```swift
-/// DatabaseInitializer().id("database").after("logging").timeout(.seconds(5))
+/// DatabaseInitializer().id("db").after("logging").timeout(.seconds(5))
 /// ```
 public protocol LaunchStepConvertible {
   /// The step.

@@ -7,7 +7,7 @@
 ///   }
 /// }
 ///
-/// Consumer().id("consumer").requires("database").onExit(.restart(max: 3, within: .seconds(60)))
+/// Consumer().requires("db").onExit(.restart(max: 3, within: .seconds(60)))
 /// ```
 ///
 /// When ``Initializable/perform(with:)`` has completed, ``run(_:)`` begins in a task of its own; the step has completed

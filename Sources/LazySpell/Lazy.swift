@@ -5,7 +5,7 @@ public import SpellRegistry
 /// ```swift
 /// final class Screen {
 ///   @Lazy var cache = ImageCache()            // its own expression
-///   @Lazy var network: Network                // the registered initializer
+///   @Lazy var network: Network                // the registered one
 ///   @Lazy var tags: [String]                  // registered, or empty
 ///   @Lazy(onInjection: Screen.didMake) var player = Player()
 ///   func didMake(_ player: Player) { player.volume = 0.5 }

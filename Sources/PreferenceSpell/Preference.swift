@@ -5,10 +5,10 @@ public import SpellRegistry
 ///
 /// ```swift
 /// final class Settings {
-///   @Preference var nickname = "guest"                  // key "nickname"; "guest" until it is set
-///   @Preference var lastOpened: Date?                   // nil until it is set; nil removes
-///   @Preference("ui.theme") var theme = Theme.light     // a key of its own
-///   @Preference(.volume) var volume                     // a declared key, with its type and its default
+///   @Preference var nickname = "guest"                // key "nickname"
+///   @Preference var lastOpened: Date?                 // nil removes
+///   @Preference("ui.theme") var theme = Theme.light   // another key
+///   @Preference(.volume) var volume                   // a declared key
 /// }
 /// struct Options { @Preference("options.verbose") var verbose = false }
 /// enum Shared { static let launches = Preference("launches", default: 0) }
@@ -81,7 +81,7 @@ public import SpellRegistry
   ///
   /// ```swift
   /// @Preference var token: String
-  /// init(user: String) { _token = Preference(wrappedValue: "", "token.\(user)") }
+  /// init(user: String) { _token = Preference(wrappedValue: "", user) }
   /// ```
   ///
   /// - Precondition: Another one is assigned before the first use.

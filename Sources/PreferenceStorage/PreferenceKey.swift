@@ -78,7 +78,7 @@ extension PreferenceTransaction {
 ///
 /// ```swift
 /// @Preference("name", formerly: "nickname", "nick") var name = "guest"
-/// @Preference("theme", formerly: .encoded("theme.json")) var theme = Theme()
+/// @Preference("theme", formerly: .encoded("look")) var theme = Theme()
 /// ```
 public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The former key.

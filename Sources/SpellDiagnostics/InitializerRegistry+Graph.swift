@@ -10,7 +10,7 @@ extension InitializerRegistry {
   /// that initializers asked for meanwhile.
   ///
   /// ```swift
-  /// let graph = try registry.graph { _ = try registry.resolve(Checkout.self) }
+  /// let graph = try registry.graph { try registry.resolve(Checkout.self) }
   /// ```
   ///
   /// Requests of hooks, and of code outside of initializers, aren't dependencies. A type that another registry provides

@@ -4,7 +4,7 @@ extension InitializerRegistry {
   /// Checks the registrations without running anything, and returns every problem at once.
   ///
   /// ```swift
-  /// @Test func everythingIsRegistered() { #expect(makeRegistry().validate().isEmpty) }
+  /// @Test func isComplete() { #expect(makeRegistry().validate().isEmpty) }
   /// ```
   ///
   /// | code | problem |

@@ -3,7 +3,7 @@
 /// ```swift
 /// let windows = PrefixedPreferenceStore("windows.", in: store)
 /// try windows.set(2, forKey: "count")   // "windows.count" in the store
-/// try windows.removeAll()               // and nothing that doesn't begin with "windows."
+/// try windows.removeAll()               // only keys with the prefix
 /// ```
 ///
 /// A prefix should end with punctuation: an accent at the beginning of a key would combine with a letter.

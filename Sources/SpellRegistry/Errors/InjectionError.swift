@@ -7,8 +7,8 @@
 /// do {
 ///   _ = try registry.resolve(Checkout.self)
 /// } catch {
-///   print(error.code, error.path)  // notRegistered ["Checkout", "Network"]
-///   print(error)                   // says who asked, where that was registered, and what to write
+///   print(error.path)  // ["Checkout", "Network"]
+///   print(error)       // who asked, for what, and what to write
 /// }
 /// ```
 public struct InjectionError: Error, Sendable {

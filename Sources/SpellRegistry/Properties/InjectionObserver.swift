@@ -3,7 +3,7 @@
 /// ```swift
 /// final class Page: InjectionObserver {
 ///   @Injected var tracker: any Tracker
-///   func didInject(_ value: Any, intoProperty name: String) { print("\(name) is \(value)") }
+///   func didInject(_ value: Any, intoProperty name: String) { log(name) }
 /// }
 /// ```
 public protocol InjectionObserver: AnyObject {

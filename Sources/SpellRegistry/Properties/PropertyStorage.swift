@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// @propertyWrapper struct Stamped {
-///   private let storage = PropertyStorage<Date>(at: SourcePlace(fileID: #fileID, line: #line))
+///   private let storage = PropertyStorage<Date>(at: .init(fileID: #fileID, line: #line))
 ///   var wrappedValue: Date { storage.value { Date() } }
 /// }
 /// ```

@@ -4,7 +4,7 @@ extension InitializerRegistry {
   /// Registers a closure that creates a value from arguments that are known only at run time.
   ///
   /// ```swift
-  /// registry.register(Ticket.self, arguments: Int.self) { _, number in Ticket(number: number) }
+  /// registry.register(Ticket.self, arguments: Int.self) { Ticket(number: $1) }
   /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
   /// ```
   ///

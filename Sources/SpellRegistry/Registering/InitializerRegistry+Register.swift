@@ -6,7 +6,7 @@ extension InitializerRegistry {
   ///
   /// ```swift
   /// registry.register { Clock() }
-  /// registry.register((any Tracker).self, named: "backup", scope: .singleton) { FileTracker() }
+  /// registry.register((any Tracker).self, named: "backup") { FileTracker() }
   /// ```
   ///
   /// The parameters are the same in all forms.
@@ -74,7 +74,7 @@ extension InitializerRegistry {
   /// Registers an initializer by its parameters' types: each is resolved, then it is called.
   ///
   /// ```swift
-  /// registry.register(Checkout.self, autowire: Checkout.init)  // init(network: Network, clock: Clock)
+  /// registry.register(Checkout.self, autowire: Checkout.init)
   /// ```
   ///
   /// Its dependencies are known before it runs, so SpellDiagnostics can check and draw them.

@@ -42,7 +42,7 @@ public class InjectionKeys: @unchecked Sendable {
 ///
 /// ```swift
 /// extension InjectionKeys {
-///   static let time = InjectionKey<any TimeSource>(scope: .singleton) { SystemTime() }
+///   static let time = InjectionKey<any TimeSource> { SystemTime() }
 ///     .test { FixedTime(now: 0) }
 /// }
 ///
@@ -92,7 +92,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// Creates a key whose value a closure makes with the help of other services.
   ///
   /// ```swift
-  /// static let ticket = InjectionKey { Ticket(time: try $0.resolve(.time).now) }
+  /// static let ticket = InjectionKey { try Ticket(time: $0.resolve(.time)) }
   /// ```
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
@@ -112,7 +112,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   Ticket(number: number, time: try resolver.resolve(.time).now)
   /// }
   /// @Injected(.ticket) var ticket  // try ticket(7)
-  /// registry.register(.ticket) { ArgumentFactory { number in Ticket(number: number, time: 0) } }
+  /// registry.register(.ticket) { ArgumentFactory { Ticket(number: $0) } }
   /// ```
   public convenience init<Made, First, each Rest>(
     arguments first: First.Type, _ rest: repeat (each Rest).Type, fileID: StaticString = #fileID, line: UInt = #line,

@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// registry.register(Int.self, named: "port") { 80 }
-/// registry.register(Int.self, named: .containing("timeout")) { 30 }  // readTimeout, timeoutInSeconds
+/// registry.register(Int.self, named: .containing("timeout")) { 30 }
 /// ```
 public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Exactly this name.

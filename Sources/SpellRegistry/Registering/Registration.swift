@@ -59,7 +59,7 @@ public struct Registration<Value>: Sendable {
   ///   .onCompletion { parent, resolver in
   ///     parent.child.withLock { $0 = try? resolver.resolve() }
   ///   }
-  /// registry.register(Child.self, scope: .singleton, autowire: Child.init)  // init(parent: Parent)
+  /// registry.register(Child.self, scope: .singleton, autowire: Child.init)
   /// ```
   ///
   /// It runs on the thread that asked, with no lock held, after the injection hooks. It also runs for values that were made

@@ -5,7 +5,7 @@ extension InitializerRegistry {
   /// Registers an async closure that creates values of a type.
   ///
   /// ```swift
-  /// registry.registerAsync(Database.self, scope: .singleton) { _ in try await Database.open() }
+  /// registry.registerAsync(scope: .singleton) { _ in try await Database() }
   /// let database = try await registry.resolveAsync(Database.self)
   /// ```
   ///
