@@ -104,7 +104,8 @@ import Testing
   }
 
   mutating func editByHand() throws {
-    guard let file = try? system.open(path, for: .appending) else { return }
+    // A file without a first line would count as begun by hand, and be reported.
+    guard try system.find(path)?.size ?? 0 > 0, let file = try? system.open(path, for: .appending) else { return }
     let (key, value) = ("by hand \(random.below(3))", "\(random.next())")
     let line = Array("{ \"\(key)\" : \"\(value)\" }\n".utf8)
     let count = try line.withUnsafeBytes { bytes in try system.append(bytes, to: file) }

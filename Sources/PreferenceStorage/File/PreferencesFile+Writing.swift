@@ -39,9 +39,7 @@ extension PreferencesFile {
         if transaction.hasEqualValues { try look(isLocked: true) }
         try write(transaction.changes)
         result = .success(answer)
-      } catch {
-        result = .failure((error as? PreferenceError)?.at(name) ?? error)
-      }
+      } catch { result = .failure((error as? PreferenceError)?.at(name) ?? error) }
       // Others try the lock now and then, and would find it taken every time if this process took it again at once.
       let length = .now - start
       if length > .microseconds(100) {

@@ -11,20 +11,22 @@
     private struct Entry: Sendable {
       let file: FileWatch
       /// The sources on the folder and on the file, as far as they exist.
-      var sources: [FilePath: Source] = [:]
+      var sources: [FilePath: FileSource] = [:]
     }
 
     private struct State: Sendable {
       var entries: [ObjectIdentifier: Entry] = [:]
-      var timer: Source?
+      var timer: TimerSource?
     }
 
     /// `@unchecked Sendable`: a source may be used from any thread, which its type doesn't say.
-    private struct Source: @unchecked Sendable {
-      let source: any DispatchSourceProtocol
+    private struct Source<Base>: @unchecked Sendable {
+      let source: Base
       /// The watched folder or file; nil for the timer.
       var identity: FileIdentity?
     }
+    private typealias FileSource = Source<any DispatchSourceFileSystemObject>
+    private typealias TimerSource = Source<any DispatchSourceTimer>
 
     static let shared = FolderEvents()
     private let queue = DispatchQueue(label: "preferences.notices", qos: .utility)
@@ -41,7 +43,7 @@
     func remove(_ file: FileWatch) {
       let (removed, timer) = state.withLock { state in
         let removed = state.entries.removeValue(forKey: ObjectIdentifier(file))
-        guard state.entries.isEmpty else { return (removed, nil as Source?) }
+        guard state.entries.isEmpty else { return (removed, nil as TimerSource?) }
         defer { state.timer = nil }
         return (removed, state.timer)
       }
@@ -49,7 +51,7 @@
       timer?.source.cancel()
     }
 
-    private func makeTimer() -> Source {
+    private func makeTimer() -> TimerSource {
       let timer = DispatchSource.makeTimerSource(queue: queue)
       timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
       timer.setEventHandler { [self] in
@@ -59,7 +61,7 @@
         }
       }
       timer.activate()
-      return Source(source: timer)
+      return TimerSource(source: timer)
     }
 
     /// Watches what has the names now, the folder first: a name that is taken after this look is an event of the folder.
@@ -77,7 +79,7 @@
       }
     }
 
-    private func replace(_ part: FilePath, of file: FileWatch, with new: Source?) {
+    private func replace(_ part: FilePath, of file: FileWatch, with new: FileSource?) {
       let old = state.withLock { state in
         guard let entry = state.entries[ObjectIdentifier(file)] else { return new }
         state.entries[ObjectIdentifier(file)]?.sources[part] = new
@@ -86,7 +88,7 @@
       old?.source.cancel()
     }
 
-    private func makeSource(_ part: FilePath, for file: FileWatch) throws(SystemError) -> Source {
+    private func makeSource(_ part: FilePath, for file: FileWatch) throws(SystemError) -> FileSource {
       let descriptor = Descriptor(try openDescriptor(part, O_EVTONLY | O_CLOEXEC), of: FileSystem())
       let identity = try FileSystem().status(of: descriptor.number).identity
       let source = DispatchSource.makeFileSystemObjectSource(
@@ -101,7 +103,7 @@
       source.setRegistrationHandler(handler: handle)
       source.setCancelHandler { withExtendedLifetime(descriptor) {} }
       source.activate()
-      return Source(source: source, identity: identity)
+      return FileSource(source: source, identity: identity)
     }
   }
 #endif

@@ -206,6 +206,7 @@ public let EEXIST = Glibc.EEXIST
 public let EFBIG = Glibc.EFBIG
 public let EINTR = Glibc.EINTR
 public let EINVAL = Glibc.EINVAL
+public let ENOSYS = Glibc.ENOSYS
 public let EIO = Glibc.EIO
 public let ELOOP = Glibc.ELOOP
 public let ENAMETOOLONG = Glibc.ENAMETOOLONG
