@@ -246,7 +246,7 @@ extension LaunchSequence {
   }
 }
 
-/// The jobs that `launchImmediately()` has yet to begin before it returns.
+/// The jobs that `launchImmediately()` has yet to begin before it returns; the list is nil afterward.
 ///
 /// The object is used on the main actor only. It isn't isolated to the main actor, because the jobs' functions aren't.
 private final class ImmediateJobs: Sendable {
@@ -286,7 +286,7 @@ extension LaunchSequence {
 
   /// Withdraws the services that some attempts of a step registered, in reverse order.
   ///
-  /// The services stay in the list until they are withdrawn, so that the sequence can't end before on another thread.
+  /// The services stay in the list until then, so that the end of the sequence on another thread withdraws them, too.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
     let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
     for service in services.reversed() { service.withdraw() }

@@ -33,10 +33,10 @@ public import SpellRegistry
 /// the standard error have the reason. `$property.load()`, `.set(_:)` and `.update(_:)` throw it instead.
 ///
 /// *Traps*: a property of a struct, or a local variable, needs a key. The program stops if a store is registered only
-/// as its own type and not as `(any PreferenceStore).self`, because the standard file would take its place.
+/// as its own type and not as `(any PreferenceStore).self`, because the standard file would otherwise be used.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let resolver: PreferenceResolver<Value>
-  /// The same object, for reads that don't retain it; `resolver` keeps it alive.
+  /// The same object as `resolver`, for reads that don't retain it; `resolver` keeps it alive.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
   private init(

@@ -18,7 +18,7 @@ public import PreferenceStorage
   private static var nilText: String { ##"{"#nil":null}"## }
 
   private let signal: PreferenceSignal?
-  /// The same object, for reads that don't retain it; `signal` keeps it alive.
+  /// The same object as `signal`, for reads that don't retain it; `signal` keeps it alive.
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 

@@ -57,7 +57,7 @@ public import Synchronization
 
   /// Returns the preference in the store of a registry.
   ///
-  /// No lock is held while registered initializers run, so two threads may create it at once; either result will do.
+  /// No lock is held while registered initializers run; if two threads create a preference at once, either will do.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
     // This isn't a key path, because each use would create a key path of a generic type, which takes microseconds.
     let known = resolved.withLock { $0 }
