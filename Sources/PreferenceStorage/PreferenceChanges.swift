@@ -79,7 +79,7 @@ public final class PreferenceSignal: Observable, Sendable {
 
   deinit { onEnd() }
 
-  /// The property that observers track, without the value itself, which the store has.
+  /// A stand-in for the value, which observers track; the store has the value itself.
   private var value: Void { () }
 
   /// The version of the value; never 0, so that 0 can mean that a reader keeps no value yet.

@@ -35,8 +35,8 @@ extension PreferenceStore {
     return try transaction { try $0.stage(values, keys: keys, skippingInvalid: skipsInvalid) }
   }
 
-  /// Replaces all values of the store by those of a file with a JSON object or a property list, in one transaction, so
-  /// that the store has exactly the values of an export.
+  /// Replaces all values of the store with those of a file with a JSON object or a property list, in one transaction,
+  /// so that the store has exactly the values of an export.
   ///
   /// - Throws: What ``import(from:keys:skippingInvalid:)`` throws. Nothing is changed then.
   @discardableResult

@@ -1,6 +1,6 @@
 /// A type that stores values by key, so that a program has them again the next time it runs.
 ///
-/// A write is stored when the call returns; the store defines what it survives. Any thread may call every operation.
+/// A write is stored when the call returns; the store defines what a write survives. Any thread may call any operation.
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
 /// has any `Codable` type. Integers, floating-point numbers, even infinities and NaN, `Date` and `Data` are stored

@@ -22,7 +22,7 @@ extension PreferencesFile {
     folderNeedsSync = false
   }
 
-  /// Replaces the file by one without the damage, if possible, and reports a failure.
+  /// Replaces the file with one without the damage, if possible, and reports a failure.
   func repair() { repairFailed = !reporting { () throws(PreferenceError) in try rewrite() } }
 
   /// Compacts a file that is more than three times as long as necessary, if possible, and reports a failure.
@@ -47,7 +47,7 @@ extension PreferencesFile {
 
   // MARK: A new file
 
-  /// Replaces this locked file by a new one with a line for each key, and keeps a copy if bytes are dropped.
+  /// Replaces this locked file with a new one with a line for each key, and keeps a copy if bytes are dropped.
   ///
   /// The file is first read again. Afterward, this process holds the lock of the new file instead. The old file keeps
   /// its values until the new one has its name, so the process may end at any time.

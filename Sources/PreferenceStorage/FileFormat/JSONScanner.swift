@@ -63,7 +63,7 @@ struct JSONScanner {
     }
   }
 
-  /// Skips an object, and calls `body` with each member until one call returns false: with the name without its quotes,
+  /// Skips an object, and calls `body` for each member, until it returns false, with the name without its quotes,
   /// whether the name has escapes, and the value.
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool

@@ -14,7 +14,7 @@
 ///
 /// You can replace each of these, such as `reload()` if others change the medium. A property keeps its decoded value
 /// until the hub is told of a change. A store that keeps its values in another store, for instance encrypted, returns
-/// the other store's `changes()` and signals instead of the hub's, and implements `transaction` by the other store's.
+/// the other store's `changes()` and signals instead of the hub's, and runs its transactions there.
 public protocol CustomPreferenceStore: PreferenceStore {
   /// The hub that lets writers take turns and notifies listeners: one hub for the life of the store.
   var hub: PreferenceHub { get }

@@ -150,7 +150,7 @@ public final class FilePreferenceStore: ErrorReporter {
   /// - Throws: `.unwritable` or `.noSpace`. The last changes may not survive a power cut then.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// Replaces the file by a new one with one line for each key.
+  /// Replaces the file with a new one that has one line for each key.
   package func compact() throws(PreferenceError) { try file.compact(terms) }
 
   package func reportError(_ error: PreferenceError) { file.hub.report(error) }
