@@ -132,7 +132,7 @@ extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "Final") }
-  /// A registration, if the property is read before it is assigned.
+  /// A registration of the value's type, which a property needs if it is read before it is assigned.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 

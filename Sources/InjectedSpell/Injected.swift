@@ -162,7 +162,7 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether there is a value: it was injected or assigned, and is still alive if it is held weakly.
+  /// Whether the constant has a value that was injected or assigned, and that is still alive if it is held weakly.
   public var isResolved: Bool {
     if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
     return storage.hasValue
@@ -174,14 +174,14 @@ extension Injected {
 
   /// Drops the value of a constant, so that the next read asks the registry.
   ///
-  /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
-  /// property, use `$property.reset()`.
+  /// Safe while other threads read, so the first value stays in memory as long as the constant does. For a property,
+  /// use `$property.reset()`.
   public func reset() {
     if case .weak(let weakStorage) = policy { weakStorage.forget() }
     storage.forget()
   }
 
-  /// The registry that is asked for the value.
+  /// The registry that the constant asks, which was current when the constant was created.
   public var registry: InitializerRegistry { storage.registry }
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
@@ -190,7 +190,7 @@ extension Injected {
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the property has a value: it was injected or assigned, and is still alive if it is held weakly.
+    /// Whether the property has a value that was injected or assigned, and that is still alive if it is held weakly.
     public var isResolved: Bool { injected.isResolved }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.

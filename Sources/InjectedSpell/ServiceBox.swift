@@ -182,7 +182,7 @@ public struct FillReport: Sendable, Equatable {
   public var note: String?
 }
 
-/// An object that fills itself from a ``ServiceBox``, usually in its initializer.
+/// A type whose objects fill themselves from a ``ServiceBox``, usually in their initializers.
 public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {

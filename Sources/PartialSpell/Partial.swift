@@ -219,8 +219,8 @@ extension Partial {
 
   /// Drops the value of a constant, so that the next read loads it again.
   ///
-  /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
-  /// property, use `$property.reset()`.
+  /// Safe while other threads read, so the first value stays in memory as long as the constant does. For a property,
+  /// use `$property.reset()`.
   public func reset() { storage.forget() }
 
   /// The projection `$property`, with operations that a plain read doesn't offer.

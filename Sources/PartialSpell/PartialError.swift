@@ -2,8 +2,8 @@ internal import SpellRegistry
 
 /// An error that occurs when a `@Partial` property's value can't be loaded.
 ///
-/// A ``PartialLoader`` throws it with the resource and the places that it searched. The property adds its own name and
-/// its declaration.
+/// A ``PartialLoader`` throws the error with the resource and the places that were searched. The property adds its own
+/// name and its declaration.
 public struct PartialError: Error, Sendable {
   /// The reason that a value can't be loaded.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

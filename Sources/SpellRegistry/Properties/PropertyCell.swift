@@ -76,7 +76,7 @@ extension PropertyCell {
     memory.head.gate.settle(as: state)
   }
 
-  /// Copies the property's value to memory, after it has made a missing or outdated value and called the hooks.
+  /// Copies the property's value to memory; makes it first if it is missing or outdated, and then calls the hooks.
   ///
   /// The first of these makes the value: 1. a registration for the container's class; 2. the property's own expression;
   /// 3. any other registration; 4. the fallback; 5. nil for an Optional type. Otherwise, the call throws.
