@@ -34,7 +34,7 @@ public final class ServiceBox: Sendable {
   }
   private let entries = Lock<[String: Entry]>([:])
 
-  /// Creates an empty box whose services will be registered in a registry.
+  /// Creates an empty box, which registers its services in `registry`.
   public init(registry: InitializerRegistry = InitializerRegistry()) {
     self.registry = registry
     registry.register(ServiceBox.self, named: "serviceBox") { [weak self] in

@@ -32,11 +32,11 @@ public final class InjectionRecorder: Sendable {
   private let recorded = Lock(Recorded())
   private let keepsValues: Bool
 
-  /// Creates a recorder of what a registry injects from now on.
+  /// Creates a recorder of the injections that a registry makes from now on.
   ///
   /// - Parameters:
   ///   - registry: The registry to record. The default is the test's own.
-  ///   - includingParents: Whether to record its parents too, including requests to them from other registries.
+  ///   - includingParents: Whether to record the registry's parents too, including requests from other registries.
   ///   - keepingValues: Whether to keep the values for ``values(of:sourceLocation:)``, until ``reset()`` or the end of
   ///     the recorder. Kept values keep alive what they refer to, which may be their enclosing object.
   public init(

@@ -1,4 +1,4 @@
-// Only this file imports the C library of each platform. Other files import Support to call it.
+// This file imports the C library of each platform. A file that calls the library imports Support.
 
 #if canImport(Darwin)
   @_exported public import Darwin

@@ -34,7 +34,7 @@ extension String {
 extension String {
   /// Returns the closest of the names, if this string may be a misspelling of it; the alphabetically first in a tie.
   ///
-  /// - Complexity: For each name of about the same length, the product of the lengths.
+  /// - Complexity: O(*n* × *m*) for each name of similar length, where *n* and *m* are the lengths of both strings.
   package func closestMatch(among names: some Sequence<String>) -> String? {
     let wanted = Array(lowercased().utf8)
     var limit = max(1, wanted.count / 3)
@@ -57,7 +57,7 @@ extension String {
 
 /// Returns the Levenshtein distance of two sequences.
 ///
-/// - Complexity: The product of the lengths of the sequences.
+/// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
 private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
   var row = Array(0...b.count)
   for (i, left) in a.enumerated() {
