@@ -12,21 +12,21 @@ public import SpellRegistry
 /// try document.$id.assign(8)      // throws FinalError instead
 /// ```
 ///
-/// A read before the assignment uses the registered initializer, if there is one. An Optional property then reads nil,
-/// and can still be assigned.
+/// A read before the assignment uses the registered initializer. If nothing is registered, an Optional property reads
+/// nil, and can still be assigned.
 ///
 /// *When*: Declaring the property takes one allocation. An assignment takes one atomic exchange, and a read one atomic
 /// load.
 ///
 /// *Threads*: Any number of threads may read and assign at once. One assignment succeeds, and every reader sees its
-/// value whole.
+/// complete value.
 ///
-/// *Traps*: A second assignment stops the program, and so does a read before the first one if nothing is registered.
-/// The message has the property's name. Through `$property`, they throw ``FinalError`` and `InjectionError` instead.
+/// *Traps*: A second assignment stops the program, and so does a read before the first if nothing is registered. The
+/// message has the property's name. `$property.assign` throws ``FinalError`` instead, and `$property.value` is nil.
 ///
-/// Copies of a struct are assigned independently with `=`. In a class that is checked `Sendable`, use a constant, which
-/// has the operations itself: `let id = Final<Int>()`, assigned with `try id.assign(7)`. The wrapper isn't `Codable`:
-/// leave the property out of the coding keys of a `Codable` type.
+/// Copies of a struct are assigned independently with `=`. In a class with a checked `Sendable` conformance, use a
+/// constant, which itself has the operations: `let id = Final<Int>()`, assigned with `try id.assign(7)`. The wrapper
+/// isn't `Codable`: leave the property out of the coding keys of a `Codable` type.
 @frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
 
@@ -35,7 +35,7 @@ public import SpellRegistry
     storage = PropertyStorage(at: SourcePlace(fileID: fileID, line: line, column: column))
   }
 
-  /// Creates a property with its value.
+  /// Creates a property that already has its value.
   @inlinable public init(
     wrappedValue value: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -65,7 +65,7 @@ public import SpellRegistry
     set { assignApart(newValue) }
   }
 
-  /// The projection `$property`, in a class or an actor.
+  /// The projection `$property` in a class or an actor, which knows the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -73,13 +73,13 @@ public import SpellRegistry
     Projection(final: container[keyPath: path], container: container)
   }
 
-  /// The projection `$property`, in a struct.
+  /// The projection `$property` in a struct, which has no enclosing object.
   public var projectedValue: Projection { Projection(final: self, container: nil) }
 
   /// The value of a constant; the same as ``wrappedValue``, for reading.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Reads before the first assignment; never inlined, so that other reads don't pay for it.
+  /// Returns the value before the first assignment; never inlined, so that other reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
       if error.code != .notRegistered { error.stop(at: storage.place) }
@@ -110,62 +110,62 @@ public import SpellRegistry
     FinalError(code: code, property: name(in: container), typeName: TypeName.of(Value.self))
   }
 
-  /// Assigns a struct's property independently of the struct's copies.
+  /// Assigns the value of a struct's property independently of the struct's copies.
   @usableFromInline mutating func assignApart(_ value: Value) {
     if storage.hasValue { return assignOrStop(value, in: nil) }
     storage = storage.replaced(with: value)
   }
 
-  /// `Container.property`, as far as it is known.
+  /// Returns `Container.property`, or the place of the declaration if the name isn't known.
   private func name(in container: AnyObject?) -> String {
     storage.point(in: container).step().property
       ?? "The @Final property declared at \(storage.identity.place)"
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the value, which the one thread that begins the gate writes,
-// and others read after they load the gate as ready.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the value. Only the thread that begins the gate writes
+// the value, and others read it after they load the gate as ready.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property.
+  /// The identity of the property, by which reflection finds its name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and where the property is declared.
+  /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "Final") }
-  /// A registration, if the property is read before it is assigned.
+  /// A registration of the value's type, which a property needs if it is read before it is assigned.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Final {
-  /// Whether there is a value.
+  /// Whether the constant has a value, from an assignment or from a registered initializer.
   public var isAssigned: Bool { storage.hasValue }
 
   /// Assigns the value of a constant.
   ///
-  /// - Throws: ``FinalError`` if there is a value already, which stays.
+  /// - Throws: ``FinalError`` if there already is a value, which stays, or if the value's own initializer assigns it.
   public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
 
-  /// The projection `$property`.
+  /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
     fileprivate let final: Final
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the property has its value.
+    /// Whether the property has a value, from an assignment or from a registered initializer.
     public var isAssigned: Bool { final.isAssigned }
 
     /// The value, or nil until there is one.
     ///
-    /// Doesn't use a registration.
+    /// Reading this doesn't use a registration.
     public var value: Value? { final.storage.value }
 
     /// Assigns the value.
     ///
-    /// In a struct, this assigns the value of every copy that shares the storage. `=` assigns one copy.
+    /// In a struct, this assigns the value of every copy that shares the storage. Assigning with `=` affects one copy.
     ///
-    /// - Throws: ``FinalError`` if there is a value already, which stays.
+    /// - Throws: ``FinalError`` if there already is a value, which stays, or if the value's own initializer assigns it.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
 }
@@ -174,24 +174,24 @@ extension Final {
 
 /// An error that occurs when a `@Final` property can't be assigned.
 public struct FinalError: Error, Sendable, CustomStringConvertible {
-  /// A kind of error.
+  /// The reason that an assignment fails.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as it is spelled in source.
     public let description: String
 
     /// The property already has a value, which stays.
     public static let alreadyAssigned = Code(description: "alreadyAssigned")
-    /// The property's registered initializer assigns it itself, instead of returning the value.
+    /// The property's registered initializer assigns the property, instead of returning the value.
     public static let beingMade = Code(description: "beingMade")
   }
 
-  /// The kind of error.
+  /// The reason that the assignment failed.
   public let code: Code
-  /// `Container.property`, or where the property is declared.
+  /// `Container.property`, or the place of the declaration if the name isn't known.
   public let property: String
   fileprivate let typeName: String
 
-  /// The fault, its property, and the remedy.
+  /// A message with the property, the mistake, and the remedy.
   public var description: String {
     switch code {
     case .beingMade:

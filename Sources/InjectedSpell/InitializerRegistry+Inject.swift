@@ -3,28 +3,28 @@ public import SpellRegistry
 extension InitializerRegistry {
   /// Fills all of an object's `@Injected` properties at once, or none.
   ///
-  /// Every value is made first, from this registry and in one resolution, so that the properties share values of scope
-  /// `.graph`. They are stored only when all are there; then the hooks are called, and
-  /// ``/SpellRegistry/PostInjectable/postInject()``, if the object has it. Properties that have a value keep it, Optional ones with
-  /// nothing registered stay nil, and those that ask at every read or hold weakly are left to do so.
+  /// All values are created first, from this registry and in one resolution, so that the properties share values of
+  /// scope `.graph`. The values are stored only when all of them exist. Then the hooks are called, and
+  /// ``/SpellRegistry/PostInjectable/postInject()`` if the object has it. A property that has a value keeps it, an
+  /// Optional one with nothing registered stays nil, and those that ask at every read or hold weakly aren't filled.
   ///
-  /// Finds the properties by reflection, a microsecond each, which reads every stored property, so the object must be
-  /// the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// Finds the properties by reflection, which takes a microsecond for each and reads every stored property, so the
+  /// object must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
-  /// - Throws: Why the first property could not be filled; nothing is changed then. `.noInjectableProperties` if
-  ///   reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
+  /// - Throws: The error of the first property that can't be filled; nothing is changed then. `.noInjectableProperties`
+  ///   if reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
   public func inject<Object: AnyObject>(into object: Object) throws(InjectionError) {
     let properties = InjectableProperties.of(object)
     guard !properties.isEmpty else { throw InjectionError.noInjectableProperties(in: object) }
     try inject(properties.map(\.wrapper), into: object)
   }
 
-  /// Fills an actor, on the actor, as `inject(into:)` does.
+  /// Fills an actor's `@Injected` properties on the actor itself, as `inject(into:)` does for other objects.
   public func inject<Object: Actor>(into object: isolated Object) throws(InjectionError) {
     try inject(into: object as AnyObject)
   }
 
-  /// Fills these properties of an object, as `inject(into:)` does.
+  /// Fills the given properties of an object, as `inject(into:)` fills all of them.
   ///
   /// ```swift
   /// try registry.inject(into: screen, \.$tracker, \.$clock)
@@ -32,14 +32,14 @@ extension InitializerRegistry {
   ///
   /// The compiler checks that the caller has the isolation of the properties.
   ///
-  /// - Precondition: Each key path is that of a projection of an `@Injected` property.
+  /// - Precondition: Each key path leads to the projection of an `@Injected` property.
   public func inject<Object: AnyObject>(
     into object: Object, _ property: PartialKeyPath<Object>, _ others: PartialKeyPath<Object>...
   ) throws(InjectionError) {
     try inject(InjectableProperties.of(object, at: [property] + others), into: object)
   }
 
-  /// Throws an error: which isolation a `Sendable` object has can't be known here, and another task may be using it.
+  /// Always throws, because the isolation of a `Sendable` object isn't known here, and another task may be using it.
   ///
   /// - Throws: An error of code `.wrongIsolation`.
   @available(*, deprecated, message: "name the properties: inject(into: object, \\.$property)")
@@ -51,7 +51,7 @@ extension InitializerRegistry {
   }
 
   private func inject(_ properties: [any InjectableProperty], into object: AnyObject) throws(InjectionError) {
-    // One resolution for all, so that they share values of scope `.graph`.
+    // One resolution for all properties lets them share values of scope `.graph`.
     try resolvingTogether { () throws(InjectionError) in
       var prepared: [() throws(InjectionError) -> () -> Void] = []
       for property in properties {
@@ -78,17 +78,17 @@ extension InjectionError {
 
 // MARK: Properties that can be filled
 
-/// An `@Injected` property whose type only the runtime knows.
+/// An `@Injected` property whose type is known only at run time.
 protocol InjectableProperty: NamedProperty {
-  /// Makes the value; the result stores it, and returns what calls the hooks.
+  /// Creates the value; returns a function that stores it and, in turn, returns a function that calls the hooks.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)?
-  /// Injects a service, if it is of the property's type; returns whether it was.
+  /// Injects a service if it fits the property's type; returns whether it fits.
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool
 }
 
-/// The projection of a property whose type only the runtime knows.
+/// The projection of a property whose type is known only at run time.
 private protocol InjectableProjection {
   var property: any InjectableProperty { get }
 }
@@ -119,7 +119,7 @@ extension Injected: InjectableProperty {
     return true
   }
 
-  /// Whether the property has this very object already.
+  /// Returns whether the property already has this same object as its value.
   private func holds(_ service: any Sendable) -> Bool {
     let value: Value? = if case .weak(let weak) = policy { weak.value?.value() } else { storage.value }
     guard let value, type(of: service as Any) is any AnyObject.Type else { return false }
@@ -129,12 +129,12 @@ extension Injected: InjectableProperty {
 }
 
 enum InjectableProperties {
-  /// The `@Injected` properties of an object, superclasses' first.
+  /// Returns the `@Injected` properties of an object, those of its superclasses first.
   static func of(_ object: AnyObject) -> [(name: String, wrapper: any InjectableProperty)] {
     WrappedProperties.of(object, as: (any InjectableProperty).self)
   }
 
-  /// The properties with these projections.
+  /// Returns the properties whose projections have these key paths.
   static func of<Object: AnyObject>(
     _ object: Object, at paths: [PartialKeyPath<Object>]
   ) -> [any InjectableProperty] {

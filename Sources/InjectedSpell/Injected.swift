@@ -13,8 +13,8 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// The property asks the registry that was current when the object was created, whichever thread reads. Registrations match
-/// the property's own name, unless the declaration gives another.
+/// The property asks the registry that was current when the object was created, whichever thread reads. Registrations
+/// for a name match the property's own name, unless the declaration gives another name.
 ///
 /// *When*: Declaring the property takes one allocation. The first read asks the registry. Each later read takes two
 /// atomic loads, about as long as the language's own `lazy var`.
@@ -25,11 +25,11 @@ public import SpellRegistry
 /// registered.
 ///
 /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws or needs the property
-/// itself. The message has the property's name, the path, similar registrations and the line to write. `try
-/// $property.resolve()` throws instead.
+/// itself. The message has the property's name, the path, similar registrations and the line to write. To get an error
+/// instead, call `try $property.resolve()`.
 ///
-/// In a class that is checked `Sendable` and as a static, use a constant, which has the operations of `$property`
-/// itself: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
+/// In a class with a checked `Sendable` conformance, and as a static, use a constant, which itself has the operations
+/// of `$property`: `let clock = Injected<Clock>()`, `clock.value`, `clock.reset()`.
 @frozen @propertyWrapper public struct Injected<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   @usableFromInline var policy: Policy
@@ -38,7 +38,7 @@ public import SpellRegistry
   @usableFromInline enum Policy {
     case once
     case everyRead
-    /// The value, which is asked for once, is in other storage.
+    /// Asks once, and holds the value weakly in separate storage.
     case weak(PropertyStorage<WeakValue>)
   }
 
@@ -51,8 +51,8 @@ public import SpellRegistry
     self.hook = hook
   }
 
-  // Not in the extension below, where a declaration without parentheses doesn't find it.
-  /// Creates a property that resolves its type with its own name, as often as `policy` specifies.
+  // This initializer isn't in the extension below, where a declaration without parentheses doesn't find it.
+  /// Creates a property that resolves its type with its own name, at the reads that `policy` specifies.
   @inlinable public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -71,7 +71,7 @@ public import SpellRegistry
       return container[keyPath: path].makeValue(in: container)
     }
     set {
-      // Released after the change: a deinitializer may read the property.
+      // The old value is released after the change, because its deinitializer may read the property.
       withExtendedLifetime(container[keyPath: path]) { container[keyPath: path].assign(newValue) }
     }
   }
@@ -85,7 +85,7 @@ public import SpellRegistry
     set { assign(newValue) }
   }
 
-  /// The projection `$property`, in a class or an actor.
+  /// The projection `$property` in a class or an actor, which knows the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -94,7 +94,7 @@ public import SpellRegistry
     set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.injected } }
   }
 
-  /// The projection `$property`, in a struct.
+  /// The projection `$property` in a struct, which has no enclosing object.
   public var projectedValue: Projection {
     get { Projection(injected: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.injected } }
@@ -103,7 +103,7 @@ public import SpellRegistry
   /// The value of a constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
-  /// Resolves the value if there is no current one; never inlined, which keeps other reads short.
+  /// Resolves the value if there is no current one; never inlined, so that other reads stay short.
   @inline(never) @inlinable func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try resolve(in: container) } catch { error.stop(at: storage.place) }
   }
@@ -113,7 +113,7 @@ public import SpellRegistry
     return try resolveEachTime(in: container)
   }
 
-  /// Resolves with a policy that keeps no value.
+  /// Resolves the value of a property with the policy `everyRead` or `weak`.
   @usableFromInline func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
     guard case .weak(let weakStorage) = policy else {
       if let assigned = storage.value { return assigned }
@@ -129,9 +129,9 @@ public import SpellRegistry
         memory.put(WeakValue(holding: made?.value))
         return true
       })
-    // The hooks come after the value is stored, as with all properties.
+    // As for every property, the hooks are called after the value is stored.
     made?.announce()
-    // Nil isn't kept: the next read asks again.
+    // Nil isn't kept, so that the next read asks again.
     if isMaker && made == nil { weakStorage.forget() }
     return made?.value ?? weakValue.value()
   }
@@ -145,24 +145,24 @@ public import SpellRegistry
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready. Its lock `newer` guards newer ones. Hooks are `@Sendable`, or
-// run after a check that the thread is the main actor's.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value. Only the thread that begins the gate
+// writes that value, and others read it after they load the gate as ready. The storage's lock `newer` guards newer
+// values. Hooks are `@Sendable`, or run after a check that the thread is on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property.
+  /// The identity of the property, by which reflection finds its name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and where the property is declared.
+  /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "Injected") }
-  /// A registration of the value's type; an Optional does without.
+  /// A registration of the value's type, which only an Optional property can do without.
   package static var need: PropertyNeed { PropertyNeed(.required, takesNameOrKey: true) }
 }
 
 // MARK: The operations of a constant, and the projection
 
 extension Injected {
-  /// Whether there is a value: it was injected or assigned, and is still alive if it is held weakly.
+  /// Whether the constant has a value that was injected or assigned, and that is still alive if it is held weakly.
   public var isResolved: Bool {
     if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
     return storage.hasValue
@@ -174,23 +174,23 @@ extension Injected {
 
   /// Drops the value of a constant, so that the next read asks the registry.
   ///
-  /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
-  /// property, use `$property.reset()`.
+  /// Safe while other threads read, so the first value stays in memory as long as the constant does. For a property,
+  /// use `$property.reset()`.
   public func reset() {
     if case .weak(let weakStorage) = policy { weakStorage.forget() }
     storage.forget()
   }
 
-  /// The registry that is asked for the value.
+  /// The registry that the constant asks, which was current when the constant was created.
   public var registry: InitializerRegistry { storage.registry }
 
-  /// The projection `$property`.
+  /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
     fileprivate(set) var injected: Injected
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the property has a value: it was injected or assigned, and is still alive if it is held weakly.
+    /// Whether the property has a value that was injected or assigned, and that is still alive if it is held weakly.
     public var isResolved: Bool { injected.isResolved }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
@@ -202,7 +202,7 @@ extension Injected {
 
     /// Drops the value, even an assigned one, so that the next read asks the registry.
     ///
-    /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
+    /// Copies of a struct keep their value. Readers that wait for a value that is being created get that value.
     public mutating func reset() {
       if case .weak(let weakStorage) = injected.policy { injected.policy = .weak(weakStorage.replacedWithNothing()) }
       injected.storage = injected.storage.replacedWithNothing()
@@ -210,7 +210,7 @@ extension Injected {
 
     /// The registry that the property asks, which was current when the enclosing object was created.
     ///
-    /// An object can use it to create another one in its own registry: `$service.registry.run { Child() }`.
+    /// An object can use this registry to create another object in it: `$service.registry.run { Child() }`.
     public var registry: InitializerRegistry { injected.registry }
   }
 }
@@ -251,7 +251,7 @@ extension Injected {
     storage = PropertyStorage(PropertyStorage<Object>(at: storage.place, key: key).cell)
   }
 
-  /// Unavailable: a property with an expression of its own is a `@Lazy` one.
+  /// Unavailable, because a property with an expression of its own has to be `@Lazy`.
   @available(*, unavailable, message: "An @Injected property has no value of its own: write @Lazy, or register it.")
   public init(
     wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -267,9 +267,9 @@ extension Injected {
   ///   - key: A declared key to resolve instead of the type.
   ///   - onInjection: Called once for each injection, with the enclosing object and the value, after the value is
   ///     stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on one line.
   @inlinable public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

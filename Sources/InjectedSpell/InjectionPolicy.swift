@@ -2,25 +2,25 @@ internal import SpellRegistry
 
 /// The reads at which an `@Injected` property asks the registry.
 public enum InjectionPolicy: Sendable {
-  /// At the first read; the value is kept. The default.
+  /// Asks at the first read, and keeps the value. This is the default.
   case once
-  /// At every read; nothing is kept. The registry is the one that is current at the read, if `run` set one, such as for
-  /// a request of a server. Otherwise it is the one that was current when the object was created.
+  /// Asks at every read, and keeps nothing. A read asks the registry that an initializer or `run` has made current,
+  /// such as for a server's request, or else the registry that was current when the object was created.
   case everyRead
 }
 
 /// The policy of an `@Injected` property that doesn't keep its value alive.
 public enum WeakInjectionPolicy: Sendable {
-  /// The property asks at the first read and holds the value weakly. It reads nil when the value is gone, as a `weak
-  /// var` does, until it is assigned or reset.
+  /// The property asks at the first read, and holds the value weakly. When the value is gone, the property reads nil,
+  /// as a `weak var` does, until it is assigned or reset.
   case weak
 }
 
-/// The value of a property that doesn't keep it alive.
+/// The weakly held value of an `@Injected(.weak)` property.
 @usableFromInline struct WeakValue: Sendable {
   private let reference: WeakReference?
 
-  /// Holds the object in a property's Optional, or nothing.
+  /// Creates a weak reference to the object in a property's Optional, or to nothing.
   @usableFromInline init<Value>(holding value: Value?) {
     let object = value.flatMap { ($0 as? any OptionalValue)?.content }
     reference = object.map { WeakReference($0, declaredBy: "@Injected(.weak) of \(TypeName.of(Value.self))") }
@@ -28,7 +28,7 @@ public enum WeakInjectionPolicy: Sendable {
 
   var isAlive: Bool { reference?.object != nil }
 
-  /// The object as the property's Optional type; its nil if the object is gone.
+  /// Returns the object as the property's Optional type, or that type's nil if the object is gone.
   func value<Value>(as: Value.Type = Value.self) -> Value {
     if let object = reference?.object, let value = object as? Value { return value }
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {

@@ -13,28 +13,28 @@ internal import Support
 /// }
 /// ```
 ///
-/// A service fits a property that has its name, and whose type is its class, a superclass, a protocol that it conforms
-/// to, or an Optional of one of these. Services get each other, too: a service's property asks the box first, when it is
-/// first read, in the service's own isolation. They are instances in the box's registry, so objects that are created in that
-/// registry get them too.
+/// A service fits a property that has the service's name, and whose type is the service's class, a superclass, a
+/// protocol that the service conforms to, or an Optional of one of these. Services get each other, too: a service's
+/// property asks the box first, at the property's first read and in the service's own isolation. The services are
+/// instances in the box's registry, so objects that are created in that registry get them too.
 ///
-/// Safe to use from any thread; the objects it fills are touched only by the call that fills.
+/// Safe to use from any thread. Only the call that fills an object accesses that object.
 public final class ServiceBox: Sendable {
-  /// The box of the whole process.
+  /// The box that the whole process shares.
   public static let `default` = ServiceBox()
 
-  /// The registry that has the services.
+  /// The registry in which the services are registered.
   public let registry: InitializerRegistry
 
   private struct Entry: Sendable {
     let service: any Sendable
     let unregister: @Sendable () -> Void
-    /// The service, if it is an object.
+    /// The service as an object; nil if it isn't one.
     var object: AnyObject? { type(of: service) is any AnyObject.Type ? service as AnyObject : nil }
   }
   private let entries = Lock<[String: Entry]>([:])
 
-  /// Creates an empty box.
+  /// Creates an empty box, which registers its services in `registry`.
   public init(registry: InitializerRegistry = InitializerRegistry()) {
     self.registry = registry
     registry.register(ServiceBox.self, named: "serviceBox") { [weak self] in
@@ -45,7 +45,7 @@ public final class ServiceBox: Sendable {
 
   deinit { clear() }
 
-  /// Adds a service to the box, and replaces one with the same name.
+  /// Adds a service to the box, in place of any service with the same name.
   public func register<Service: Sendable>(_ service: Service, named name: String) {
     let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
     let entry = Entry(service: service, unregister: registration.unregister)
@@ -54,7 +54,7 @@ public final class ServiceBox: Sendable {
     if let object = entry.object { Adoptions.begin(object, by: registry) }
   }
 
-  /// Removes the services; objects that were filled keep them.
+  /// Removes all services from the box; objects that have been filled keep their services.
   public func clear() {
     let dropped = entries.withLock { entries in
       defer { entries = [:] }
@@ -78,7 +78,7 @@ public final class ServiceBox: Sendable {
     fill(target, InjectableProperties.of(target))
   }
 
-  /// Injects the services into these `@Injected` properties of an object, as `fill(_:)` does.
+  /// Injects the services into the given `@Injected` properties of an object, as `fill(_:)` does for all properties.
   ///
   /// ```swift
   /// box.fill(screen, \.$tracker, \.$clock)
@@ -86,7 +86,7 @@ public final class ServiceBox: Sendable {
   ///
   /// The compiler checks that the caller has the isolation of the properties.
   ///
-  /// - Precondition: Each key path is that of a projection of an `@Injected` property.
+  /// - Precondition: Each key path leads to the projection of an `@Injected` property.
   @discardableResult
   public func fill<Target: AnyObject>(
     _ target: Target, _ property: PartialKeyPath<Target>, _ others: PartialKeyPath<Target>...
@@ -95,13 +95,13 @@ public final class ServiceBox: Sendable {
     return fill(target, InjectableProperties.of(target).filter { chosen.contains($0.wrapper.identity.address) })
   }
 
-  /// Fills an actor, on the actor, as `fill(_:)` does.
+  /// Fills an actor's `@Injected` properties on the actor itself, as `fill(_:)` does for other objects.
   @discardableResult
   public func fill<Target: Actor>(_ target: isolated Target) -> FillReport { fill(target as AnyObject) }
 
-  /// Fills nothing: which isolation a `Sendable` object has can't be known here, and another task may be using it.
+  /// Fills nothing, because the isolation of a `Sendable` object isn't known here, and another task may be using it.
   ///
-  /// - Returns: A report whose ``FillReport/note`` says so.
+  /// - Returns: A report whose ``FillReport/note`` gives this reason.
   @available(*, deprecated, message: "name the properties: fill(object, \\.$property)")
   @discardableResult
   @MainActor public func fill<Target: AnyObject & Sendable>(_ target: Target) -> FillReport {
@@ -119,8 +119,8 @@ public final class ServiceBox: Sendable {
   /// box.fill(controller, ("analytics", \.analytics), ("backup", \.storage))
   /// ```
   ///
-  /// The compiler checks the key paths, which can refer to any settable property that can be read: the language reads one
-  /// before it is set by key path. A property of an Optional type takes a service of its wrapped type.
+  /// The compiler checks the key paths. Each property must have a readable value, because the language reads a property
+  /// before it sets it by key path. A property of an Optional type takes a service of its wrapped type.
   ///
   /// - Returns: The names whose services were assigned, those without a service, and those whose service has another
   ///   type.
@@ -140,7 +140,7 @@ public final class ServiceBox: Sendable {
 
   private static let warned = Lock<Set<ObjectIdentifier>>([])
 
-  /// Reports that nothing was filled, and prints the reason, the first time that it is about this class.
+  /// Returns a report that nothing was filled, and prints the reason once for each class.
   private func unfilled(_ type: any AnyObject.Type, _ note: String) -> FillReport {
     let isFirst = Self.warned.withLock { $0.insert(ObjectIdentifier(type)).inserted }
     if isFirst { writeToStandardError("Warning: \(note)\n") }
@@ -158,21 +158,21 @@ public final class ServiceBox: Sendable {
     return report
   }
 
-  /// Injects the service of this name, for "serviceBox" the box itself, and reports whether it fits.
+  /// Injects the service with this name, or the box itself for "serviceBox", and adds the result to the report.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
     let service: (any Sendable)? = name == "serviceBox" ? self : entries.withLock { $0[name]?.service }
-    // An error: the property's own initializer is running further out on this thread, whose value it will have.
+    // An error means that this thread is already making the property's value, which the property will then have.
     guard let service, let fits = try? inject(service) else { return report.missing.append(name) }
     if fits { report.filled.append(name) } else { report.mismatched.append(name) }
   }
 }
 
-/// The box whose registry is asked for it is gone.
+/// The error of a box's registry if the box itself is requested and no longer exists.
 private struct ServiceBoxGone: Error {}
 
 /// The result of filling an object from a ``ServiceBox``, as property names.
 public struct FillReport: Sendable, Equatable {
-  /// The properties that have their service.
+  /// The properties that now have their service.
   public var filled: [String] = []
   /// The properties without a service in the box.
   public var missing: [String] = []
@@ -182,11 +182,11 @@ public struct FillReport: Sendable, Equatable {
   public var note: String?
 }
 
-/// An object that fills itself from a ``ServiceBox``, usually in its initializer.
+/// A type whose objects fill themselves from a ``ServiceBox``, usually in their initializers.
 public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {
-  /// Fills this object's `@Injected` properties where it may be used, such as on its actor; see ``ServiceBox``.
+  /// Fills this object's `@Injected` properties where the object may be used, such as on its actor; see ``ServiceBox``.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }
@@ -194,7 +194,7 @@ extension ServiceBoxClient {
 extension ServiceBoxClient where Self: Actor {
   /// Fills this actor's `@Injected` properties; see ``ServiceBox``.
   ///
-  /// - Precondition: Called on the actor.
+  /// - Precondition: The caller runs on the actor.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { assumeIsolated { box.fill($0) } }
 }

@@ -9,12 +9,12 @@ public struct Backoff: Sendable, Hashable {
 
   /// Returns pauses that double each time, up to a limit.
   ///
-  /// Each is shortened by a random part of it, at most `jitter` (from 0 to 1), so that many clients don't retry at once.
+  /// Each pause is shortened by a random fraction, at most `jitter` (0 to 1), so that clients don't all retry at once.
   public static func exponential(from first: Duration, to cap: Duration, jitter: Double = 0) -> Backoff {
     Backoff(first: first, cap: cap, jitter: jitter)
   }
 
-  /// Returns the pause after a failed attempt, the first of which is 1; `random` is from 0 to 1.
+  /// Returns the pause after the failed attempt with this number, counted from 1; `random` is from 0 to 1.
   func pause(after attempt: Int, random: Double = .random(in: 0...1)) -> Duration {
     var (pause, doublings) = (first, attempt - 1)
     while doublings > 0, pause > .zero, pause < cap {
@@ -24,7 +24,7 @@ public struct Backoff: Sendable, Hashable {
     return jitter > 0 ? pause * (1 - jitter * random) : pause
   }
 
-  /// The message about an impossible pause; nil if the pauses are valid.
+  /// The message about an invalid pause; nil if the pauses are valid.
   var mistake: String? {
     if first < .zero { return "A step can't be retried after \(first). Use a pause of zero or more." }
     if cap < first { return "Pauses can't grow from \(first) to \(cap). Use a limit that is at least the first pause." }

@@ -13,21 +13,21 @@ internal import Support
 ///
 /// Values may be secrets, so nothing in this module prints one. Steps read the configuration concurrently.
 public protocol Configurable: Sendable {
-  /// All values of the configuration.
+  /// The values of the configuration for all services and stages.
   var serviceStorage: ServiceStorage { get }
 
-  /// Returns the stage whose values apply.
+  /// Returns the release stage of the program, which selects the values that apply.
   func currentStage() -> ReleaseStage
 
   /// Returns the configuration that a program uses by default.
   static func defaultConfiguration() -> Self
 
-  /// Returns the value of a service's key; by default, the one in ``serviceStorage`` for the current stage.
+  /// Returns the value of a service's key, or nil; by default, the value in ``serviceStorage`` for the current stage.
   func value(for service: String, key: String) -> String?
 }
 
 extension Configurable {
-  /// Returns the value in ``serviceStorage`` for the current stage.
+  /// Returns the value in ``serviceStorage`` for the current stage, or nil if there is none.
   public func value(for service: String, key: String) -> String? {
     serviceStorage[service]?[currentStage()]?[key]
   }
@@ -43,7 +43,7 @@ extension Configurable {
     return ConfigurationError(.missing, service: service, key: key, text)
   }
 
-  /// Advice about a missing value: the stages that have one, or a similar name.
+  /// Returns advice about a missing value: the stages that have a value, or a service or key with a similar name.
   private func hint(for service: String, key: String) -> String {
     guard let stages = serviceStorage[service] else {
       return service.closestMatch(among: serviceStorage.keys).map { " Did you mean \($0)?" } ?? ""
@@ -54,11 +54,11 @@ extension Configurable {
     return near.map { " Did you mean \($0)?" } ?? ""
   }
 
-  /// Returns the value of a key as a number, a Bool, or another type that can be created from text; nil if there is none.
+  /// Returns the value of a key as a number, a Bool, or another type that is created from text; nil if there is none.
   ///
   /// A Bool can be written as `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`, in upper or lower case.
   ///
-  /// - Throws: ``ConfigurationError`` of code `.malformed`, without the value, if that can't be read as the type.
+  /// - Throws: ``ConfigurationError`` of code `.malformed`, without the value, if the value can't be read as the type.
   public func value<Value: LosslessStringConvertible>(
     for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value? {
@@ -76,7 +76,7 @@ extension Configurable {
       "the value in stage \(currentStage()), from \(Self.self), can't be read as \(type). Correct the value there.")
   }
 
-  /// Returns the value of a required key as a type, or throws a ``ConfigurationError``.
+  /// Returns the value of a required key as a type, or throws a ``ConfigurationError`` if it is missing or malformed.
   public func requiredValue<Value: LosslessStringConvertible>(
     for service: String, key: String, as type: Value.Type
   ) throws(ConfigurationError) -> Value {
@@ -85,49 +85,49 @@ extension Configurable {
   }
 }
 
-/// A release stage of a program, such as development or production, which selects its values; any string is one.
+/// A release stage of a program, such as development, which selects the configuration's values; any name is valid.
 public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The stage's name.
+  /// The stage's name, such as `production`.
   public let rawValue: String
-  /// The stage's name.
+  /// The stage's name, the same as ``rawValue``.
   public var description: String { rawValue }
 
   /// Creates a stage with a name.
   public init(rawValue: String) { self.rawValue = rawValue }
-  /// Creates a stage from a literal.
+  /// Creates a stage with the name in a string literal.
   public init(stringLiteral name: String) { rawValue = name }
 
-  /// The program runs on a developer's machine.
+  /// The stage of a program that runs on a developer's machine.
   public static let development = ReleaseStage(rawValue: "development")
-  /// The program runs under test.
+  /// The stage of a program that runs under test.
   public static let test = ReleaseStage(rawValue: "test")
-  /// The program runs for its users.
+  /// The stage of a program that its users run.
   public static let production = ReleaseStage(rawValue: "production")
 }
 
-/// Values by service, then stage, then key: `["Crash": [.production: ["ApiKey": "…"]]]`.
+/// The values of a configuration by service, stage and key: `["Crash": [.production: ["ApiKey": "…"]]]`.
 public typealias ServiceStorage = [String: [ReleaseStage: [String: String]]]
 
-/// An error about a value of a configuration, which it never shows because it may be a secret.
+/// An error about a configuration's value, which the error never shows because it may be a secret.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
   /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name, as in the source.
+    /// The name of the code, such as `missing`.
     public let description: String
 
-    /// There is no value for a required key.
+    /// A required key has no value.
     public static let missing = Code(description: "missing")
     /// The value can't be read as the requested type.
     public static let malformed = Code(description: "malformed")
   }
 
-  /// The kind of error.
+  /// The kind of error, such as `.missing`.
   public let code: Code
-  /// The service that the value is for.
+  /// The service whose value is missing or malformed.
   public let service: String
-  /// The key of the value.
+  /// The key whose value is missing or malformed.
   public let key: String
-  /// The service and key, what is wrong, and what to do about it.
+  /// The service and the key, the problem, and what to do about it.
   public let description: String
 
   init(_ code: Code, service: String, key: String, _ message: String) {

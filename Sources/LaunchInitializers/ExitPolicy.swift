@@ -8,21 +8,21 @@ public struct ExitPolicy: Sendable, Hashable {
 
   private var survivesReturn = false
   private var survivesError = false
-  /// The limit of restarts, the time that it is for, and the pauses before them; nil if the service isn't restarted.
+  /// The maximum number of restarts within `window`, and the pauses before them; nil if the service isn't restarted.
   private var max: Int?
   private var window = Duration.zero
   private var backoff = Backoff.constant(.zero)
 
-  /// Shuts the sequence down with an error of code `.serviceFailed`: the policy of a step that declares none.
+  /// Shuts the sequence down with an error of code `.serviceFailed`; the default policy.
   public static let shutDown = ExitPolicy()
 
-  /// Goes on if the service returns, as a task does that is to end; an error shuts the sequence down.
+  /// Goes on if the service returns, because its work is done; shuts the sequence down if the service throws.
   public static let finish = ExitPolicy(survivesReturn: true)
 
-  /// Goes on without the service, also after an error, which is reported.
+  /// Goes on without the service, even after an error, which is reported.
   public static let ignore = ExitPolicy(survivesReturn: true, survivesError: true)
 
-  /// Restarts the service after a pause, at most `max` times within `window`; then the sequence is shut down.
+  /// Restarts the service after a pause, at most `max` times within `window`; after that, shuts the sequence down.
   public static func restart(
     max: Int, within window: Duration,
     backoff: Backoff = .exponential(from: .milliseconds(100), to: .seconds(10), jitter: 0.2)
@@ -30,7 +30,7 @@ public struct ExitPolicy: Sendable, Hashable {
     ExitPolicy(max: max, window: window, backoff: backoff)
   }
 
-  /// The message about an impossible restart; nil if the policy is valid.
+  /// The message about an invalid restart; nil if the policy is valid.
   var mistake: String? {
     guard let max else { return nil }
     if max < 1 { return "A service can't be restarted \(max) times. Use at least 1, or .shutDown." }
@@ -38,7 +38,7 @@ public struct ExitPolicy: Sendable, Hashable {
     return backoff.mistake
   }
 
-  /// Returns what follows an exit, and counts a restart.
+  /// Returns the reaction to an exit, and records the time of a restart.
   func decide(threw: Bool, at time: Duration, _ restarts: inout [Duration]) -> Decision {
     guard let max else { return (threw ? survivesError : survivesReturn) ? .goOn : .shutDown }
     restarts.removeAll { time - $0 > window }

@@ -3,35 +3,35 @@ public struct FailurePolicy: Sendable {
   struct Retry: Sendable {
     let count: Int
     let backoff: Backoff
-    /// Whether to retry after an error; nil for every error.
+    /// A closure that returns whether to retry after an error; nil to retry after every error.
     let condition: (@Sendable (any Error) -> Bool)?
   }
 
   var retry: Retry?
-  /// Whether the launch goes on after the last attempt; nil if the policy leaves that to another one.
+  /// Whether the launch goes on after the last attempt has failed; nil if another policy decides that.
   var skips: Bool?
 
-  /// The policy of a step that declares none: it aborts, unless the group around the step declares another policy.
+  /// The policy of a step that declares none: the launch aborts, unless a group around the step has another policy.
   static let undeclared = FailurePolicy()
 
-  /// Ends the launch: running steps are cancelled, completed steps are shut down, and ``LaunchSequence/launch()`` throws.
+  /// Aborts the launch: cancels running steps, shuts down completed steps, and makes ``LaunchSequence/launch()`` throw.
   public static let abort = FailurePolicy(skips: false)
 
-  /// Reports the step as failed, and goes on with the steps that wait for it; those that require it are skipped.
+  /// Reports the step as failed, and continues the launch; steps that require this step are skipped.
   public static let skip = FailurePolicy(skips: true)
 
-  /// Retries the step, up to `count` times, with the same pause before each retry; then the launch aborts.
+  /// Retries the step up to `count` times, with the same pause before each retry; then the launch aborts.
   public static func retry(_ count: Int, after pause: Duration) -> FailurePolicy {
     .retry(.constant(pause), times: count)
   }
 
-  /// Retries the step, with pauses that may grow, during which other steps may run.
+  /// Retries the step after pauses that may grow; other steps may run during the pauses.
   ///
   /// - Parameters:
-  ///   - backoff: The pauses.
+  ///   - backoff: The pauses between the attempts.
   ///   - times: The number of retries, at least 1.
-  ///   - condition: Returns whether to retry after an error, such as the one of a step that is cancelled at its timeout.
-  ///   - last: What the launch does when no retry is left: `.abort`, which is the default, or `.skip`.
+  ///   - condition: A closure that returns whether to retry after an error, such as a `CancellationError` at a timeout.
+  ///   - last: The policy after the last retry: `.abort`, which is the default, or `.skip`.
   public static func retry(
     _ backoff: Backoff, times: Int, if condition: (@Sendable (any Error) -> Bool)? = nil,
     then last: FailurePolicy? = nil
@@ -39,12 +39,12 @@ public struct FailurePolicy: Sendable {
     FailurePolicy(retry: Retry(count: times, backoff: backoff, condition: condition), skips: last?.skips)
   }
 
-  /// The policy with what another one declares instead.
+  /// Returns a copy of the policy in which the declarations of another policy take precedence.
   func adding(_ other: FailurePolicy) -> FailurePolicy {
     FailurePolicy(retry: other.retry ?? retry, skips: other.skips ?? skips)
   }
 
-  /// The message about an impossible retry; nil if the policy is valid.
+  /// The message about an invalid retry; nil if the policy is valid.
   var mistake: String? {
     guard let retry else { return nil }
     if retry.count < 1 { return "A step can't be retried \(retry.count) times. Retry it at least once, or use .abort." }

@@ -1,4 +1,4 @@
-/// A type that sets up one thing at launch.
+/// A type that sets up one part of a program at launch.
 ///
 /// ```swift
 /// struct CrashInitializer: Initializable {
@@ -11,49 +11,49 @@
 /// }
 /// ```
 ///
-/// Its methods run where the type says: on the main actor, on the actor, or on the concurrent executor. Write a method
-/// without `async` if it doesn't wait; it can then be done before ``LaunchSequence/launchImmediately()`` returns.
+/// Its methods run where the type is isolated: on the main actor, on an actor, or else on the concurrent executor.
+/// Write a method without `async` if it doesn't wait, so that ``LaunchSequence/launchImmediately()`` can complete it.
 public protocol Initializable: LaunchStepConvertible {
-  /// The type itself, which has to be `Sendable`; leave it out.
+  /// The conforming type, which has to be `Sendable`; don't declare this type yourself.
   ///
-  /// If the protocol itself were `Sendable`, an app's default isolation wouldn't apply to the type.
+  /// If the protocol inherited from `Sendable`, an app's default isolation wouldn't apply to conforming types.
   associatedtype SendableSelf: Sendable = Self
 
-  /// Sets the thing up, at launch, for each retry, and again at the foreground if
+  /// Sets up the part of the program at launch, for each retry, and again at the foreground if
   /// ``shouldPerformWhenApplicationEntersForeground()`` returns true.
   ///
   /// - Throws: ``SkipInitializer`` if there is nothing to set up. Any other error is a failure, which the step's
   ///   ``FailurePolicy`` handles.
   func perform(with configuration: any Configurable) async throws
 
-  /// Returns whether to set the thing up again when the app comes back from the background; false by default.
+  /// Returns whether to set up the part again when the app comes back from the background; false by default.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool
 
-  /// Undoes what ``perform(with:)`` set up, when the sequence is shut down or a later step aborts the launch.
+  /// Undoes what ``perform(with:)`` set up, when the sequence is shut down or the launch is aborted.
   ///
   /// Does nothing by default.
   ///
-  /// - Throws: An error for the report of the shut-down, which goes on with the other steps.
+  /// - Throws: An error, which the report of the shut-down shows; the other steps are shut down all the same.
   func shutDown() async throws
 }
 
 extension Initializable {
-  /// The initializer as a step that declares nothing.
+  /// The initializer as a step without modifiers.
   public var launchStep: LaunchStep { LaunchStep(self) }
 
-  /// Returns false.
+  /// Returns false, so that the step isn't repeated at the foreground.
   public func shouldPerformWhenApplicationEntersForeground() async -> Bool { false }
-  /// Does nothing.
+  /// Does nothing, for an initializer that has nothing to undo.
   public func shutDown() async throws {}
 }
 
-/// An error that a step throws if there is nothing to set up: it is skipped, and the steps that wait for it go on.
+/// An error that a step throws if it has nothing to set up; the step is then skipped, and the launch goes on.
 public struct SkipInitializer: Error, CustomStringConvertible {
-  /// The reason, for the report.
+  /// The reason that the report shows.
   public let reason: String
-  /// The reason.
+  /// The reason, the same as ``reason``.
   public var description: String { reason }
 
-  /// Creates the error.
+  /// Creates an error with the reason that the report shows.
   public init(_ reason: String) { self.reason = reason }
 }

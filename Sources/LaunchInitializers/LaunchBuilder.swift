@@ -1,20 +1,20 @@
-/// Builds the steps of a ``LaunchSequence`` or a ``LaunchGroup`` from a list with `if`, `switch` and `for`.
+/// A result builder for the steps of a ``LaunchSequence`` or ``LaunchGroup``, with `if`, `switch` and `for`.
 @resultBuilder
 public enum LaunchBuilder {
-  /// Lists an initializer, a step or a group.
+  /// Adds an initializer, a step or a group to the list.
   public static func buildExpression(_ step: any LaunchStepConvertible) -> [LaunchStep] { [step.launchStep] }
-  /// Lists steps that an array holds.
+  /// Adds the steps of an array to the list.
   public static func buildExpression(_ steps: [LaunchStep]) -> [LaunchStep] { steps }
-  /// Lists steps one after the other.
+  /// Combines the parts of a list in order.
   public static func buildBlock(_ parts: [LaunchStep]...) -> [LaunchStep] { parts.flatMap(\.self) }
-  /// Lists the steps of each pass of a `for`.
+  /// Combines the steps of all iterations of a `for` loop.
   public static func buildArray(_ parts: [[LaunchStep]]) -> [LaunchStep] { parts.flatMap(\.self) }
-  /// Lists the steps of an `if` without `else`.
+  /// Adds the steps of an `if` without `else`, or nothing if its condition is false.
   public static func buildOptional(_ part: [LaunchStep]?) -> [LaunchStep] { part ?? [] }
-  /// Lists the steps of an `if`.
+  /// Adds the steps of an `if` branch.
   public static func buildEither(first part: [LaunchStep]) -> [LaunchStep] { part }
-  /// Lists the steps of an `else`.
+  /// Adds the steps of an `else` branch.
   public static func buildEither(second part: [LaunchStep]) -> [LaunchStep] { part }
-  /// Lists the steps of an `if #available`.
+  /// Adds the steps of an `if #available` branch.
   public static func buildLimitedAvailability(_ part: [LaunchStep]) -> [LaunchStep] { part }
 }

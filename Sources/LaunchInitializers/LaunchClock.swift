@@ -4,13 +4,13 @@ internal import Support
   internal import Dispatch
 #endif
 
-/// The time since a sequence was created, on its clock.
+/// A sequence's clock, which counts from the creation of the sequence, and sets timers.
 struct LaunchClock: Sendable {
-  /// Ends the wait of a timer, unless it has fired.
+  /// A function that cancels a timer, unless the timer has fired.
   typealias Cancel = @Sendable () -> Void
 
   private let elapsed: @Sendable () -> Duration
-  /// Calls `body` at a time: on a thread that steps can't block if the clock is one of the system's, in a task if not.
+  /// Calls `body` at a time: for a system clock, on a thread that steps can't block; for any other clock, in a task.
   let timer: @Sendable (_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
 
   init<Base: Clock>(_ clock: Base) where Base.Duration == Duration {
@@ -31,7 +31,7 @@ struct LaunchClock: Sendable {
   ) -> Cancel where Base.Duration == Duration {
     let task = Task {
       do { try await clock.sleep(until: deadline, tolerance: nil) } catch {
-        // What a clock that can't wait doesn't measure, the system's clock does.
+        // If the clock can't sleep, the system's clock measures the rest of the time.
         try? await Task.sleep(for: min(max(.zero, clock.now.duration(to: deadline)), .seconds(1 << 32)))
       }
       if !Task.isCancelled { body() }
@@ -39,7 +39,7 @@ struct LaunchClock: Sendable {
     return { task.cancel() }
   }
 
-  /// Calls `body` after a pause in real time, which stands still while the machine sleeps.
+  /// Calls `body` after a pause in real time; with Dispatch, the time stops while the machine sleeps.
   static func timer(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel {
     #if canImport(Dispatch)
       let source = DispatchSource.makeTimerSource(queue: queue)
@@ -57,7 +57,7 @@ struct LaunchClock: Sendable {
     /// The queue on which all timers wait.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers")
 
-    /// The time on Dispatch's clock; one beyond its range never comes.
+    /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
     static func deadline(after pause: Duration) -> DispatchTime {
       let end = Double(DispatchTime.now().uptimeNanoseconds) + max(0, pause / .nanoseconds(1))
       return end < 0x1p63 ? DispatchTime(uptimeNanoseconds: UInt64(end)) : .distantFuture
@@ -65,7 +65,7 @@ struct LaunchClock: Sendable {
   #endif
 }
 
-/// Calls a function on a thread that nothing else blocks: a call that cancels a step runs its cancellation handlers.
+/// Calls a function on a thread of its own, because it may cancel steps, whose cancellation handlers may block.
 func callOnThread(_ body: @escaping @Sendable () -> Void) {
   #if canImport(Dispatch)
     DispatchQueue(label: "LaunchInitializers.call").async(execute: body)

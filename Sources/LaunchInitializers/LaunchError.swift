@@ -2,20 +2,20 @@ internal import Support
 
 /// An error that ended a launch, or a sequence after its launch.
 public struct LaunchError: Error, Sendable, CustomStringConvertible {
-  /// The kind of error.
+  /// The kind of error, such as `.stepFailed`.
   public let code: Code
-  /// The id of the step that failed, or that called its own launch; nil if no step is at fault.
+  /// The ID of the step that failed, or that called its own launch; nil if no step is at fault.
   public let id: String?
-  /// The first error that the step or its service threw; nil if it threw none, as after a timeout.
+  /// The first error that the step or its service threw; nil if there is none, as after a timeout.
   public let underlying: (any Error)?
-  /// All that was thrown, in order, but for a `CancellationError` of what the sequence cancelled: by each attempt of each
-  /// step, by rollbacks, services and shut-downs.
+  /// All errors of the steps' attempts, rollbacks, services and shut-downs, in order; a `CancellationError` of work
+  /// that the sequence cancelled is left out.
   public let errors: [any Error]
-  /// The report of the launch; nil if it had not begun.
+  /// The report of the launch; nil if the error ended only a call, and not the launch.
   public let report: LaunchReport?
-  /// The report of the shut-down of the completed steps; nil if the launch had not begun.
+  /// The report of the shut-down of the completed steps; nil if ``report`` is nil.
   public let rollback: LaunchReport?
-  /// The error with the step's id and what it threw; control characters are escaped.
+  /// A text with the step's ID and the problem; control characters are escaped.
   public let description: String
 
   init(
@@ -38,27 +38,27 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   static let unbegunMessage = "was cancelled before it began. Call launch() again to begin it."
   static let callerMessage = "goes on for other callers; the task of this caller was cancelled."
 
-  /// The ids of the steps that ignored their cancellation and were left behind.
+  /// The IDs of the steps that ignored their cancellation and were abandoned.
   public var abandoned: [String] {
     [report, rollback].compactMap(\.self).flatMap(\.entries).filter(\.wasAbandoned).map(\.id)
   }
 
   /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name, as in the source.
+    /// The name of the code, such as `stepFailed`.
     public let description: String
 
     /// A step threw an error, and its policy is to abort.
     public static let stepFailed = Code(description: "stepFailed")
     /// A step exceeded its timeout or wasn't ready in time, and its policy is to abort.
     public static let timedOut = Code(description: "timedOut")
-    /// A service threw or returned unasked, and its policy is to shut down.
+    /// A service threw an error, or returned unasked, and its policy is to shut down.
     public static let serviceFailed = Code(description: "serviceFailed")
     /// A step called the launch that it is part of.
     public static let reentered = Code(description: "reentered")
     /// The task that awaited the launch was cancelled.
     public static let cancelled = Code(description: "cancelled")
-    /// The sequence was shut down, before or during its launch.
+    /// The sequence was shut down before or during its launch, or before this call.
     public static let shutDown = Code(description: "shutDown")
   }
 }

@@ -4,7 +4,7 @@ internal import Support
 public struct LaunchEvent: Sendable, Hashable {
   /// The phases of a sequence's life.
   public enum Phase: String, Sendable, Hashable, CustomStringConvertible {
-    /// The steps run, or run again because the app came back to the foreground.
+    /// The steps run at launch, or again because the app came back to the foreground.
     case launch, foreground
     /// The deferred steps run, after the launch.
     case deferred
@@ -13,41 +13,41 @@ public struct LaunchEvent: Sendable, Hashable {
     /// The completed steps are shut down, at the end or after a failed launch.
     case shutDown
 
-    /// The name of the case.
+    /// The name of the case, such as `launch`.
     public var description: String { rawValue }
   }
 
   /// The kinds of events; more may be added, so a `switch` over them needs a `default`.
   public enum Kind: Sendable, Hashable {
-    /// The phase began, or ended after the events of all steps.
+    /// The phase began, or it ended after the events of its steps.
     case phaseBegan, phaseEnded
     /// An attempt of the step began.
     case began(attempt: Int)
     /// An attempt failed, and the next one begins after a pause.
     case retrying(after: Duration)
-    /// The step ended.
+    /// The step ended with this outcome.
     case ended(LaunchReport.Outcome)
-    /// The step's service began a run, the first or a later one, or is ready.
+    /// The step's service began its first or a later run, or became ready.
     case serviceBegan(run: Int), serviceReady
     /// The step's service ended, and is restarted after a pause.
     case serviceRestarting(after: Duration)
-    /// The step's service ended for good. There is a message if it failed or was left behind.
+    /// The step's service ended and won't run again. The event has a message if the service failed or was abandoned.
     case serviceEnded
-    /// A signal came, and the shut-down begins after a while.
+    /// A signal arrived, and the shut-down begins after this time.
     case draining(Duration)
     /// Nothing has happened for ten seconds, while these steps were under way.
     case waiting(for: [String])
   }
 
-  /// The kind of event.
+  /// The kind of event, such as the beginning of an attempt.
   public let kind: Kind
   /// The phase in which the event happened.
   public let phase: Phase
-  /// The id of the step; nil if the event is about the whole phase.
+  /// The ID of the step; nil if the event is about the whole phase.
   public let id: String?
   /// The time of the event, since the phase began; for deferred steps and services, since the launch began.
   public let time: Duration
-  /// The reason that the step failed, was skipped or is retried, or that a shut-down begins, or another note; otherwise nil.
+  /// The reason for a failure, a skipped step, a retry or a shut-down, or another note; nil if there is none.
   public let message: String?
 }
 
@@ -74,8 +74,8 @@ extension LaunchEvent: CustomStringConvertible {
 }
 
 extension LaunchEvent {
-  /// Whether the log has a line about such an event: a failed step, a service that ended or restarts, a shut-down that
-  /// begins, and a launch that hangs.
+  /// Returns whether the log gets a line about such an event: a failed step, a service that failed or restarts, a
+  /// shut-down or the drain before it, or a long wait.
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {
     switch kind {
     case .phaseBegan: phase == .shutDown

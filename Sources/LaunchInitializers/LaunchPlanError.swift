@@ -1,10 +1,10 @@
 /// An error in the list of a sequence's steps, found before anything runs.
 public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
-  /// The kind of error.
+  /// The kind of error, such as `.cycle`.
   public let code: Code
-  /// The ids of the steps at fault: a cycle from a step back to itself, or a step and what it refers to.
+  /// The IDs of the steps at fault, such as a cycle from a step back to itself, or a step and what it refers to.
   public let path: [String]
-  /// The error, and what to do about it; control characters of ids are escaped.
+  /// The problem, and what to do about it; control characters in IDs are escaped.
   public let description: String
 
   init(_ code: Code, path: [String] = [], _ message: String) {
@@ -13,18 +13,18 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
 
   /// The kinds of errors; more may be added, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name, as in the source.
+    /// The name of the code, such as `cycle`.
     public let description: String
 
-    /// Steps wait for each other, or a step for itself.
+    /// Steps wait for each other, or a step waits for itself.
     public static let cycle = Code(description: "cycle")
     /// A step refers to a step or group that doesn't exist.
     public static let unknownDependency = Code(description: "unknownDependency")
-    /// Two steps or groups have the same id, or a reference fits several steps.
+    /// Two steps or groups have the same ID, or a reference matches several steps.
     public static let duplicateID = Code(description: "duplicateID")
-    /// A step of the launch waits for a deferred one.
+    /// A step that isn't deferred waits for a deferred step.
     public static let deferredDependency = Code(description: "deferredDependency")
-    /// There are no steps.
+    /// The list has no steps.
     public static let empty = Code(description: "empty")
   }
 }

@@ -1,15 +1,15 @@
 internal import Support
 
-/// A report of what a sequence did, step by step; times are since the launch, the foreground or the shut-down began.
+/// A report of the steps of a launch, a return to the foreground, or a shut-down, whose beginning is time zero.
 public struct LaunchReport: Sendable {
-  /// The steps in the order of the plan; in reverse for a shut-down.
+  /// The reports of the steps in the order of the plan, or in reverse order for a shut-down.
   public let entries: [Entry]
 
   init(_ entries: [Entry]) { self.entries = entries }
 
   static let empty = LaunchReport([])
 
-  /// The time until the end of the last step.
+  /// The time from the beginning to the end of the last step.
   public var duration: Duration { entries.map(\.end).max() ?? .zero }
 
   /// A line about each step that was skipped, failed, or has a note; control characters are escaped.
@@ -22,38 +22,38 @@ public struct LaunchReport: Sendable {
 
   /// The ways in which a step can end.
   public enum Outcome: String, Sendable, Hashable, CustomStringConvertible {
-    /// The step completed, or threw an error, took too long or was cancelled.
+    /// The step completed, or it failed: it threw an error, took too long, or was cancelled.
     case completed, failed
-    /// The step wasn't needed or possible: a key is missing, the stage is another, a required step didn't complete.
+    /// The step had nothing to set up, isn't for the current stage, or requires a step that didn't complete.
     case skipped
-    /// The step never started, or has not ended yet.
+    /// The step never began, or it has not ended yet.
     case notRun
 
-    /// The name of the case.
+    /// The name of the case, such as `completed`.
     public var description: String { rawValue }
   }
 
   /// A report of one step.
   public struct Entry: Sendable {
-    /// The step's id.
+    /// The ID of the step.
     public let id: String
-    /// The outcome of the step.
+    /// The outcome of the step: completed, failed, skipped or not run.
     public let outcome: Outcome
-    /// When the last of the steps that it waited for had ended, so that it could begin.
+    /// The time at which the step could begin, because every step that it waited for had ended.
     public let queued: Duration
-    /// When its first attempt began; later than ``queued`` if the maximum number of steps was running.
+    /// The time at which the first attempt began; later than ``queued`` if the maximum number of steps was running.
     public let start: Duration
-    /// When its last attempt ended.
+    /// The time at which the step ended; for a ``ReadyInitializer``, when its service was ready.
     public let end: Duration
-    /// The number of attempts.
+    /// The number of attempts; 0 if the step never began.
     public let attempts: Int
-    /// The reason that the step failed or was skipped, or another note about it; otherwise nil.
+    /// The reason that the step failed or was skipped, or another note about the step; nil if there is none.
     public let message: String?
     /// The errors of the step's attempts, its rollback and its service, in order.
     public let errors: [any Error]
-    /// The ids of the steps that it waited for; of a group, the step that ended last.
+    /// The IDs of the steps that this step waited for; for a group, only of the step that ended last.
     public let waitedFor: [String]
-    /// Whether the step ignored its cancellation and was left behind.
+    /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool
     /// The names of the groups around the step, outermost first.
     public let groups: [String]
@@ -62,7 +62,7 @@ public struct LaunchReport: Sendable {
     public var duration: Duration { end - start }
   }
 
-  /// The ids of a chain of steps, each of which waited for the previous one, up to the step that ended last.
+  /// The IDs of a chain of steps, each of which waited for the previous one, up to the step that ended last.
   public var criticalPath: [String] {
     let indices = Dictionary(entries.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     func last(_ candidates: [Int]) -> Int? { candidates.max { (entries[$0].end, $1) < (entries[$1].end, $0) } }
@@ -87,7 +87,7 @@ extension LaunchReport {
   /// cache    ✓      ░░░░░███████                         250 ms  after logging
   /// ```
   ///
-  /// A star marks the ``criticalPath``; a light bar is a wait while the maximum number of steps was running.
+  /// A star marks a step of the ``criticalPath``; a light bar is a wait while the maximum number of steps was running.
   public func timeline() -> String {
     let width = entries.map(\.id.escaped.count).max() ?? 0
     let critical = Set(criticalPath)
@@ -123,7 +123,7 @@ extension LaunchReport {
     String(repeating: character, count: max(0, count))
   }
 
-  /// The part of a width that a time is of the duration.
+  /// Returns a time as a part of a width that stands for the whole duration.
   private func part(_ time: Duration, of width: Int) -> Int {
     duration > .zero ? Int((time / duration * Double(width)).rounded()) : 0
   }
@@ -133,7 +133,7 @@ extension LaunchReport.Entry {
   fileprivate var sign: String { [.completed: "✓", .failed: "✗", .skipped: "○"][outcome] ?? "–" }
   fileprivate var color: String { [.completed: "#2f5d9b", .failed: "#c0392b"][outcome] ?? "#c9b458" }
 
-  /// The step's time or the reason that it didn't run, and the steps that it waited for.
+  /// The step's time or outcome, its message and number of attempts, its groups, and the steps that it waited for.
   fileprivate var note: String {
     var parts = [outcome == .completed ? duration.text : outcome == .notRun ? "not run" : outcome.rawValue]
     if outcome == .failed, duration > .zero { parts[0] += " after \(duration.text)" }
@@ -149,7 +149,7 @@ extension LaunchReport.Entry {
 }
 
 extension LaunchReport {
-  /// Returns the report as a JSON object; the members have the names of the properties, and times are in seconds.
+  /// Returns the report as a JSON object, whose members have the names of the properties; times are in seconds.
   public func json() -> String {
     func list(_ strings: [String]) -> String { "[\(strings.map(\.jsonQuoted).joined(separator: ", "))]" }
     let entries = entries.map { entry in
@@ -172,7 +172,7 @@ extension LaunchReport {
       """
   }
 
-  /// Returns the report as an SVG picture: a bar for each step over time, red for a failed one.
+  /// Returns the report as an SVG image with a bar for each step on a time axis; bars of failed steps are red.
   public func svg() -> String {
     let (left, row) = (32 + 8 * (entries.map(\.id.count).max() ?? 0), 26)
     let critical = Set(criticalPath)
@@ -200,7 +200,7 @@ extension LaunchReport {
 }
 
 extension Duration {
-  /// The duration for a person: three significant digits and a unit.
+  /// The duration as text for people, rounded to about three significant digits, with a unit.
   var text: String {
     if self == .zero { return "0 s" }
     var units = ["ns", "µs", "ms", "s"]

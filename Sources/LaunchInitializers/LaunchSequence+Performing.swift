@@ -1,15 +1,15 @@
 internal import SpellRegistry
 internal import Support
 
-/// The machine of a sequence, and the things that its words stand for: tasks, timers, callers, streams.
+/// The machine of a sequence, and the tasks, timers, callers and streams that its actions refer to.
 struct SequenceState {
   var machine: LaunchMachine
-  /// The registry of the first call for the launch, and the step that it came from.
+  /// The registry of the first call for the launch, and the context of the step that made the call.
   var registry: InitializerRegistry?
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
-  /// The functions that withdraw the services which attempts have registered.
+  /// The functions that withdraw the services that attempts have registered, by step.
   var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
   var callers: [Int: Caller] = [:]
   var streams: [AsyncStream<LaunchEvent>.Continuation] = []
@@ -52,7 +52,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Takes a signal on the thread of all signals, which a cancellation handler must not block.
+  /// Handles a signal on the signal thread, and performs other actions elsewhere, because they could block that thread.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
@@ -64,10 +64,10 @@ extension LaunchSequence {
       state.withLock { $0.timers[timer] = nil }
       handle(.fired(timer))
     }
-    // That nothing happens is said in real time, whatever clock the steps have.
+    // The report that nothing is happening is due in real time, whichever clock the steps have.
     let set =
       if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(time, body) }
-    // It may have fired before it is kept, and what it stood for may be over.
+    // The timer may have fired, or its job may have ended, before the timer is stored here.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
   }
@@ -84,14 +84,14 @@ extension LaunchSequence {
 }
 
 extension SequenceState {
-  /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
+  /// Gives the machine an input, and sends its events under the lock, which keeps them in order.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
     for stream in streams { for case .event(let event) in actions { stream.yield(event) } }
     return actions
   }
 
-  /// Whether a timer may still be needed that has just been set.
+  /// Returns whether a timer that was just set may still be needed.
   func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
     switch timer {
     case .timeout(let job), .grace(let job): machine.jobs[job] != nil
@@ -103,7 +103,7 @@ extension SequenceState {
 // MARK: Callers
 
 extension LaunchSequence {
-  /// Makes a call, whose answer the caller may wait for; the first call for the launch sets what all steps run with.
+  /// Registers a call, and returns its number; the first call for the launch sets the registry that all steps use.
   func enroll(_ call: LaunchMachine.Call) -> Int {
     let (id, actions) = decide(call)
     perform(actions)
@@ -119,7 +119,7 @@ extension LaunchSequence {
       if isFirst { (state.registry, state.outer) = (registry, outer) }
       return (id, state.decide(.call(id, call), at: time), isFirst)
     }
-    // A sequence that is dropped between its jobs is released.
+    // The task doesn't retain the sequence between jobs, so that an unused sequence is released.
     if isFirst { Task { [weak self, starts] in for await job in starts { self?.start(job) } } }
     return (id, actions)
   }
@@ -152,15 +152,15 @@ extension LaunchSequence {
 // MARK: Jobs
 
 extension LaunchSequence {
-  /// Begins the launch on the main actor, and returns when the steps that are left wait; returns the call.
+  /// Begins the launch on the main actor, and returns the call's number once all remaining steps have to wait.
   ///
-  /// The list has the jobs that begin here, since a job that ends here adds those that follow it.
+  /// `immediate` lists the jobs that begin here; a job that ends here adds the jobs that follow from it.
   @MainActor func beginImmediately() -> Int {
     let (call, actions) = decide(.launch)
     let immediate = ImmediateJobs()
     immediate.perform(actions, in: self)
     while let job = immediate.next() {
-      // Bound here because the function that binds for an async closure would leave the main actor.
+      // The context is bound here, because `withValue` with an async closure would leave the main actor.
       let task = StepContext.$current.withValue(context(of: job)) {
         registry.run {
           guard #available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *) else {
@@ -178,7 +178,7 @@ extension LaunchSequence {
   private var registry: InitializerRegistry { state.withLock(\.registry) ?? .current }
   private func context(of job: Job) -> StepContext { StepContext(self, job, in: state.withLock(\.outer)) }
 
-  /// Keeps a task as long as it may have to be cancelled.
+  /// Stores the task of a job under way, for its cancellation; cancels the task if the job is already cancelled.
   private func keep(_ task: Task<Void, Never>, for job: Job) {
     let isCancelled = state.withLock { state in
       guard let known = state.machine.jobs[job] else { return false }
@@ -188,8 +188,8 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Does a job, and the next ones that follow from it, in this task: a task for each step would take twice as long (the
-  /// benchmarks "Launch 1,000 steps").
+  /// Performs a job, and then jobs that follow from it in the same task, because a task for each step would take twice
+  /// as long (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
@@ -207,7 +207,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Notes the end of a job; returns its task if another job can go on in it, since nothing cancels it.
+  /// Records the end of a job, and returns its task if the task wasn't cancelled, so that another job can go on in it.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now
     return state.withLock { state in
@@ -246,13 +246,13 @@ extension LaunchSequence {
   }
 }
 
-/// The jobs that `launchImmediately` begins before it returns; nil afterwards.
+/// The jobs that `launchImmediately()` has yet to begin before it returns; the list is nil afterward.
 ///
-/// Used on the main actor only. The type can't say so, because a job's task isn't isolated to it by its type.
+/// The object is used on the main actor only. It isn't isolated to the main actor, because the jobs' functions aren't.
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Performs actions, but leaves the jobs to the caller on the stack.
+  /// Performs actions, except that it stores the jobs to start for the loop in `beginImmediately()`.
   func perform(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
       if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }
@@ -284,9 +284,9 @@ extension LaunchSequence {
     if !isWanted { registration.unregister() }
   }
 
-  /// Withdraws the services that some attempts of a step registered, the last first.
+  /// Withdraws the services that some attempts of a step registered, in reverse order.
   ///
-  /// They stay in the list until they are withdrawn: the end of the sequence on another thread doesn't come before that.
+  /// The services stay in the list until then, so that the end of the sequence on another thread withdraws them, too.
   private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
     let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
     for service in services.reversed() { service.withdraw() }

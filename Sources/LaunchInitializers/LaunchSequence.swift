@@ -1,7 +1,7 @@
 internal import SpellRegistry
 internal import Support
 
-/// Runs a program's setup steps in order, concurrently if possible, supervises its services, and shuts it down.
+/// A sequence of steps that sets up a program, supervises its services, and shuts it down.
 ///
 /// ```swift
 /// let launch = try LaunchSequence(configuration: AppConfiguration()) {
@@ -13,29 +13,29 @@ internal import Support
 /// exit(await launch.run(on: [.terminate, .interrupt]))
 /// ```
 ///
-/// A step that declares no order waits for the previous step that declares none, so a plain list runs line by line. A step
-/// with `.after`, `.requires` or `.before` waits only for what it declares, and runs concurrently with the others. Safe to
-/// use from any thread.
+/// A step that declares no order waits for the previous step that declares none, so a plain list runs line by line. A
+/// step with `.after`, `.requires` or `.before` waits only for the steps that it declares, and runs concurrently with
+/// the others. A sequence is safe to use from any thread.
 public final class LaunchSequence: Sendable {
   let configuration: any Configurable
   let plan: LaunchPlan
   let clock: LaunchClock
   let log: @Sendable (String) -> Void
   let state: Lock<SequenceState>
-  /// The jobs for the task that starts them with the priority and the task-local values of the first caller.
+  /// A stream of jobs to start, whose reader has the priority and the task-local values of the first caller.
   let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
 
   /// Plans a sequence of steps without running any of them.
   ///
   /// - Parameters:
   ///   - configuration: The configuration that all steps get.
-  ///   - maxConcurrentSteps: How many steps run concurrently at most.
-  ///   - cancellationGracePeriod: How long a cancelled step may go on before it is abandoned.
-  ///   - clock: The clock for times, timeouts and pauses.
-  ///   - log: Takes a line about each failed step, each service that ended or is restarted, each shut-down that begins and
-  ///     each long wait, on any thread; by default, writes it to the standard error.
-  ///   - steps: The steps.
-  /// - Throws: ``LaunchPlanError`` for the first error in the plan: a cycle, an unknown or ambiguous id, no steps.
+  ///   - maxConcurrentSteps: The maximum number of steps that run concurrently.
+  ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
+  ///   - clock: The clock that measures times, timeouts and pauses.
+  ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
+  ///     and each long wait, on any thread. By default, the lines go to the standard error.
+  ///   - steps: The initializers, steps and groups of the sequence.
+  /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
   public init(
     configuration: any Configurable, maxConcurrentSteps: Int = 8, cancellationGracePeriod: Duration = .seconds(1),
@@ -57,13 +57,13 @@ public final class LaunchSequence: Sendable {
 
   deinit { startSource.finish() }
 
-  /// Runs the steps, and returns when all of them have ended.
+  /// Runs the steps, and returns when all steps except the deferred ones have ended.
   ///
-  /// The steps run once however many calls there are, and all callers get the same report or error. Services are
-  /// registered in the registry that is current for the first caller. The launch is cancelled with its last caller.
+  /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
+  /// registered in the registry that is current for the first caller. Cancelling all callers cancels the launch.
   ///
-  /// - Throws: ``LaunchError`` if a step or a service failed and its policy is to abort; the completed steps have then been
-  ///   shut down in reverse order. At once if a step calls the launch it is part of.
+  /// - Throws: ``LaunchError`` if the launch is cancelled, is shut down, or is aborted by a failed step or service; by
+  ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.
   @discardableResult
   public func launch() async throws -> LaunchReport {
     if let id = callingStep, isIn(.launching, .closing) { throw LaunchError(reenteredBy: id) }
@@ -71,13 +71,13 @@ public final class LaunchSequence: Sendable {
     return try await report(for: enroll(.launch))
   }
 
-  /// Begins to run the steps on the main actor, and returns when the remaining steps have to wait.
+  /// Begins to run the steps on the main actor, and returns once all remaining steps have to wait.
   ///
-  /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and main-actor
-  /// steps that don't suspend, have ended when this returns, if all steps that they wait for have and fewer than
-  /// `maxConcurrentSteps` others wait. On Apple systems before version 26, the steps begin a moment later.
+  /// Use this in an app delegate, which can't wait. When it returns, steps whose ``Initializable/perform(with:)`` isn't
+  /// `async` and main-actor steps that don't suspend have ended, if all steps that they wait for have ended and fewer
+  /// than `maxConcurrentSteps` others are waiting. On Apple systems before version 26, the steps begin a moment later.
   ///
-  /// - Returns: The launch, to wait for. It throws what ``launch()`` throws.
+  /// - Returns: A task that waits for the launch. It returns or throws what ``launch()`` does.
   @MainActor @discardableResult
   public func launchImmediately() -> Task<LaunchReport, any Error> {
     if let id = callingStep, isIn(.launching, .closing) { return Task { throw LaunchError(reenteredBy: id) } }
@@ -93,22 +93,22 @@ public final class LaunchSequence: Sendable {
 
   private func isIn(_ phases: LaunchMachine.Phase...) -> Bool { state.withLock { phases.contains($0.machine.phase) } }
 
-  /// Whether the launch has completed and the program serves, for a readiness probe.
+  /// Whether the launch has completed and all services are ready, for a readiness probe.
   ///
-  /// False while a service is restarted, and from the signal on that begins the shut-down.
+  /// The value is false while a service restarts, and from the moment a signal or a call begins the shut-down.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
-  /// The report of the launch, with the deferred steps so far and what services have thrown since; nil before the launch
-  /// has completed, and if it failed, as its ``LaunchError`` has it.
+  /// The report of the launch, including deferred steps and errors of services so far; nil before the launch has
+  /// completed, and if it failed, because its ``LaunchError`` then has the report.
   public var report: LaunchReport? { state.withLock(\.machine.launchReport) }
 
-  /// The error that ended the sequence; nil before its end, and if it was shut down after its launch.
+  /// The error that ended the sequence; nil before its end, and if a call or a signal shut it down after its launch.
   public var failure: LaunchError? { state.withLock(\.machine.failure) }
 
-  /// A stream of the events from now on, as they happen.
+  /// A stream of the events that happen from now on.
   ///
-  /// Each access returns a new stream, so get one before the launch to receive all events. It buffers events until they
-  /// are read, and ends when the sequence has been shut down or its launch has failed.
+  /// Each access returns a new stream, so get a stream before the launch to receive all events. The stream buffers
+  /// events until they are read, and ends when the sequence has been shut down or its launch has failed.
   public var events: AsyncStream<LaunchEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
     let isOver = state.withLock { state in
@@ -120,16 +120,16 @@ public final class LaunchSequence: Sendable {
     return stream
   }
 
-  /// Notes that the app went to the background, so the next ``enterForeground()`` is a return.
+  /// Records that the app went to the background, so that the next ``enterForeground()`` counts as a return.
   public func enterBackground() async { handle(.background) }
 
-  /// Notes that the app came to the foreground, and performs the steps again that ask for it.
+  /// Repeats the steps that ask to be repeated, after the app has come back to the foreground.
   ///
-  /// Does nothing without a previous ``enterBackground()``, because an app that starts comes to the foreground too. A step
-  /// that fails is retried if its policy says so; nothing is aborted. During the launch, waits for its end. Calls at the
-  /// same time share one pass through the steps. A call from one of the sequence's own steps doesn't wait.
+  /// Does nothing without a previous ``enterBackground()``, because an app also comes to the foreground when it starts.
+  /// A failed step is retried if its policy says so, but aborts nothing. A call during the launch waits for the launch
+  /// first. Simultaneous calls share one pass. A call from one of the sequence's own steps doesn't wait.
   ///
-  /// - Returns: The steps that ran; none if there was nothing to do.
+  /// - Returns: A report of the steps that ran, which is empty if there was nothing to do.
   @discardableResult
   public func enterForeground() async -> LaunchReport {
     let isOwn = callingStep != nil
@@ -139,15 +139,15 @@ public final class LaunchSequence: Sendable {
 
   /// Shuts down the completed steps in reverse order, and prevents further steps from beginning.
   ///
-  /// Independent steps are shut down concurrently. A launch under way is ended: its steps are cancelled, and ``launch()``
-  /// throws an error of code `.shutDown`. When this returns, no service runs, but one that was left behind. Runs once
-  /// however many calls there are: all get the same report, and the shortest limit counts. A call from one of the
-  /// sequence's own steps doesn't wait, and returns an empty report.
+  /// Independent steps are shut down concurrently. If a launch is under way, its steps are cancelled, and ``launch()``
+  /// throws an error of code `.shutDown`. When this method returns, no service runs, except services that ignored their
+  /// cancellation. Several calls share one shut-down and get the same report; the shortest limit applies. A call from
+  /// one of the sequence's own steps doesn't wait, and returns an empty report.
   ///
-  /// - Parameter limit: How long the shut-down may take. Then everything under way is cancelled, and nothing further
-  ///   begins.
-  /// - Returns: The steps in reverse order. A step that threw an error or was left behind is reported as failed, and a step
-  ///   that was not reached in time as not run.
+  /// - Parameter limit: The time limit of the shut-down. When it is reached, everything under way is cancelled, and
+  ///   nothing more begins.
+  /// - Returns: A report of the steps in reverse order. A step that threw an error or was abandoned is reported as
+  ///   failed, and a step that was not reached in time as not run.
   /// - Precondition: The limit isn't negative.
   @discardableResult
   public func shutDown(within limit: Duration = .seconds(30)) async -> LaunchReport {
@@ -157,21 +157,21 @@ public final class LaunchSequence: Sendable {
     return isOwn ? .empty : await answer(to: call).report
   }
 
-  /// Launches, waits for a signal, shuts down, and returns the exit code: the whole life of a server or command-line tool.
+  /// Runs a server or tool from start to end: launches, waits for a signal, shuts down, and returns the exit code.
   ///
-  /// The first signal begins the shut-down, and ends a launch that is under way. It changes nothing if a failure, a call of
-  /// ``shutDown(within:)`` or the task's cancellation has begun the shut-down. The second signal ends the process at once,
-  /// also while steps block every thread, and also as process 1 of a container; a handler that was set before the call is
-  /// called instead. If several sequences run, each one receives every signal.
+  /// The first signal begins the shut-down, even during the launch, unless a failure, ``shutDown(within:)`` or the
+  /// task's cancellation has already begun it. The second signal ends the process at once, even if steps block every
+  /// thread or the process is number 1 in a container; if the signal had a handler before the call, that handler is
+  /// called instead. If several sequences run, each receives every signal.
   ///
   /// - Parameters:
-  ///   - signals: The signals to wait for; none if something else in the program handles them.
-  ///   - drain: How long the program goes on after the signal, while ``isReady`` is false, so that load balancers stop
-  ///     sending requests.
-  ///   - limit: How long the shut-down may take; see ``shutDown(within:)``.
-  /// - Returns: The exit code: 0 if all went well, and 1 if the launch, a service or a shut-down failed; ``failure`` and the
-  ///   log say why. If the signal came during the launch, 128 plus the signal's number, as in shells.
-  /// - Precondition: A program can handle each of the signals.
+  ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
+  ///   - drain: The time for which the program goes on after the signal. Meanwhile, ``isReady`` is false, so that load
+  ///     balancers stop sending requests.
+  ///   - limit: The time limit of the shut-down; see ``shutDown(within:)``.
+  /// - Returns: The exit code: 0 if all went well; 1 if the launch, a service or a shut-down failed, with the reason in
+  ///   ``failure`` or the log; 128 plus the signal's number, as in shells, if the signal came during the launch.
+  /// - Precondition: Each of the signals is one that a program can handle, unlike SIGKILL.
   @discardableResult
   public func run(
     on signals: [LaunchSignal] = [.terminate, .interrupt], drain: Duration = .zero,
@@ -189,9 +189,9 @@ public final class LaunchSequence: Sendable {
 }
 
 extension LaunchSequence: CustomStringConvertible, CustomReflectable {
-  /// The ids of the steps, in the order of the plan; nothing of the configuration.
+  /// The IDs of the steps, in the order of the plan, and nothing of the configuration.
   public var description: String { "LaunchSequence(\(plan.ids.joined(separator: ", ")))" }
 
-  /// The ids of the steps: the configuration may hold secrets.
+  /// A mirror with only the IDs of the steps, because the configuration may hold secrets.
   public var customMirror: Mirror { Mirror(self, children: ["steps": plan.ids]) }
 }

@@ -1,15 +1,15 @@
 /// A signal of the operating system, such as SIGTERM.
 public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
-  /// The signal's number.
+  /// The signal's number, such as 15 for SIGTERM.
   public let rawValue: Int32
 
   /// Creates the signal with a number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// SIGTERM: a request to end the program, as service managers and containers send it.
+  /// SIGTERM, with which service managers and container runtimes ask a program to end.
   public static let terminate = LaunchSignal(rawValue: 15)
-  /// SIGINT: Ctrl-C in a terminal.
+  /// SIGINT, which Ctrl-C in a terminal sends.
   public static let interrupt = LaunchSignal(rawValue: 2)
-  /// SIGHUP: the terminal was closed.
+  /// SIGHUP, which a program gets when its terminal is closed.
   public static let hangUp = LaunchSignal(rawValue: 1)
 }

@@ -1,14 +1,14 @@
-/// A step of a ``LaunchSequence``: an initializer, a group of steps or closures, and what its modifiers declare.
+/// A step of a ``LaunchSequence``: an initializer, a group or closures, with the declarations of its modifiers.
 public struct LaunchStep: Sendable {
   /// The declarations that a step's modifiers make.
   struct Declaration: Sendable {
     let work: StepWork
-    /// The steps of a group; nil for a step.
+    /// The steps of a group; nil if this isn't a group.
     var members: [LaunchStep]?
     var id: String?
-    /// The steps that this one refers to.
+    /// The step's references to other steps and groups.
     var references: [StepReference] = []
-    /// Whether a modifier declares the step's order, so that it doesn't wait for the step listed before it.
+    /// Whether a modifier declares the step's order, so that the step doesn't wait for the previous step in the list.
     var declaresOrder = false
     var policy = FailurePolicy.undeclared
     var timeout: Duration?
@@ -20,7 +20,7 @@ public struct LaunchStep: Sendable {
     var isDeferred = false
   }
 
-  /// The declarations that the modifiers make.
+  /// The declarations of the step's modifiers.
   private(set) var declared: Declaration
 
   init(_ initializer: any Initializable) { self.init(work: StepWork(initializer)) }
@@ -34,7 +34,7 @@ public struct LaunchStep: Sendable {
     return copy
   }
 
-  /// Returns the step with what the group around it declares for each of its steps.
+  /// Returns the step with the declarations that it inherits from the group around it.
   func inheriting(from outer: Declaration) -> LaunchStep {
     with { inner in
       inner.policy = outer.policy.adding(inner.policy)
@@ -50,18 +50,18 @@ extension LaunchStep: LaunchStepConvertible, CustomStringConvertible {
   /// The step itself.
   public var launchStep: LaunchStep { self }
 
-  /// The step's id, or the name of its initializer's type.
+  /// The step's ID, or the name of its initializer's type.
   public var description: String { declared.id ?? "\(declared.work.type)" }
 }
 
-/// A declaration of a step about another one.
+/// A step's reference to another step or group, which orders the two.
 struct StepReference: Sendable {
   enum Relation: Sendable {
-    /// The step waits for the other one.
+    /// The step waits for the other step.
     case after
-    /// The step waits for the other one and runs only if that completes.
+    /// The step waits for the other step, and runs only if the other step completes.
     case requires
-    /// The other step waits for this one.
+    /// The other step waits for this step.
     case before
   }
 

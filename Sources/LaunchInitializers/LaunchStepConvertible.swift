@@ -1,25 +1,25 @@
 /// A type that can be listed as a step of a ``LaunchSequence``: an ``Initializable``, a ``LaunchGroup`` or a
 /// ``LaunchStep``.
 ///
-/// Its modifiers describe the step. Each returns a changed copy:
+/// Its modifiers describe the step, and each modifier returns a changed copy:
 ///
 /// ```swift
 /// DatabaseInitializer().id("db").after("logging").timeout(.seconds(5))
 /// ```
 public protocol LaunchStepConvertible {
-  /// The step.
+  /// This value as a step of a sequence.
   var launchStep: LaunchStep { get }
 }
 
 extension LaunchStepConvertible {
-  /// Names the step, for references and the report; without an id, it has the name of its type.
+  /// Sets the step's ID, for references and the report; the default is the name of the initializer's type.
   ///
-  /// No other step and no group of the sequence may have the same id.
+  /// No other step or group of the sequence may have the same ID.
   public func id(_ id: String) -> LaunchStep { launchStep.with { $0.id = id } }
 
-  /// Makes the step wait for other steps or groups, even if they fail or are skipped, and for nothing else.
+  /// Makes the step wait only for certain steps or groups; the step runs even if they fail or are skipped.
   ///
-  /// Several calls add up. Without an id, the step waits for nothing. The other steps may be listed later.
+  /// Several calls add up. Called without IDs, the step waits for nothing. The other steps may be listed later.
   public func after(_ ids: String...) -> LaunchStep { refer(to: ids, .after) }
 
   /// Makes the step wait for other steps or groups, and run only if all of them complete.
@@ -27,7 +27,7 @@ extension LaunchStepConvertible {
   /// If one of them fails or is skipped, this step is skipped, and the report says why.
   public func requires(_ ids: String...) -> LaunchStep { refer(to: ids, .requires) }
 
-  /// Makes other steps or groups wait for this step, which itself waits only for what it declares.
+  /// Makes other steps or groups wait for this step, which itself waits only for the steps that it declares.
   public func before(_ ids: String...) -> LaunchStep { refer(to: ids, .before) }
 
   private func refer(to ids: [String], _ relation: StepReference.Relation) -> LaunchStep {
@@ -39,33 +39,33 @@ extension LaunchStepConvertible {
 }
 
 extension LaunchStepConvertible {
-  /// Runs the step in some stages of the configuration only; in others, it is reported as skipped.
+  /// Runs the step only in these stages of the configuration; in other stages, the step is reported as skipped.
   public func only(in stages: ReleaseStage...) -> LaunchStep { launchStep.with { $0.stages = Set(stages) } }
 
-  /// Runs the step after ``LaunchSequence/launch()`` has returned: for what a program needs, but not at once.
+  /// Runs the step after the launch has completed, so that ``LaunchSequence/launch()`` doesn't wait for it.
   ///
-  /// A deferred step that fails aborts nothing; ``LaunchSequence/report`` and ``LaunchSequence/events`` have it. Steps
-  /// that wait for it have to be deferred too.
+  /// If a deferred step fails, nothing is aborted; ``LaunchSequence/report`` and ``LaunchSequence/events`` show the
+  /// failure. Steps that wait for a deferred step have to be deferred, too.
   public func deferred() -> LaunchStep { launchStep.with { $0.isDeferred = true } }
 }
 
 extension LaunchStepConvertible {
-  /// Sets what the launch does when the step fails; without this modifier, it aborts.
+  /// Sets what the launch does when the step fails; by default, the launch aborts.
   ///
   /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
   ///
-  /// - Precondition: A number of retries is at least 1, and their pause isn't negative.
+  /// - Precondition: The number of retries, if any, is at least 1, and no pause is negative.
   public func onFailure(_ policy: FailurePolicy) -> LaunchStep {
     if let mistake = policy.mistake { fatalError("\(launchStep): \(mistake)") }
     return launchStep.with { $0.policy = $0.policy.adding(policy) }
   }
 
-  /// Limits how long one attempt of the step may take, on the sequence's clock; the attempt is then cancelled.
+  /// Limits the time of each attempt of the step, on the sequence's clock; an attempt that takes longer is cancelled.
   ///
-  /// If the attempt completes within the sequence's cancellation grace period, the step counts as completed, with a note.
-  /// If it goes on for longer, it is abandoned: the step has failed and isn't retried, and what the attempt completes later
-  /// is shut down. A ``ReadyInitializer`` has the same time again to become ready. On the system's clocks, the time passes
-  /// even while steps block every thread of the concurrency pool.
+  /// If a cancelled attempt still completes within the sequence's grace period, the step counts as completed, with a
+  /// note. An attempt that takes longer is abandoned: the step has failed and isn't retried, and what the attempt sets
+  /// up later is shut down. A ``ReadyInitializer`` has the same time again to become ready. On the system's clocks, the
+  /// time passes even while steps block every thread of the concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {
@@ -73,11 +73,11 @@ extension LaunchStepConvertible {
     return launchStep.with { $0.timeout = duration }
   }
 
-  /// Limits how long the shut-down of the step may take, on the sequence's clock; it is then cancelled and, after the
-  /// cancellation grace period, left behind.
+  /// Limits the time of the step's shut-down, on the sequence's clock; a shut-down that takes longer is cancelled and,
+  /// after the cancellation grace period, abandoned.
   ///
-  /// A service has this time to end, and ``Initializable/shutDown()`` has it once more. Without this modifier, the limit
-  /// is the step's `.timeout`, or ten seconds.
+  /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. Without this
+  /// modifier, the limit is the step's `.timeout`, or else ten seconds.
   ///
   /// - Precondition: The duration is more than zero.
   public func stopTimeout(_ duration: Duration) -> LaunchStep {
@@ -85,10 +85,10 @@ extension LaunchStepConvertible {
     return launchStep.with { $0.stopTimeout = duration }
   }
 
-  /// Undoes what the step did before it failed halfway.
+  /// Sets a closure that undoes what the step did before it failed.
   ///
-  /// Called after each attempt that threw an error, before what follows, in a task that isn't cancelled with the attempt
-  /// and may take as long as a shut-down. An error that it throws is reported beside the step's.
+  /// The closure is called after each attempt that threw an error, before anything else follows. The closure isn't
+  /// cancelled with the attempt, and may take as long as a shut-down. If it throws, the report shows both errors.
   ///
   /// - Precondition: The step isn't a group.
   public func onRollback(_ rollback: @escaping @Sendable () async throws -> Void) -> LaunchStep {
@@ -99,9 +99,9 @@ extension LaunchStepConvertible {
     return step.with { $0.rollback = rollback }
   }
 
-  /// Sets what the sequence does when the step's service ends by itself; without this modifier, it shuts down.
+  /// Sets what the sequence does when the step's service ends by itself; by default, the sequence shuts down.
   ///
-  /// - Precondition: The step has a service; a number of restarts is at least 1.
+  /// - Precondition: The step has a service, and the number of restarts, if any, is at least 1.
   public func onExit(_ policy: ExitPolicy) -> LaunchStep {
     let step = launchStep
     if let mistake = policy.mistake { fatalError("\(step): \(mistake)") }

@@ -1,4 +1,4 @@
-/// An initializer of a service that says when it is ready.
+/// An initializer with a service that reports when it is ready.
 ///
 /// ```swift
 /// struct HTTPServer: ReadyInitializer {
@@ -10,31 +10,31 @@
 /// }
 /// ```
 ///
-/// Steps that wait for this one, and ``LaunchSequence/launch()``, wait until the service is ready.
+/// ``LaunchSequence/launch()`` and the steps that wait for this step wait until the service is ready.
 public protocol ReadyInitializer: RunningInitializer {
-  /// Runs the service as ``RunningInitializer/run(_:)`` does, and calls ``RunningService/ready()`` when it serves.
+  /// Runs the service until it is to end, and calls ``RunningService/ready()`` as soon as the service is ready.
   func run(_ service: RunningService) async throws
 }
 
 extension ReadyInitializer {
-  /// Runs the service for a caller that doesn't wait until it is ready.
+  /// Runs the service for a caller that doesn't need to know when the service is ready.
   public func run(_ configuration: any Configurable) async throws {
     try await run(RunningService(configuration: configuration) {})
   }
 }
 
-/// A running service, as a ``ReadyInitializer`` gets it.
+/// The context of a service's run, with which a ``ReadyInitializer`` reports that its service is ready.
 public struct RunningService: Sendable {
   /// The configuration that the sequence was created with.
   public let configuration: any Configurable
   private let whenReady: @Sendable () -> Void
 
-  /// Creates what a test gives its service.
+  /// Creates a context, for a test that runs a service without a sequence.
   public init(configuration: any Configurable, whenReady: @escaping @Sendable () -> Void) {
     self.configuration = configuration
     self.whenReady = whenReady
   }
 
-  /// Says that the service serves.
+  /// Reports that the service is ready.
   public func ready() { whenReady() }
 }

@@ -9,14 +9,14 @@
 /// ```
 ///
 /// The instance is registered for properties of exactly the type ``Service``, in the registry that was current when the
-/// launch began, until the step has been shut down. When the service is created again, the new instance replaces it.
+/// launch began, until the step has been shut down. When the step is repeated, the new instance replaces the old one.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service, such as `Database` or `any Tracker`.
   associatedtype Service: Sendable
 
-  /// Creates the service, which all share.
+  /// Creates the service that all properties of its type share.
   ///
-  /// - Throws: What ``Initializable/perform(with:)`` throws. Nothing is registered then.
+  /// - Throws: Any error that ``Initializable/perform(with:)`` may throw; then nothing is registered.
   func makeService(with configuration: any Configurable) async throws -> Service
 }
 
@@ -28,7 +28,7 @@ extension ServiceInitializer {
 }
 
 extension RunningInitializer where Self: ServiceInitializer {
-  /// Creates the service and registers it in the current registry, for a type that is both.
+  /// Creates the service and registers it in the current registry, for a type that conforms to both protocols.
   public func perform(with configuration: any Configurable) async throws {
     StepContext.register(try await makeService(with: configuration))
   }

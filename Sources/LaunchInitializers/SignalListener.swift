@@ -5,20 +5,20 @@ internal import Synchronization
   internal import Dispatch
 #endif
 
-/// A listener for signals, whose former handlers aren't called from its creation until ``finish()``.
+/// A listener for signals, which replaces their former handlers until ``finish()`` is called.
 final class SignalListener: Sendable {
   private let id: Int
 
   #if canImport(Dispatch) && !os(Windows)
-    /// Creates a listener that calls a function for each signal, on the thread of all signals, with the signal's number
-    /// and the number of the arrival.
+    /// Creates a listener that calls a function on the signal thread for each signal, with the signal's number and the
+    /// number of its arrival.
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) {
       id = SignalPipe.shared.add(Set(signals.map(\.rawValue)), hear)
     }
 
     func finish() { SignalPipe.shared.remove(id) }
 
-    /// Calls the handler that was set before, or ends the process, also as process 1, which the kernel spares.
+    /// Calls the signal's former handler or ends the process, even process 1, which no default action of a signal ends.
     static func endProcess(_ number: Int32) { SignalPipe.shared.raise(number) }
   #else
     init(_ signals: [LaunchSignal], _ hear: @escaping @Sendable (Int32, _ arrival: Int) -> Void) { id = 0 }
@@ -28,15 +28,15 @@ final class SignalListener: Sendable {
 }
 
 #if canImport(Dispatch) && !os(Windows)
-  /// A pipe from the signal handler, which may do little more than write, to the listeners.
+  /// A pipe from the signal handler to the listeners, because a handler may do little more than write.
   ///
-  /// The queue at the pipe's end has a thread of its own, however many others are blocked.
+  /// The queue that reads the pipe has a thread of its own, however many other threads are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
     private struct State {
       var listeners: [Int: (numbers: Set<Int32>, hear: @Sendable (Int32, Int) -> Void)] = [:]
-      /// The handler of a signal before the first listener, and whether that was a function of the program.
+      /// The former action of each signal, and whether that was a function of the program.
       var former: [Int32: (action: sigaction, isFunction: Bool)] = [:]
       var lastID = 0
       var arrivals = 0
@@ -72,7 +72,7 @@ final class SignalListener: Sendable {
         state.listeners[state.lastID] = (numbers, hear)
         for number in numbers where state.former[number] == nil {
           var action = sigaction()
-          // The handler is 0 for the default and 1 to ignore the signal; -1 is an error.
+          // A handler of 0 is the default action, a handler of 1 ignores the signal, and -1 is an error.
           guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0,
             case let former = unsafeBitCast(signal(number, handleSignal), to: Int.self), former != -1
           else {
@@ -84,7 +84,7 @@ final class SignalListener: Sendable {
       }
     }
 
-    /// Removes a listener; the last one to a signal restores the handler that it had before.
+    /// Removes a listener, and restores the former handlers of signals that now have no listener.
     func remove(_ id: Int) {
       state.withLock { state in
         guard let removed = state.listeners.removeValue(forKey: id) else { return }
@@ -110,7 +110,7 @@ final class SignalListener: Sendable {
       } else {
         _ = signal(number, SIG_DFL)
       }
-      // This thread takes no signals otherwise.
+      // The threads of a queue block signals, so this thread has to accept this signal.
       var set = sigset_t()
       sigemptyset(&set)
       sigaddset(&set, number)
@@ -120,7 +120,7 @@ final class SignalListener: Sendable {
     }
   }
 
-  /// The end of the pipe that the handler writes to; a global because a handler has no context.
+  /// The end of the pipe that the handler writes to; a global variable, because a signal handler has no context.
   private let signalPipeEnd = Atomic<Int32>(-1)
 
   private func handleSignal(_ number: Int32) {

@@ -1,32 +1,32 @@
 internal import SpellRegistry
 
-/// The job that a task belongs to, task-local while it is under way.
+/// The job that the current task works on, as a task-local value.
 ///
-/// A launch so finds that one of its own steps calls it, and a service the attempt that it belongs to.
+/// With it, a launch detects calls from its own steps, and a service is registered for the attempt that created it.
 final class StepContext: Sendable {
   @TaskLocal static var current: StepContext?
 
   let sequence: LaunchSequence
   let job: LaunchMachine.Job
-  /// The step that called for the launch, of another sequence.
+  /// The context in which a step of another sequence launched this sequence; nil if none did.
   fileprivate let outer: StepContext?
 
   init(_ sequence: LaunchSequence, _ job: LaunchMachine.Job, in outer: StepContext?) {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
   }
 
-  /// Registers a service for the attempt that created it, which may have been abandoned; without one, for good.
+  /// Registers a service for the current attempt, unless that was abandoned; outside an attempt, permanently.
   static func register(_ service: some Sendable) {
     guard let current else { return _ = InitializerRegistry.current.register(instance: service) }
     current.sequence.register(service, by: current.job)
   }
 
-  /// Cancels the service that the current job is to stop.
+  /// Cancels the service that the current job asks to end.
   static func cancelService() { if let current { current.sequence.handle(.cannotStop(current.job)) } }
 }
 
 extension LaunchSequence {
-  /// The id of the step of this sequence that calls; nil if none does.
+  /// The ID of the step of this sequence that the current task works on; nil if there is none.
   var callingStep: String? {
     var context = StepContext.current
     while let inner = context {

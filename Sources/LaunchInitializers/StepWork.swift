@@ -1,17 +1,17 @@
 internal import Support
 
-/// The initializer of a step, called where its conformance belongs.
+/// The initializer of a step, which is called on the actor to which its conformance is isolated.
 ///
-/// The conformance of a main-actor type may belong to the main actor: only code there may use it, also for a cast. So all
-/// casts are made where the step is listed, and a call runs on the main actor if a cast fails on its own executor.
+/// A main-actor type may have a conformance that is isolated to the main actor. Elsewhere, a cast to the protocol
+/// fails. So `init` makes its casts where the step is listed, and `call` moves to the main actor if a cast fails.
 ///
-/// `@unchecked Sendable`: nothing changes after `init`, so there is neither lock nor atomic, and what is stored is an
-/// initializer, which is `Sendable`: ``Initializable/SendableSelf`` says so.
+/// `@unchecked Sendable`: nothing changes after `init`, so no lock is needed, and the stored initializer is `Sendable`,
+/// as ``Initializable/SendableSelf`` requires.
 final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
-  /// The initializer without its conformance.
+  /// The initializer without a protocol, for a cast that checks whether the conformance is available.
   private let value: Any
 
   init(_ initializer: any Initializable, runs: Bool = true) {
@@ -26,13 +26,13 @@ final class StepWork: @unchecked Sendable {
 
   enum Call: Sendable {
     case perform(any Configurable)
-    /// Performs the step if it asks for that at the foreground.
+    /// Performs the step again, if its initializer asks for that when the app returns to the foreground.
     case performAgain(any Configurable)
     case run(RunningService)
     case stop, shutDown
   }
 
-  /// Calls the initializer; returns false if there was nothing to do.
+  /// Calls a method of the initializer, and returns whether there was anything to do.
   nonisolated(nonsending) func call(_ call: Call) async throws -> Bool {
     value is any Initializable ? try await callHere(call) : try await callOnMainActor(call)
   }
@@ -60,7 +60,7 @@ final class StepWork: @unchecked Sendable {
 }
 
 extension LaunchStep {
-  /// Creates a step of closures.
+  /// Creates a step from closures.
   ///
   /// ```swift
   /// LaunchStep("cache") { configuration in
@@ -71,10 +71,10 @@ extension LaunchStep {
   /// ```
   ///
   /// - Parameters:
-  ///   - id: The id of the step.
-  ///   - perform: Sets the thing up, and returns what the other closures get.
-  ///   - run: Runs a service until its task is cancelled, as ``RunningInitializer/run(_:)`` does; nil if there is none.
-  ///   - shutDown: Undoes what `perform` set up.
+  ///   - id: The ID of the step.
+  ///   - perform: A closure that sets something up, and returns the value that the other closures get.
+  ///   - run: A closure that runs a service until its task is cancelled; nil for a step without a service.
+  ///   - shutDown: A closure that undoes what `perform` set up.
   public init<Value: Sendable>(
     _ id: String, perform: @escaping @Sendable (_ configuration: any Configurable) async throws -> Value,
     run: (@Sendable (Value) async throws -> Void)? = nil,
@@ -84,7 +84,7 @@ extension LaunchStep {
   }
 }
 
-/// The initializer of a step of closures.
+/// An initializer that calls the closures of a step.
 private final class ClosureInitializer<Value: Sendable>: RunningInitializer, Sendable {
   typealias Body = @Sendable (Value) async throws -> Void
 

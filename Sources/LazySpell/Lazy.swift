@@ -1,6 +1,6 @@
 public import SpellRegistry
 
-/// A property whose value is created when it is first read, once, on whichever thread.
+/// A property whose value is created only once, when any thread first reads it.
 ///
 /// ```swift
 /// final class Screen {
@@ -12,22 +12,22 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// The registration for the enclosing object's class creates the value. If there is none, the expression does, then the
-/// registration for the type, and then the type's empty initializer. It asks the registry that was current when the
-/// object was created.
+/// A registration for the enclosing object's class creates the value. Without one, the property's expression does.
+/// Without an expression, a registration for the type does, or else the type's empty initializer. The property asks the
+/// registry that was current when the object was created.
 ///
 /// *When*: Declaring the property takes one allocation. The first read creates the value. Each later read takes one
 /// atomic load, about as long as the language's own `lazy var`.
 ///
 /// *Threads*: Any number of threads may read at once, including the first read. One of them creates the value, with no
 /// lock held, and the others wait for it. Assigning and resetting need the isolation of the enclosing object, like a
-/// write to any stored property. The expression runs where the property is first read, so a `Lazy` isn't `Sendable`. For
-/// a `Sendable` constant, use ``LazyConstant``.
+/// write to any stored property. The expression runs where the property is first read, so a `Lazy` isn't `Sendable`.
+/// For a `Sendable` constant, use ``LazyConstant``.
 ///
 /// *Traps*: A read stops the program if there is no initializer, or if the initializer throws or needs the property
-/// itself. The message has the property's name, the path and what to do. `try $property.resolve()` throws instead.
+/// itself. The message has the property's name, the path and the remedy. `try $property.resolve()` throws instead.
 ///
-/// Copies of a struct share the value until one of them is assigned or reset. The others keep it.
+/// Copies of a struct share the value until one of them is assigned or reset. The other copies keep the value.
 @frozen @propertyWrapper public struct Lazy<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
   @usableFromInline let expression: (() -> Value)?
@@ -60,11 +60,11 @@ public import SpellRegistry
   /// circular reference. Pass a method instead. The parameters are the same in all forms.
   ///
   /// - Parameters:
-  ///   - expression: Runs at the first read.
+  ///   - expression: The expression, which runs at the first read.
   ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on one line.
   @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value, onInjection: @escaping (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -112,7 +112,7 @@ public import SpellRegistry
       return container[keyPath: path].makeValue(in: container)
     }
     set {
-      // Released after the change: a deinitializer may read the property.
+      // The old value is released after the change, because its deinitializer may read the property.
       withExtendedLifetime(container[keyPath: path]) { container[keyPath: path].assign(newValue) }
     }
   }
@@ -126,7 +126,7 @@ public import SpellRegistry
     set { assign(newValue) }
   }
 
-  /// The projection `$property`, in a class or an actor.
+  /// The projection `$property` in a class or an actor, which knows the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -135,7 +135,7 @@ public import SpellRegistry
     set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.lazy } }
   }
 
-  /// The projection `$property`, in a struct.
+  /// The projection `$property` in a struct, which has no enclosing object.
   public var projectedValue: Projection {
     get { Projection(lazy: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.lazy } }
@@ -154,7 +154,7 @@ public import SpellRegistry
     } catch { throw advised(error) }
   }
 
-  /// Puts the empty value in memory, if the type has one.
+  /// Puts the type's empty value in memory, if there is one; returns whether there is.
   @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
     guard let type = Value.self as? any DefaultInitializable.Type, let value = type.init() as? Value else {
       return false
@@ -163,7 +163,7 @@ public import SpellRegistry
     return true
   }
 
-  /// The error, with what else a lazy property may have.
+  /// Returns the error, with more advice if nothing is registered for the property.
   @usableFromInline func advised(_ error: InjectionError) -> InjectionError {
     guard error.code == .notRegistered, error.path.count == 1 else { return error }
     let type = TypeName.of(Value.self)
@@ -180,13 +180,13 @@ public import SpellRegistry
 // MARK: The projection
 
 extension Lazy {
-  /// The projection `$property`.
+  /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
   public struct Projection {
     fileprivate var lazy: Lazy
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the value has been created or assigned; doesn't create it.
+    /// Whether the value has been created or assigned; reading this doesn't create it.
     public var isInitialized: Bool { lazy.storage.hasValue }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
@@ -198,20 +198,20 @@ extension Lazy {
 
     /// Drops the value, so that the next read creates another one.
     ///
-    /// Copies of a struct keep theirs. Readers that wait for a value that is being created get that value.
+    /// Copies of a struct keep their value. Readers that wait for a value that is being created get that value.
     public mutating func reset() { lazy.storage = lazy.storage.replacedWithNothing() }
   }
 }
 
 extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property.
+  /// The identity of the property, by which reflection finds its name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and where the property is declared.
+  /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "Lazy") }
-  /// A registration, if the declaration has no expression and the type no empty value.
+  /// A registration of the value's type, unless the declaration has an expression or the type an empty value.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 
-// The expression runs on the thread that reads first. See ``LazyConstant``.
+// A `Lazy` isn't `Sendable`, because its expression runs on the thread that reads first. Use ``LazyConstant``.
 @available(*, unavailable)
 extension Lazy: Sendable {}

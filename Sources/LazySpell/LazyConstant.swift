@@ -1,8 +1,8 @@
 public import SpellRegistry
 
-/// A constant whose value is created when it is first read, once, on whichever thread.
+/// A constant whose value is created only once, when any thread first reads it.
 ///
-/// Use it in a class that is checked `Sendable` and as a static, where the language allows no wrapped property:
+/// Use it as a static, and in a class with a checked `Sendable` conformance, where wrapped properties aren't allowed:
 ///
 /// ```swift
 /// final class Service: Sendable {
@@ -11,13 +11,13 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// *When*: Declaring it takes one allocation. The first read creates the value. Each later read takes one atomic load,
-/// and after a ``reset()`` a lock.
+/// *When*: Declaring the constant takes one allocation. The first read creates the value. Each later read takes one
+/// atomic load or, after a ``reset()``, a lock.
 ///
 /// *Threads*: Any number of threads may read and reset at once. One of them creates the value, with no lock held, and
 /// the others wait for it.
 ///
-/// *Traps*: A closure that reads its own constant, directly or through others, stops the program with the path.
+/// *Traps*: A closure that reads its own constant, directly or indirectly, stops the program. The message has the path.
 @frozen public struct LazyConstant<Value> {
   @usableFromInline let storage: PropertyStorage<Value>
   @usableFromInline let initializer: @Sendable () -> Value
@@ -26,9 +26,9 @@ public import SpellRegistry
   ///
   /// - Parameters:
   ///   - initializer: Creates the value, on the thread that reads it first, with no lock held.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, for messages.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, for messages.
   @inlinable public init(
     _ initializer: @escaping @Sendable () -> Value, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column
@@ -38,34 +38,34 @@ public import SpellRegistry
     self.initializer = initializer
   }
 
-  /// The value.
+  /// The value, which the first read creates.
   @inlinable public var value: Value {
     if storage.memory.isReady { return withExtendedLifetime(self) { storage.memory.read() } }
     return otherValue()
   }
 
-  /// Finds or creates the value if the first one isn't there; never inlined, so that other reads don't pay for it.
+  /// Finds or creates the value if the first cell has none; never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
     do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch {
       error.stop(at: storage.place)
     }
   }
 
-  /// Whether the value has been created; doesn't create it.
+  /// Whether the value has been created; reading this doesn't create it.
   public var isInitialized: Bool { storage.hasValue }
 
   /// Drops the value, so that the next read creates another one.
   ///
-  /// The thread that is creating a value gets it, and the threads that wait create the next one.
-  /// Other threads may be reading the old value, so the first value stays in memory as long as the constant does.
+  /// A thread that is already creating a value still gets that value, and the threads that wait get the next one. Other
+  /// threads may be reading the old value, so the first value stays in memory as long as the constant does.
   public func reset() { storage.forget() }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready. Its lock `newer` guards newer ones. The closure is `@Sendable`.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value: one thread begins the gate and
+// writes, and others read once the gate is ready. Its lock `newer` guards newer ones. The closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {
-  /// The value, if there is one, and where the constant is declared.
+  /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "LazyConstant") }
 }

@@ -1,6 +1,6 @@
 public import SpellRegistry
 
-/// A property whose value is loaded from a resource when it is first read, once, on whichever thread.
+/// A property whose value is loaded from a resource only once, when any thread first reads it.
 ///
 /// ```swift
 /// final class Menu {
@@ -13,10 +13,10 @@ public import SpellRegistry
 /// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
 /// ```
 ///
-/// If an initializer is registered for the type itself, it creates the value. Otherwise a ``PartialLoader`` loads it:
-/// the one that is registered for the enclosing object's class and the property's name, in the registry that was
-/// current when the object was created. The resource has the name of the type, without its module and without Optional,
-/// unless the declaration gives another name.
+/// If an initializer is registered for the type itself, that initializer creates the value. Otherwise, a
+/// ``PartialLoader`` loads the value: the loader that is registered for the enclosing object's class and the property's
+/// name, in the registry that was current when the object was created. The resource has the name of the type, without
+/// its module and without Optional, unless the declaration gives another name.
 ///
 /// *When*: Declaring the property takes one allocation. The first read loads the value. Each later read takes one
 /// atomic load.
@@ -29,12 +29,12 @@ public import SpellRegistry
 /// resource and the places that were searched. `try $property.load()` throws a ``PartialError`` instead. The next read
 /// tries again.
 ///
-/// Copies of a struct share the value until one of them is reset. In a class that is checked `Sendable` and as a
-/// static, use a constant, which has the operations of `$property` itself: `let theme = Partial<Theme>()`,
+/// Copies of a struct share the value until one of them is reset. In a class with a checked `Sendable` conformance, and
+/// as a static, use a constant, which itself has the operations of `$property`: `let theme = Partial<Theme>()`,
 /// `theme.value`, `theme.reset()`.
 @frozen @propertyWrapper public struct Partial<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
-  /// The name that the declaration gives.
+  /// The resource's name in the declaration; nil if the declaration gives none.
   let givenName: String?
   private let hook: ((AnyObject, Value) -> Void)?
 
@@ -58,9 +58,9 @@ public import SpellRegistry
   /// - Parameters:
   ///   - resource: The resource's name. The default is the name of the type.
   ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on one line.
   public init<Container: AnyObject>(
     _ resource: String? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -105,17 +105,17 @@ public import SpellRegistry
     return makeValue(in: nil)
   }
 
-  /// The projection `$property`, in a class or an actor.
+  /// The projection `$property` in a class or an actor, which knows the enclosing object.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: ReferenceWritableKeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
     get { Projection(partial: container[keyPath: path], container: container) }
-    // Released after the change: a deinitializer may read the property.
+    // The old value is released after the change, because its deinitializer may read the property.
     set { withExtendedLifetime(container[keyPath: path]) { container[keyPath: path] = newValue.partial } }
   }
 
-  /// The projection `$property`, in a struct.
+  /// The projection `$property` in a struct, which has no enclosing object.
   public var projectedValue: Projection {
     get { Projection(partial: self, container: nil) }
     set { withExtendedLifetime(self) { self = newValue.partial } }
@@ -124,7 +124,7 @@ public import SpellRegistry
   /// The value of a constant; the same as ``wrappedValue``.
   @inlinable public var value: Value { wrappedValue }
 
-  /// The first read; never inlined, so that it costs the later ones nothing.
+  /// Loads the value at the first read; never inlined, so that later reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(PartialError) { return try load(in: container) } catch {
       trap(
@@ -134,17 +134,17 @@ public import SpellRegistry
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value, which the one thread that begins the gate
-// writes, and others read after they load the gate as ready. Its lock `newer` guards newer ones. Hooks are `@Sendable`, or
-// run after a check that the thread is the main actor's.
+// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value. Only the thread that begins the gate
+// writes that value, and others read it after they load the gate as ready. The storage's lock `newer` guards newer
+// values. Hooks are `@Sendable`, or run after a check that the thread is on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
-  /// The identity of the property.
+  /// The identity of the property, by which reflection finds its name.
   public var identity: PropertyIdentity { storage.identity }
-  /// The value, if there is one, and where the property is declared.
+  /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "Partial") }
-  /// A registration of the value's type, else of a ``PartialLoader``.
+  /// A registration of the value's type or, without one, of a ``PartialLoader``.
   package static var need: PropertyNeed { PropertyNeed(.required, services: [(any PartialLoader).self]) }
 }
 
@@ -152,7 +152,7 @@ extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
 
 extension Partial {
   fileprivate func load(in container: AnyObject?) throws(PartialError) -> Value {
-    // The error of this property's loader, rather than of an initializer.
+    // The error of this property's loader, which is thrown in place of the `InjectionError` that wraps it.
     var ownError: PartialError?
     do throws(InjectionError) {
       return try storage.makeValue(in: container, hook: hook) { memory, point throws(InjectionError) in
@@ -168,7 +168,7 @@ extension Partial {
     } catch { throw ownError ?? failure(.notMade, because: error, at: storage.point(in: container)) }
   }
 
-  /// The type that is loaded: for an Optional, what it wraps.
+  /// The type to load: the type of the property or, for an Optional, the type that it wraps.
   private var loadedType: any Any.Type { (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self }
 
   /// The resource's name, from the declaration, or else the type's name.
@@ -210,7 +210,7 @@ extension Partial {
 // MARK: The operations of a constant, and the projection
 
 extension Partial {
-  /// Whether the value has been loaded; doesn't load it.
+  /// Whether the value has been loaded; reading this doesn't load it.
   public var isLoaded: Bool { storage.hasValue }
 
   /// Returns the value of a constant, or throws an error, as ``Projection/load()`` does.
@@ -219,17 +219,17 @@ extension Partial {
 
   /// Drops the value of a constant, so that the next read loads it again.
   ///
-  /// Safe while other threads read. Therefore the first value stays in memory as long as the constant does. For a
-  /// property, use `$property.reset()`.
+  /// Safe while other threads read, so the first value stays in memory as long as the constant does. For a property,
+  /// use `$property.reset()`.
   public func reset() { storage.forget() }
 
-  /// The projection `$property`.
+  /// The projection `$property`, with operations that a plain read doesn't offer.
   public struct Projection {
     fileprivate var partial: Partial
     /// The enclosing object; nil in a struct and for a local variable.
     fileprivate let container: AnyObject?
 
-    /// Whether the value has been loaded; doesn't load it.
+    /// Whether the value has been loaded; reading this doesn't load it.
     public var isLoaded: Bool { partial.isLoaded }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
@@ -240,7 +240,7 @@ extension Partial {
 
     /// Drops the value, so that the next read loads it again.
     ///
-    /// Copies of a struct keep theirs. Readers that wait for a value that is being loaded get that value.
+    /// Copies of a struct keep their value. Readers that wait for a value that is being loaded get that value.
     public mutating func reset() { partial.storage = partial.storage.replacedWithNothing() }
   }
 }

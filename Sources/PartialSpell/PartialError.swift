@@ -2,10 +2,10 @@ internal import SpellRegistry
 
 /// An error that occurs when a `@Partial` property's value can't be loaded.
 ///
-/// A ``PartialLoader`` throws it with the resource and the places that it searched. The property adds its own name and
-/// its declaration.
+/// A ``PartialLoader`` throws the error with the resource and the places that were searched. The property adds its own
+/// name and its declaration.
 public struct PartialError: Error, Sendable {
-  /// A kind of error.
+  /// The reason that a value can't be loaded.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as it is spelled in source.
     public let description: String
@@ -28,25 +28,25 @@ public struct PartialError: Error, Sendable {
     public static let notMade = Code(description: "notMade")
   }
 
-  /// The kind of error.
+  /// The reason that the value couldn't be loaded.
   public let code: Code
-  /// The name of the type.
+  /// The name of the type that couldn't be loaded.
   public let typeName: String
-  /// The resource's name.
+  /// The name of the resource that the property asked for.
   public let resource: String
   /// The places that were searched, in order.
   public let places: [String]
-  /// The error of the loader or the file system.
+  /// The error that caused this one, such as an error of the loader or the file system.
   public let underlying: (any Error)?
   /// `Container.property`, if the error comes from a property of a class or an actor.
   public private(set) var property: String?
-  /// The location of the declaration, as `Module/File.swift:line`.
+  /// The place of the property's declaration, as `Module/File.swift:line`.
   public private(set) var declaration: String?
 
   /// Creates an error for a loader to throw.
   ///
   /// - Parameters:
-  ///   - code: The kind of error.
+  ///   - code: The reason that the value can't be loaded.
   ///   - type: The type to load.
   ///   - resource: The resource's name.
   ///   - places: The places that were searched, or the place of the resource.
@@ -61,7 +61,7 @@ public struct PartialError: Error, Sendable {
     self.underlying = underlying
   }
 
-  /// Returns the same error with the property that was read.
+  /// Returns this error with the name and the declaration of the property that was read.
   func located(at point: InjectionPoint) -> PartialError {
     let step = point.step()
     var error = self
@@ -72,7 +72,7 @@ public struct PartialError: Error, Sendable {
 }
 
 extension PartialError: CustomStringConvertible {
-  /// The fault, its property, the places that were searched for the resource, and the remedy.
+  /// A message with the type, its property, the reason, the places that were searched, and the underlying error.
   public var description: String {
     var lines = ["The \(typeName)\(asker) could not be loaded: \(reason)"]
     if !places.isEmpty { lines.append("  Searched: \(places.joined(separator: ", "))") }

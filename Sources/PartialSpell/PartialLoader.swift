@@ -14,7 +14,7 @@ internal import SpellRegistry
 
 /// A type that loads the values of `@Partial` properties from resources.
 ///
-/// Register one for all properties, for those of one class, or for those of one name:
+/// Register a loader for all properties, for the properties of one class, or for the properties of one name:
 ///
 /// ```swift
 /// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
@@ -22,12 +22,12 @@ internal import SpellRegistry
 /// registry.register((any PartialLoader).self, named: "theme") { ThemeLoader() }
 /// ```
 ///
-/// Each property resolves its loader at its first read. Use the scope `.singleton` to keep one loader.
+/// Each property resolves its loader at its first read. Use the scope `.singleton` to share one loader.
 public protocol PartialLoader: Sendable {
   /// Returns the value of the resource with this name.
   ///
-  /// Called on the thread that reads the property, with no lock held. If the property is an Optional, the type is the
-  /// one that it wraps.
+  /// Called on the thread that reads the property, with no lock held. If the property is an Optional, `type` is the
+  /// type that it wraps.
   ///
   /// - Throws: A ``PartialError`` with the places that were searched, or another error, which the property wraps in
   ///   one. If the code is `.notFound`, an Optional property reads nil.
@@ -36,25 +36,25 @@ public protocol PartialLoader: Sendable {
 
 // MARK: Files
 
-/// Loads `Decodable` values from JSON files and property lists.
+/// A loader of `Decodable` values from JSON files and property lists.
 ///
-/// For the resource "Theme" it looks for `Theme.json`, then for `Theme.plist`, in a folder or in a bundle; a name that ends in
-/// `.json` or `.plist` is looked for as it is. The first file that exists is read and decoded, at each load. Dates and data are
-/// decoded as `JSONDecoder` and `PropertyListDecoder` do by default. A name that leads out of the folder, such as
-/// `../secret`, is an error.
+/// For the resource "Theme", it looks for `Theme.json`, then for `Theme.plist`, in a folder or in a bundle. It uses a
+/// name that ends in `.json` or `.plist` as it is. Each load reads and decodes the first file that exists. Dates and
+/// data are decoded as `JSONDecoder` and `PropertyListDecoder` do by default. A name that leads out of the folder, such
+/// as `../secret`, is an error.
 public struct DecodablePartialLoader: PartialLoader {
-  /// Returns the location of a file, whether or not it exists.
+  /// A function that returns the location of a file, whether or not the file exists.
   private let locate: @Sendable (_ file: String) -> URL
 
   /// Creates a loader of the files of a folder.
   ///
-  /// A name with a slash reaches folders within it.
+  /// The name of a resource can contain slashes, to reach a file in a subfolder.
   public init(folder: URL) { locate = { folder.appending(path: $0) } }
 
   /// Loads and decodes the resource's file.
   ///
-  /// - Throws: ``PartialError`` with the searched paths: `.unsupportedType` if the type isn't `Decodable`, `.loaderFailed` if
-  ///   the name leads out of the folder, `.notFound`, `.unreadable` and `.undecodable`.
+  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, `.loaderFailed` if the name leads
+  ///   out of the folder, or, with the searched paths, `.notFound`, `.unreadable` or `.undecodable`.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
     guard let decodable = Value.self as? any Decodable.Type else {
       throw PartialError(.unsupportedType, of: type, resource: resource)
@@ -91,7 +91,7 @@ public struct DecodablePartialLoader: PartialLoader {
     return try PropertyListDecoder().decode(type, from: data)
   }
 
-  /// Whether a name has more steps up than steps down before them.
+  /// Returns whether a name leads out of the folder, because it goes up more levels than it has gone down before.
   private static func leadsOut(_ resource: String) -> Bool {
     var depth = 0
     for component in resource.split(separator: "/") where component != "." {
@@ -107,7 +107,7 @@ public struct DecodablePartialLoader: PartialLoader {
 
 #if canImport(Foundation)
   extension DecodablePartialLoader {
-    /// Creates a loader of a bundle's resources, those of the user's language first.
+    /// Creates a loader of a bundle's resources, which prefers resources in the user's language.
     public init(bundle: Bundle) {
       locate = { file in
         bundle.url(forResource: file, withExtension: nil)
@@ -120,7 +120,7 @@ public struct DecodablePartialLoader: PartialLoader {
 // MARK: Nibs
 
 #if (canImport(UIKit) && !os(watchOS)) || canImport(AppKit)
-  /// Loads views and other objects from the nibs of a bundle.
+  /// A loader of views and other objects from the nibs of a bundle.
   ///
   /// ```swift
   /// registry.register((any PartialLoader).self) { NibPartialLoader(bundle: .main) }
@@ -130,18 +130,18 @@ public struct DecodablePartialLoader: PartialLoader {
   /// }
   /// ```
   ///
-  /// The value is the first top-level object of its type. Nibs belong to the main actor, so the first read has to be
-  /// there; elsewhere it is an error, not a wait.
+  /// The value is the nib's first top-level object of the type. Nibs belong to the main actor, so the first read has to
+  /// be on the main actor. A first read elsewhere fails with an error instead of waiting.
   public struct NibPartialLoader: PartialLoader {
     private let bundle: Bundle
 
-    /// Loads from the nibs of a bundle.
+    /// Creates a loader of the nibs of a bundle.
     public init(bundle: Bundle = .main) { self.bundle = bundle }
 
-    /// Loads the first top-level object of a type from the nib of this name.
+    /// Loads the first top-level object of a type from the nib with this name.
     ///
-    /// - Throws: ``PartialError`` with the path searched: `.wrongIsolation`, `.notFound`, `.undecodable` if the nib has
-    ///   no such object.
+    /// - Throws: ``PartialError``: `.wrongIsolation` if the caller isn't on the main thread or, with the searched path,
+    ///   `.notFound`, or `.undecodable` if the nib has no such object.
     public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
       guard Thread.isMainThread else { throw PartialError(.wrongIsolation, of: type, resource: resource) }
       guard let path = bundle.path(forResource: resource, ofType: "nib") else {
@@ -156,7 +156,7 @@ public struct DecodablePartialLoader: PartialLoader {
     }
   }
 
-  /// Returns the objects of a nib that are outside any other.
+  /// Returns the objects of a nib that no other object in the nib contains.
   @MainActor private func topLevelObjects(of nib: String, in bundle: Bundle) -> [Any] {
     #if canImport(UIKit) && !os(watchOS)
       return UINib(nibName: nib, bundle: bundle).instantiate(withOwner: nil)

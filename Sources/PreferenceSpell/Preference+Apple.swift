@@ -2,10 +2,10 @@
   public import SwiftUI
 
   extension Preference.Projection {
-    /// The preference as a SwiftUI binding: a control reads it and assigns it.
+    /// The preference as a SwiftUI binding, through which a control reads and sets the value.
     ///
-    /// A view whose `body` reads the binding is updated when the value changes, in this process or another: the read is tracked by the
-    /// Observation framework.
+    /// When this process or another changes the value, views whose `body` reads the binding are updated, because the
+    /// Observation framework tracks the read.
     public var binding: Binding<Value> {
       let cache = cache
       return Binding(get: { cache.value }, set: { cache.set($0) })
@@ -20,25 +20,25 @@
   internal import Support
 
   extension Preference.Projection {
-    /// The preference as a Combine publisher: the value now, then each value it changes to, in this process or another.
+    /// A Combine publisher of the present value, and then of each later value, set by this process or another.
     ///
-    /// The first value is published within the subscription, later ones on the main queue. A slow subscriber gets the latest
-    /// value instead of all those between. No two values in a row are equal.
+    /// The first value is published as soon as the subscriber demands it, and later values on the main queue. A slow
+    /// subscriber may miss values, but gets the latest one. No two consecutive values are equal.
     public var publisher: PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
 
-    /// Returns a Combine publisher of the preference, whose later values are published by a scheduler.
+    /// Returns a Combine publisher of the preference that publishes later values on a scheduler.
     public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { scheduler.schedule($0) }
     }
   }
 
-  /// Publishes the values of a preference.
+  /// A Combine publisher of the values of a preference.
   public struct PreferencePublisher<Value: Codable & Sendable>: Publisher {
-    /// The preference's values.
+    /// The type of the preference's values.
     public typealias Output = Value
-    /// A preference that can't be read publishes its default.
+    /// The publisher never fails, because a value that can't be read is published as the default.
     public typealias Failure = Never
 
     let cache: PreferenceCache<Value>
@@ -52,11 +52,11 @@
     }
   }
 
-  /// Hands values on as they are demanded.
+  /// A subscription that delivers values as the subscriber demands them.
   ///
-  /// `@unchecked Sendable`: the lock `state` guards all that changes but `values`. One thread at a time uses it and `deliver`:
-  /// the thread that sets `hasBegun` under the lock; then the task, which that thread starts under the lock when it is done;
-  /// and, while the task is suspended, the scheduler's block, which resumes it.
+  /// `@unchecked Sendable`: the lock `state` guards everything that changes except `values`. One thread at a time uses
+  /// `values` and `deliver`: first the thread that sets `hasBegun` under the lock; then the task, which that thread
+  /// starts under the lock when it is done; while the task is suspended, the scheduler's block, which resumes it.
   private final class PreferenceSubscription<Value: Codable & Sendable>: Subscription, @unchecked Sendable {
     private struct State: Sendable {
       var demand = Subscribers.Demand.none
@@ -68,7 +68,7 @@
 
     private var values: PreferenceValues<Value>.Iterator
     private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// Hands a value to the subscriber; the result is how many more it wants.
+    /// Delivers a value to the subscriber, and returns how many more values the subscriber demands.
     private let deliver: (Value) -> Subscribers.Demand
     private let state = Lock(State())
 
@@ -127,7 +127,7 @@
       state.withLock { $0.demand += more }
     }
 
-    /// Waits until a value is demanded; false if the subscription was cancelled.
+    /// Waits until a value is demanded; returns false if the subscription was cancelled.
     private func isDemanded() async -> Bool {
       await withCheckedContinuation { continuation in
         let isDue = state.withLock { state in

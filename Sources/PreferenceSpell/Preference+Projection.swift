@@ -1,62 +1,62 @@
 public import PreferenceStorage
 
 extension Preference {
-  /// The projection `$property`.
+  /// The projection `$property`, with operations beyond reading and assigning, such as updates that can throw.
   ///
-  /// `settings.$user.name` is a ``PreferencePart``, which you can pass to other code.
+  /// A member of the value, such as `settings.$user.name`, is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable {
     let cache: PreferenceCache<Value>
 
-    /// The key in the store.
+    /// The key of the value in the store.
     public var key: String { cache.key }
 
-    /// The value of the property, which code that was passed the projection can read and set.
+    /// The value of the property, for code that has only the projection.
     public var value: Value {
       get { cache.value }
       nonmutating set { cache.set(newValue) }
     }
 
-    /// Whether the store has a value, readable or not; without one the property reads as its default.
+    /// Whether the store has a value, even one that can't be read; if not, the property reads as its default.
     public var isSet: Bool { cache.isSet }
 
     /// Removes the value from the store, so that the property reads as its default again.
     ///
-    /// If that fails the value stays, and ``error`` has the reason.
+    /// If the removal fails, the value stays, and ``error`` has the reason.
     public func reset() { cache.reset() }
 
-    /// Returns the value, or the default, with an error if a read of the property would give the default instead.
+    /// Returns the value, or the default if no value is set; throws if the value can't be read.
     ///
-    /// - Throws: `.typeMismatch` if the value can't be read as the property's type, and what the store throws.
+    /// - Throws: `.typeMismatch` if the value can't be read as the property's type; any error of the store.
     public func load() throws(PreferenceError) -> Value { try cache.load() }
 
-    /// Assigns, with an error if an assignment to the property would only leave one in ``error``.
+    /// Sets the value, even if the present value can't be read; throws an error if the new value can't be stored.
     ///
-    /// - Throws: What the store throws; the value is then what it was before.
+    /// - Throws: An error if the value can't be encoded or stored; the present value then stays.
     public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: value) }
 
-    /// Changes the value with no other writer in between, in this process or another, unlike a `+=`.
+    /// Changes the value in one step: unlike with a `+=`, no other thread or process can write in between.
     ///
-    /// It is one transaction of the store: the body runs once, and nothing is written if it throws.
+    /// The step is one transaction of the store: the body runs once, and nothing is written if it throws.
     ///
     /// - Parameters:
-    ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default.
-    ///   - body: Changes the value in place.
-    /// - Throws: What the body throws, `.typeMismatch` if the present value can't be read as the property's type, and
-    ///   what the store throws.
+    ///   - recovering: Whether to overwrite a value that can't be read; the body then begins with the default.
+    ///   - body: A closure that changes the value in place.
+    /// - Throws: Any error of the body or the store; `.typeMismatch` if the present value can't be read as the
+    ///   property's type.
     @discardableResult
     public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
       try cache.update(recovering: recovering, body)
     }
 
-    /// The error of the value that can't be read or of the last assignment that was not kept; otherwise nil.
+    /// The error of a value that can't be read, or else of the last assignment if it failed; nil if there is none.
     ///
-    /// Asks the store at each read. Why an assignment failed is forgotten when the value changes.
+    /// Each access asks the store. The error of an assignment is forgotten when the value changes.
     public var error: PreferenceError? { cache.error }
 
-    /// The value now, then each value it changes to, in this process or another.
+    /// An asynchronous sequence of the present value and each later value, set by this process or another.
     public var values: PreferenceValues<Value> { PreferenceValues(cache: cache) }
 
-    /// A part of the value, by its name.
+    /// The part of the value at a key path.
     public subscript<Part>(
       dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
     ) -> PreferencePart<Value, Part> {
@@ -73,27 +73,27 @@ extension Preference {
 /// try settings.$user.tags.update { $0.append("x") }
 /// ```
 ///
-/// A change of a part is one transaction of the store on the whole value, so threads and processes that change other parts lose
-/// nothing. Safe to use from any thread.
+/// Each change of a part is one transaction of the store on the whole value, so threads and processes that change
+/// different parts don't overwrite each other's changes. A part is safe to use from any thread.
 @dynamicMemberLookup public struct PreferencePart<Whole: Codable & Sendable, Value>: Sendable {
   let cache: PreferenceCache<Whole>
   let get: @Sendable (Whole) -> Value
   let set: @Sendable (inout Whole, Value) -> Void
 
-  /// The part of the value, or of the default.
+  /// The part of the value, or of the default if no value is set.
   ///
-  /// Setting it can't throw: if it fails the value stays, and `error` of the whole has the reason.
+  /// An assignment can't throw: if it fails, the value stays, and `error` of the whole preference has the reason.
   public var value: Value {
     get { get(cache.value) }
     nonmutating set { cache.assign { set(&$0, newValue) } }
   }
 
-  /// Changes the part with no other writer in between, in this process or another.
+  /// Changes the part in one step: no other thread or process can write in between.
   ///
   /// - Parameters:
-  ///   - recovering: Whether a value that can't be read is overwritten, and the body begins with the default's part.
-  ///   - body: Changes the part in place.
-  /// - Throws: What the body throws, `.typeMismatch` if the present value can't be read, and what the store throws.
+  ///   - recovering: Whether to overwrite a value that can't be read; the body then begins with the default's part.
+  ///   - body: A closure that changes the part in place.
+  /// - Throws: Any error of the body or the store; `.typeMismatch` if the present value can't be read.
   @discardableResult
   public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try cache.update(recovering: recovering) { whole in
@@ -104,7 +104,7 @@ extension Preference {
     }
   }
 
-  /// A part of the part, by its name.
+  /// The part of this part at a key path.
   public subscript<Part>(
     dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
   ) -> PreferencePart<Whole, Part> {
@@ -118,31 +118,31 @@ extension Preference {
   }
 }
 
-/// The members of the projection, for a plain constant, which has no `$`; ``Projection`` says more of each.
+/// The members of the projection for a plain constant, which has no `$`; see ``Projection`` for details.
 extension Preference {
   private var projection: Projection { Projection(cache: resolver.constantCache) }
 
-  /// Whether the store has a value, readable or not; without one the constant reads as its default.
+  /// Whether the store has a value, even one that can't be read; if not, the constant reads as its default.
   public var isSet: Bool { projection.isSet }
 
   /// Removes the value from the store, so that the constant reads as its default again.
   public func reset() { projection.reset() }
 
-  /// Returns the value, or the default, with an error if ``value`` would give the default instead.
+  /// Returns the value, or the default if no value is set; throws if the value can't be read.
   public func load() throws(PreferenceError) -> Value { try projection.load() }
 
-  /// Assigns, with an error if an assignment to ``value`` would only leave one in ``error``.
+  /// Sets the value, even if the present value can't be read; throws an error if the new value can't be stored.
   public func set(_ value: Value) throws(PreferenceError) { try projection.set(value) }
 
-  /// Changes the value with no other writer in between, in this process or another.
+  /// Changes the value in one step: no other thread or process can write in between.
   @discardableResult
   public func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try projection.update(recovering: recovering, body)
   }
 
-  /// The error of the value that can't be read, or of the last assignment that was not kept.
+  /// The error of a value that can't be read, or else of the last assignment if it failed; nil if there is none.
   public var error: PreferenceError? { projection.error }
 
-  /// The value now, then each value it changes to, in this process or another.
+  /// An asynchronous sequence of the present value and each later value, set by this process or another.
   public var values: PreferenceValues<Value> { projection.values }
 }

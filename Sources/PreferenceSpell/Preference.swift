@@ -1,7 +1,7 @@
 public import PreferenceStorage
 public import SpellRegistry
 
-/// A property that is kept in a preferences store, under the property's name.
+/// A property whose value is kept in a preferences store, under the property's name.
 ///
 /// ```swift
 /// final class Settings {
@@ -15,28 +15,28 @@ public import SpellRegistry
 /// try Shared.launches.update { $0 += 1 }
 /// ```
 ///
-/// The store is the one registered as `(any PreferenceStore).self`, for the class of the enclosing object or for all, in the
-/// registry that was current when the object was made. If none is, it is `FilePreferenceStore.standard`, or in a test a store in
-/// memory. A plain constant, read through ``value``, asks the registry that is current at each use.
+/// The store is registered as `(any PreferenceStore).self`, for the class of the enclosing object or for all classes,
+/// in the registry that is current when the object is created. The default is `FilePreferenceStore.standard`, or a
+/// store in memory in a test. A plain constant, read through ``value``, asks the registry that is current at each use.
 ///
-/// *When the work happens*: nothing happens at declaration. The first use finds the name and the store. A read decodes the
-/// value once for each change of it. An assignment is in the store when it returns, which for a file means one append.
+/// *When the work happens*: the declaration does nothing. The first use finds the name and the store. A read decodes
+/// the value once after each change. An assignment is in the store when it returns; a file needs one append.
 ///
-/// *Observation*: a read is tracked by the Observation framework. An assignment, a reset, another object, the store, or another
-/// process that changes the value is noticed, on the thread that makes or finds the change, after the new value can be read.
+/// *Observation*: the Observation framework tracks reads, and notifies observers of each change by this or another
+/// object or process, on the thread that makes or finds the change, once the new value can be read.
 ///
-/// *Threads*: reads and assignments are safe from any thread. A `+=` is a read and a write: if several threads or
-/// processes count, use `try $property.update { $0 += 1 }`.
+/// *Threads*: reads and assignments are safe from any thread. A `+=` is a separate read and write: if several threads
+/// or processes count, use `try $property.update { $0 += 1 }`.
 ///
-/// *Errors*: a value that can't be decoded reads as the default, stays in the store as it is, and isn't replaced by an assignment,
-/// since that may build on the default. `$property.error` has the reason why an assignment wasn't kept, the store's `errors`
-/// report it, and so does the standard error in debug builds. `$property.load()`, `.set(_:)` and `.update(_:)` throw instead.
+/// *Errors*: a value that can't be decoded reads as the default and stays in the store. An assignment doesn't replace
+/// it, because the new value may build on the default. `$property.error`, the store's `errors` and, in debug builds,
+/// the standard error have the reason. `$property.load()`, `.set(_:)` and `.update(_:)` throw it instead.
 ///
-/// *Traps*: a property of a struct, or a local variable, needs a key. A store that is registered as its own type, not as
-/// `(any PreferenceStore).self`, would be passed over for the standard file: that stops the program instead.
+/// *Traps*: a property of a struct, or a local variable, needs a key. The program stops if a store is registered only
+/// as its own type and not as `(any PreferenceStore).self`, because the standard file would otherwise be used.
 @propertyWrapper public struct Preference<Value: Codable & Sendable>: Sendable {
   let resolver: PreferenceResolver<Value>
-  /// The same, to be read without retaining it; `resolver` keeps it.
+  /// The same object as `resolver`, for reads that don't retain it; `resolver` keeps it alive.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
   private init(
@@ -52,15 +52,15 @@ public import SpellRegistry
   /// Creates a property with a default.
   ///
   /// - Parameters:
-  ///   - defaultValue: What the property reads as until it is set. It is never stored. If it is an Optional and isn't nil, a nil
-  ///     that is assigned is stored as `{"#nil":null}`, and `reset()` removes the value.
-  ///   - key: The key in the store. If it is left out, the property's name; that works only in a class or an actor.
-  ///   - store: The store; the registered one if it is left out.
-  ///   - formerKeys: Keys that the value had before. If the store has none under the present key, the property reads the
-  ///     value of the first of these that has one. The first assignment moves it to the present key.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - defaultValue: The property's value until another value is set. It is never stored. If it is an Optional that
+  ///     isn't nil, an assigned nil is stored as `{"#nil":null}`, and `reset()` removes the value.
+  ///   - key: The key in the store; by default, the property's name, which is known only in a class or an actor.
+  ///   - store: The store; by default, the registered store.
+  ///   - formerKeys: Earlier keys of the value. If the present key has no value, the property reads the first former
+  ///     value. The next assignment stores its value under the present key, and removes the former values.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
@@ -84,20 +84,20 @@ public import SpellRegistry
   /// init(user: String) { _token = Preference(wrappedValue: "", user) }
   /// ```
   ///
-  /// - Precondition: Another one is assigned before the first use.
+  /// - Precondition: The initializer assigns another wrapper before the property is used.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
     self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, nil)
   }
 
-  /// Creates a property, or a plain constant, with a declared key, which gives it its type and its default.
+  /// Creates a property or a plain constant with a declared key, which provides the type and the default.
   ///
   /// - Parameters:
   ///   - key: The declared key, whose default is evaluated at each read while the property isn't set.
-  ///   - store: The store; the registered one if it is left out.
-  ///   - formerKeys: Keys that the value had before; see the initializer with a default.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - store: The store; by default, the registered store.
+  ///   - formerKeys: Earlier keys of the value; see the initializer with a default.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   public init(
     _ key: PreferenceKey<Value>, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -106,15 +106,15 @@ public import SpellRegistry
       at: SourcePlace(fileID: fileID, line: line, column: column), key.name, .declared(key), store, formerKeys)
   }
 
-  /// Creates a property, or a plain constant, that is nil until it is set; assigning nil removes the value.
+  /// Creates a property or a plain constant that is nil until it is set; assigning nil removes the value.
   ///
   /// - Parameters:
   ///   - key: The key in the store.
-  ///   - store: The store; the registered one if it is left out.
-  ///   - formerKeys: Keys that the value had before; see the initializer with a default.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - store: The store; by default, the registered store.
+  ///   - formerKeys: Earlier keys of the value; see the initializer with a default.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -131,12 +131,12 @@ public import SpellRegistry
   ///
   /// - Parameters:
   ///   - key: The key in the store.
-  ///   - defaultValue: What it reads as until it is set. It is never stored.
-  ///   - store: The store; if it is left out, the one registered in the registry that is current at each use.
-  ///   - formerKeys: Keys that the value had before; see the initializer with a default.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - defaultValue: The constant's value until another value is set. It is never stored.
+  ///   - store: The store; by default, the store in the registry that is current at each use.
+  ///   - formerKeys: Earlier keys of the value; see the initializer with a default.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   public init(
     _ key: String, default defaultValue: Value, store: (any PreferenceStore)? = nil,
     formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
@@ -162,7 +162,7 @@ public import SpellRegistry
     set { container[keyPath: path].set(newValue, in: container) }
   }
 
-  /// The value of a property of a struct, or of a local.
+  /// The value of a property of a struct, or of a local variable.
   @inlinable public var wrappedValue: Value {
     get {
       let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedValue } }
@@ -171,7 +171,7 @@ public import SpellRegistry
     nonmutating set { set(newValue, in: nil) }
   }
 
-  /// The projection `$property`, in a class or an actor.
+  /// The projection `$property` of a property of a class or an actor.
   public static subscript<Container: AnyObject>(
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
@@ -179,32 +179,32 @@ public import SpellRegistry
     Projection(cache: container[keyPath: path].resolver.cache(in: container))
   }
 
-  /// The projection `$property`, in a struct.
+  /// The projection `$property` of a property of a struct, or of a local variable.
   ///
-  /// A plain constant has the same operations itself.
+  /// A plain constant has no `$`, and has the same operations itself.
   public var projectedValue: Projection { Projection(cache: resolver.cache(in: nil)) }
 }
 
 extension Preference {
-  /// The value of a plain constant, in the store of the registry that is current.
+  /// The value of a plain constant, in the given store or in the store of the current registry.
   public var value: Value {
     get { resolver.constantCache.value }
     nonmutating set { resolver.constantCache.set(newValue) }
   }
 
-  /// The key that the declaration gives.
+  /// The key that the declaration specifies.
   ///
-  /// - Precondition: It gives one; the key of a property without is `$property.key`.
+  /// - Precondition: The declaration specifies a key; the key of any other property is `$property.key`.
   public var key: String { resolver.declaration.key(of: identity, in: nil) }
 
-  /// A read that finds no decoded value of the key's version; never inlined, so that it costs the others nothing.
+  /// Reads the value if no decoded copy is up to date; never inlined, so that other reads stay fast.
   @inline(never) @usableFromInline func value(in container: AnyObject?) -> Value { resolver.cache(in: container).value }
 
   @usableFromInline func set(_ value: Value, in container: AnyObject?) { resolver.cache(in: container).set(value) }
 }
 
 extension Preference: CustomStringConvertible {
-  /// The key, if the declaration gives one, and the type.
+  /// The key, if the declaration specifies one, and the type.
   public var description: String {
     "@Preference(\(resolver.declaration.key.map(\.debugDescription) ?? "")) of type \(Value.self)"
   }
@@ -216,7 +216,7 @@ extension Preference: NamedProperty {
 }
 
 extension Preference: NeedingProperty {
-  /// A registration of a store; the standard file takes its place.
+  /// The need for a registered store, which is optional because the standard file can take its place.
   package static var need: PropertyNeed {
     PropertyNeed(.optional, asksForValue: false, services: [(any PreferenceStore).self])
   }

@@ -1,37 +1,37 @@
 internal import Support
 public import PreferenceStorage
 
-/// One preference in its store, with its decoded value.
+/// One preference in one store, with its decoded value.
 ///
-/// A read copies the value from a `PreferenceCopy`, which is good for one version of the key's signal. If that is outdated, the
-/// reader takes the value that was decoded last, or decodes it, under no lock: a decoder may read other preferences.
+/// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
+/// outdated, the reader takes the latest decoded value or decodes again, under no lock: a decoder may read preferences.
 ///
 /// `@unchecked Sendable`: `state` is a lock, each copy's atomic `state` guards that copy, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
-  /// The key, and those that the value had before.
+  /// The present key, followed by the former keys.
   private let keys: [FormerPreferenceKey]
   private let names: [String]
   let defaultValue: DefaultValue<Value>
-  /// Whether the value may be nil while the default isn't: nil is stored then, since without a value there is the default.
+  /// Whether nil has to be stored, because the value may be nil but the default isn't.
   private let storesNil: Bool
   private static var nilText: String { ##"{"#nil":null}"## }
 
   private let signal: PreferenceSignal?
-  /// The same, to be read without retaining it; `signal` keeps it.
+  /// The same object as `signal`, for reads that don't retain it; `signal` keeps it alive.
   @usableFromInline let unretainedSignal: Unmanaged<PreferenceSignal>?
   @usableFromInline let copies = PreferenceCopies<Value>()
 
   private struct State: Sendable {
-    /// The value that was decoded last, and the version of the signal for which it is good; 0 for none.
+    /// The value that was decoded last, and the signal's version for which it is valid; 0 if there is no value.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The texts of the keys that were read or written last, which an assignment may replace; nil if they can't be read.
+    /// The texts of the keys at the last read or write, which an assignment may replace; nil if unknown or unreadable.
     var readable: [String?]?
-    /// The error for which the last read returned the default, if the store couldn't be read.
+    /// The error because of which the last read returned the default, if the store couldn't be read.
     var readFailure: PreferenceError?
-    /// The error of the last assignment, and the version that it left as it was.
+    /// The error of the last assignment if it failed, and the signal's version before it.
     var writeFailure: (error: PreferenceError, version: UInt64?)?
-    /// The cache that has taken the place of this one, if its store could not be made.
+    /// The cache that has replaced this one, if the store of this one could not be created; otherwise nil.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
@@ -51,14 +51,14 @@ public import PreferenceStorage
 
   var key: String { names[0] }
 
-  /// Whether the store could be made; if not, a later use tries again.
+  /// Whether the store could be created; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
   // MARK: Reading
 
   /// The value in the store, or the default.
   ///
-  /// The running observation tracks it.
+  /// The current observation tracks the read.
   var value: Value {
     if let copy = decodedValue { return copy }
     let version = signal?.version ?? 0
@@ -71,20 +71,20 @@ public import PreferenceStorage
     do throws(PreferenceError) {
       found = try read().value
     } catch {
-      // A store that can't be read is asked again by the next read.
+      // The result isn't kept if the store can't be read, so that the next read tries again.
       guard error.code == .typeMismatch else { return defaultValue.value }
       if signal?.mayReport(version) == true { report(error) }
     }
-    // So is a default that may be another one then.
+    // A default that isn't constant isn't kept either, because it may be different at the next read.
     guard version > 0, let value = found ?? defaultValue.constant else { return found ?? defaultValue.value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
     copies.keep(value, of: version)
     return value
   }
 
-  /// The decoded value, if a copy of it is of the signal's version.
+  /// The decoded value, if the thread's copy is valid for the signal's version.
   ///
-  /// The running observation tracks it.
+  /// The current observation tracks the read.
   @inlinable var decodedValue: Value? {
     guard let unretainedSignal else { return nil }
     let version = unretainedSignal._withUnsafeGuaranteedRef { signal in
@@ -94,7 +94,7 @@ public import PreferenceStorage
     return copies.value(of: version)
   }
 
-  /// Reads the store's value, under the key or a former one, with the texts of all of them.
+  /// Reads the value from the store, under the present key or a former one, and returns it with the texts of all keys.
   private func read() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
     do throws(PreferenceError) {
       let texts = try names.map { key throws(PreferenceError) in try store.json(forKey: key) }
@@ -107,7 +107,7 @@ public import PreferenceStorage
     }
   }
 
-  /// The value that the texts of the keys spell; nil if there is none.
+  /// Returns the value that the texts of the keys encode, or nil if there is none.
   private func decode(_ texts: [String?]) throws(PreferenceError) -> Value? {
     if storesNil, texts[0] == PreferenceCache.nilText { return try keys[0].value(Value.self, of: "null") }
     do throws(PreferenceError) {
@@ -115,7 +115,7 @@ public import PreferenceStorage
       return nil
     } catch {
       let mismatch = error
-      // It may be kept under the same key in encoded form.
+      // A former key with the same name may declare that the value is kept there in encoded form.
       for former in keys.dropFirst() where former.key == key {
         do throws(PreferenceError) { return try former.value(Value.self, of: texts[0]) } catch {}
       }
@@ -123,14 +123,14 @@ public import PreferenceStorage
     }
   }
 
-  /// The value, or the default, with an error if the value can't be read.
+  /// Returns the value, or the default if no value is set; throws if the value can't be read.
   func load() throws(PreferenceError) -> Value {
     signal?.track()
     return try read().value ?? defaultValue.value
   }
 
-  /// The error for which the value reads as the default though the store has one, or of the last assignment, unless the key
-  /// has changed since.
+  /// The error of a value that can't be read, or else of the last assignment if it failed and the value hasn't changed
+  /// since then.
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
     let now = signal?.version
@@ -140,7 +140,7 @@ public import PreferenceStorage
     }
   }
 
-  /// Whether the store has a value, readable or not.
+  /// Whether the store has a value, even one that can't be read.
   var isSet: Bool {
     signal?.track()
     do throws(PreferenceError) {
@@ -151,9 +151,9 @@ public import PreferenceStorage
 
   // MARK: Writing
 
-  /// Writes a value, or keeps why it could not be written and reports it.
+  /// Writes a value; if that fails, keeps the error and reports it.
   ///
-  /// If another writer comes between the look at the present value and the write, that is looked at again, under no lock.
+  /// If another writer comes between the read of the present value and the write, both are repeated, under no lock.
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
       for _ in 0..<100 {
@@ -164,7 +164,7 @@ public import PreferenceStorage
     }
   }
 
-  /// Changes the value as one, or keeps why that failed and reports it.
+  /// Changes the value in one transaction; if that fails, keeps the error and reports it.
   func assign(_ change: (inout Value) -> Void) {
     reportingFailure { () throws(PreferenceError) in
       _ = try readableTexts()
@@ -177,9 +177,9 @@ public import PreferenceStorage
 
   func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  /// Writes a value, or removes it together with the values of former keys, which would take its place.
+  /// Writes a value, or removes it for nil, and removes the values of former keys, which could take its place.
   ///
-  /// - Returns: False, and nothing was changed, if the texts of the keys aren't the known ones.
+  /// - Returns: False if the texts of the keys aren't the known ones; nothing was changed then.
   @discardableResult
   func replace(by value: Value?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
     let text = try value.flatMap { value throws(PreferenceError) in try self.text(of: value) }
@@ -189,7 +189,7 @@ public import PreferenceStorage
     return true
   }
 
-  /// Reads, changes and writes the value as one, with no other writer in between.
+  /// Reads, changes and writes the value in one transaction, with no other writer in between.
   func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
     try store.transaction { changes in
       var value: Value?
@@ -206,22 +206,22 @@ public import PreferenceStorage
     }
   }
 
-  /// The text to be stored; nil to remove the value.
+  /// Returns the text to store for a value; nil if the value is to be removed.
   private func text(of value: Value) throws(PreferenceError) -> String? {
     try PreferenceText.text(of: value, forKey: key) ?? (storesNil ? PreferenceCache.nilText : nil)
   }
 
-  /// The texts of a value that can be read, for an assignment that replaces them.
+  /// Returns the texts of the keys, which can be decoded, for an assignment that replaces them.
   ///
-  /// - Throws: If the value can't be read, or the last read gave the default because the store couldn't be read: what is
-  ///   assigned, as by a `+=`, may build on the default.
+  /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
+  ///   be read: the assigned value, as of a `+=`, may build on the default.
   private func readableTexts() throws(PreferenceError) -> [String?] {
     let (texts, failure) = state.withLock { ($0.readable, $0.readFailure) }
     if failure == nil, let texts { return texts }
     var cause = failure
     do throws(PreferenceError) {
       let texts = try read().texts
-      // If the store can be read now, the next assignment is made.
+      // The store can be read again, so the next assignment is made, but this one may build on the default.
       if failure == nil { return texts }
     } catch {
       cause = failure ?? error
@@ -248,7 +248,7 @@ public import PreferenceStorage
     #endif
   }
 
-  /// Takes the place of a cache whose store could not be made.
+  /// Replaces a cache whose store could not be created.
   func succeed(_ unavailable: PreferenceCache) {
     let failure = unavailable.state.withLock { old in
       old.successor = self
@@ -258,7 +258,7 @@ public import PreferenceStorage
     (unavailable.store as? UnavailablePreferenceStore)?.hub.tell([key])
   }
 
-  /// The last of those that have taken the place of this one, or this one.
+  /// The last cache in the chain of successors, or this cache if it has none.
   var latest: PreferenceCache {
     var latest = self
     while let next = latest.state.withLock({ $0.successor }) { latest = next }

@@ -1,25 +1,25 @@
 internal import PreferenceStorage
 public import Synchronization
 
-/// A decoded value beside an atomic state, which has the version for which it is good, and whether a thread is copying or
-/// replacing it.
+/// A decoded value with an atomic state, which has the version for which the value is valid, and a mark while a thread
+/// copies or replaces the value.
 ///
-/// A reader that finds the state at its version takes it (acquiring), copies the value, and gives it back (releasing): two
-/// exchanges, no wait.
+/// A reader that finds the state at its version sets the mark (acquiring), copies the value, and clears the mark
+/// (releasing). That takes two atomic operations, and no waiting.
 @usableFromInline struct PreferenceCopy<Value: Sendable>: ~Copyable {
-  /// The version of `value`, twice, and one more while it is taken; 0 for none.
+  /// Twice the version of `value`, plus 1 while a thread uses the value; 0 if there is no value.
   @usableFromInline let state = Atomic<UInt64>(0)
   @usableFromInline var value: Value?
-  /// Keeps what another thread writes off the lines of memory that this one's thread reads.
+  /// Padding that keeps the copies of different threads in different cache lines.
   private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-/// The copies of a decoded value, one for each of some threads.
+/// The copies of a decoded value, which are distributed among the threads.
 ///
-/// With one copy, two threads that read without a pause would be slower than one of them alone.
+/// With a single copy, two threads that read without a pause would be slower than one thread alone.
 ///
-/// `@unchecked Sendable`: the value of a copy is touched only by the thread that has exchanged its atomic `state` for an odd
-/// number (acquiring), until it stores an even one (releasing). `first` never changes.
+/// `@unchecked Sendable`: only the thread that has exchanged a copy's atomic `state` for an odd number (acquiring)
+/// accesses the copy's value, until it stores an even number (releasing). `first` never changes.
 @usableFromInline final class PreferenceCopies<Value: Sendable>: @unchecked Sendable {
   @usableFromInline let first: UnsafeMutablePointer<PreferenceCopy<Value>>
 
@@ -33,7 +33,7 @@ public import Synchronization
     first.deallocate()
   }
 
-  /// The value, if the calling thread's copy is of that version and no other thread is at it.
+  /// Returns the value if the calling thread's copy has that version and no other thread is using it, or else nil.
   @inlinable func value(of version: UInt64) -> Value? {
     let copy = first + threadCopyIndex()
     guard
@@ -44,7 +44,7 @@ public import Synchronization
     return copy.pointee.value
   }
 
-  /// Keeps a value that was decoded for the version; gives way to a thread that is at the copy, and to a later version.
+  /// Stores a value of a version, unless the thread's copy is in use by another thread or is at least as recent.
   func keep(_ value: Value, of version: UInt64) {
     let copy = first + threadCopyIndex()
     let found = copy.pointee.state.load(ordering: .relaxed)
@@ -58,5 +58,5 @@ public import Synchronization
 
 private let threadCopyCount = 4
 
-/// The index of the calling thread's copy: threads that were started one after the other have different ones.
+/// Returns the index of the calling thread's copy; threads that start one after another usually have different indices.
 @usableFromInline func threadCopyIndex() -> Int { Int(currentThread >> 12) & (threadCopyCount - 1) }

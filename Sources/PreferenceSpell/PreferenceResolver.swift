@@ -3,24 +3,24 @@ internal import SpellRegistry
 internal import Support
 public import Synchronization
 
-/// Resolves a preference to its store and key once, and after that with one atomic load.
+/// A resolver that finds the store and the key of a preference once, after which each use takes one atomic load.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: Sendable {
-  /// The registry to ask; nil for a plain constant, which asks the current one.
+  /// The registry to ask; nil for a plain constant, which asks the current registry.
   private let registry: InitializerRegistry?
 
   private struct Resolved: Sendable {
     weak var registry: InitializerRegistry?
     let cache: PreferenceCache<Value>
-    /// When a store that could not be made is tried again; nil if it could.
+    /// The time at which to try again to create the store; nil if the store could be created.
     let retry: ContinuousClock.Instant?
   }
-  /// The cache in the registry that was asked last.
+  /// The cache for the registry that was asked last.
   private let resolved = Lock<Resolved?>(nil)
-  /// The cache, for as long as this object lives; only if there is one registry to ask.
+  /// The cache for the only registry that a property asks, kept as long as this object.
   private let cache = AtomicLazyReference<PreferenceCache<Value>>()
-  /// The same cache, to be read without retaining it.
+  /// The address of `cache`, for reads that don't retain the object.
   ///
-  /// Stored releasing, loaded acquiring: a reader that sees it sees all of it.
+  /// The address is stored releasing and loaded acquiring, so a reader that sees it sees the whole object.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
   let declaration: PreferenceDeclaration<Value>
 
@@ -28,18 +28,18 @@ public import Synchronization
     (self.declaration, self.registry) = (declaration, registry)
   }
 
-  /// The identity of the property that this resolves.
+  /// The identity of the property that this object resolves.
   var identity: PropertyIdentity {
     PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
-  /// The decoded value, if the store was resolved before and a copy is of the key's version.
+  /// The decoded value, if the store has been resolved and the thread's copy is up to date.
   @inlinable var decodedValue: Value? {
     guard let address = UnsafeRawPointer(bitPattern: cacheAddress.load(ordering: .acquiring)) else { return nil }
     return Unmanaged<PreferenceCache<Value>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.decodedValue }
   }
 
-  /// The preference in the store of the registry that was current when the wrapper was made.
+  /// Returns the preference in the store of the registry that was current when the wrapper was created.
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
     guard let registry else { return cache(in: container, asking: .current) }
@@ -50,16 +50,16 @@ public import Synchronization
     return stored
   }
 
-  /// The preference as a plain constant has it: a static may be used in many registries.
+  /// The preference of a plain constant, in its own store or in the store of the registry that is current at each use.
   var constantCache: PreferenceCache<Value> {
     declaration.store == nil ? cache(in: nil, asking: .current) : cache(in: nil)
   }
 
-  /// The preference in the store of that registry.
+  /// Returns the preference in the store of a registry.
   ///
-  /// Made outside the lock, since a registered initializer runs; of two that are made at once either will do.
+  /// No lock is held while registered initializers run; if two threads create a preference at once, either will do.
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
-    // Not by a key path: each call would make that of a generic type, which takes microseconds.
+    // This isn't a key path, because each use would create a key path of a generic type, which takes microseconds.
     let known = resolved.withLock { $0 }
     if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
     let new = declaration.cache(in: container, asking: registry, for: identity)
@@ -72,16 +72,16 @@ public import Synchronization
 
 // MARK: Declaration
 
-/// The declaration of a preference.
+/// The declaration of a preference: its key, its default, its store, and its former keys.
 struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let place: SourcePlace
   let key: String?
-  /// Nil if it is to be chosen before the first use.
+  /// The default; nil if the initializer of the enclosing object has to assign another wrapper.
   let defaultValue: DefaultValue<Value>?
   let store: (any PreferenceStore)?
   let formerKeys: [FormerPreferenceKey]
 
-  /// The key that is given, or else the property's name.
+  /// Returns the key in the declaration, or else the property's name.
   func key(of identity: PropertyIdentity, in container: AnyObject?) -> String {
     if let key { return key }
     guard let container else {
@@ -101,7 +101,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     return name
   }
 
-  /// The preference in its store, with the value that a former key has.
+  /// Returns the preference in its store, with its former keys.
   func cache(
     in container: AnyObject?, asking registry: InitializerRegistry, for identity: PropertyIdentity
   ) -> PreferenceCache<Value> {
@@ -117,7 +117,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     return PreferenceCache(store: store, key: key, defaultValue: defaultValue, formerKeys: formerKeys)
   }
 
-  /// The store that is given, or else the registered one, or else the standard file.
+  /// Returns the store in the declaration, or else the registered store, or else the standard file.
   private func store(
     in container: AnyObject?, asking registry: InitializerRegistry, for key: String
   ) -> any PreferenceStore {
@@ -132,7 +132,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// The standard file, unless a store is registered that was meant to be found.
+  /// Returns the standard file; stops the program if a store is registered as its own type, surely by mistake.
   private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
     for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
       trap(
@@ -157,7 +157,7 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
 /// The value of a preference that isn't set.
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
   case constant(Value)
-  /// Evaluated at each read.
+  /// The default of a declared key, which is evaluated at each read.
   case declared(PreferenceKey<Value>)
 
   var value: Value {
@@ -167,17 +167,17 @@ enum DefaultValue<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// The value, if it is always the same.
+  /// The default if it is the same at each read; otherwise nil.
   var constant: Value? { if case .constant(let value) = self { value } else { nil } }
 }
 
 // MARK: A store that can't be made
 
-/// The stand-in for a registered store that could not be made: every use of it throws the reason, and nothing is pretended to
-/// be kept.
+/// A placeholder for a registered store that could not be created; every use throws the reason, so that no value seems
+/// to be kept.
 final class UnavailablePreferenceStore: CustomPreferenceStore {
   private let reason: PreferenceError
-  /// Is told when the store could be made.
+  /// The hub that notifies listeners once the store could be created.
   let hub = PreferenceHub()
 
   init(because reason: PreferenceError) { self.reason = reason }

@@ -1,17 +1,17 @@
 internal import PreferenceStorage
 
-/// The values of a preference: the present one, then each that it changes to.
+/// An asynchronous sequence of the values of a preference: the present value, then each later value.
 ///
-/// Each iterator follows the changes since its first `next()`. No two values in a row are equal, and a slow reader gets the
-/// latest value instead of all those between. A value that can't be read is the default. The sequence ends when its task is
-/// cancelled. Nothing is polled, and nothing is left behind when the iterator is released.
+/// Each iterator follows the changes after its first `next()`. No two consecutive values are equal. A slow reader may
+/// miss values, but gets the latest one. A value that can't be read appears as the default. The sequence ends when its
+/// task is cancelled. It doesn't poll, and an iterator leaves nothing behind when it is released.
 public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendable {
   let cache: PreferenceCache<Value>
 
-  /// Iterates from the value that the preference has at the first `next()`.
+  /// Creates an iterator, which begins with the value at the time of the first `next()`.
   public func makeAsyncIterator() -> Iterator { Iterator(cache: cache) }
 
-  /// Waits for changes and reads the value.
+  /// An iterator that waits for changes and reads the new values.
   public struct Iterator: AsyncIteratorProtocol {
     private var cache: PreferenceCache<Value>
     private var changes: PreferenceChanges.Iterator?
@@ -19,15 +19,15 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 
     init(cache: PreferenceCache<Value>) { self.cache = cache }
 
-    /// Returns the present value at the first call, then the value after the next change; nil when the task was cancelled.
+    /// Returns the present value at the first call, then the value after the next change; nil if the task is cancelled.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }
 
-    /// Returns the present value at the first call, then the value after the next change; nil when the task was cancelled.
+    /// Returns the present value at the first call, then the value after the next change; nil if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       if changes == nil { return begin() }
       while let keys = await changes?.next(isolation: actor) {
         guard keys.contains(cache.key) else { continue }
-        // Listens before it looks for a successor again, so that none is missed.
+        // The iterator listens before it looks for another successor, so that it misses none.
         while cache.latest !== cache {
           cache = cache.latest
           changes = cache.store.changes(of: cache.key).makeAsyncIterator()
@@ -40,7 +40,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
       return nil
     }
 
-    /// Listens, and then reads, so that no change falls in between.
+    /// Listens before it reads the present value, so that no change is missed in between.
     mutating func begin() -> Value {
       changes = cache.store.changes(of: cache.key).makeAsyncIterator()
       let value = cache.value
@@ -50,7 +50,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
   }
 }
 
-/// Whether the values are equal: by their type's `==`, or else by their texts.
+/// Returns whether two values are equal, by `==` if their type is `Equatable`, or else by their encoded texts.
 private func areEqual<Value: Codable>(_ one: Value, _ other: Value) -> Bool {
   func compare<Same: Equatable>(_ one: Same) -> Bool { one == other as? Same }
   if let one = one as? any Equatable { return compare(one) }

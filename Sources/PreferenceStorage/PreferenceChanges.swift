@@ -2,10 +2,10 @@ public import Observation
 import Support
 public import Synchronization
 
-/// The changes of a store, from the call of `changes()` on: each element is the keys that changed since the one before.
+/// An asynchronous sequence of the changes of a store: each element is the set of keys that changed since the last one.
 ///
-/// A slow reader gets fewer and larger sets, never an old value: a reader that gets a key reads its value from the store,
-/// which is the latest. No change is lost, and the sequence ends when its task is cancelled.
+/// The first element has the changes since the call of `changes()`. A slow reader gets fewer and larger sets, but loses
+/// no change, and reads the latest values from the store. The sequence ends when its task is canceled.
 ///
 /// ```swift
 /// for await keys in store.changes() where keys.contains("volume") {
@@ -13,39 +13,39 @@ public import Synchronization
 /// }
 /// ```
 ///
-/// For one reader: two iterators share the elements between them. It keeps its store's file open, not the store.
+/// A sequence is for one reader: two iterators share its elements. It retains the store's file, but not the store.
 public struct PreferenceChanges: AsyncSequence, Sendable {
   private let listener: ChangeListener
   private let stream: AsyncStream<Void>
   private var rename: @Sendable (String) -> String? = { $0 }
 
-  /// Creates the changes that a listener is told.
+  /// Creates the sequence of the changes that a listener collects.
   init(of listener: ChangeListener, _ stream: AsyncStream<Void>) { (self.listener, self.stream) = (listener, stream) }
 
-  /// Returns the same changes with other keys, for a store that keeps its values in another one.
+  /// Returns the same changes with renamed keys, without the keys that `rename` maps to nil.
   func renamingKeys(_ rename: @escaping @Sendable (String) -> String?) -> PreferenceChanges {
     var changes = self
     changes.rename = { [old = self.rename] in old($0).flatMap(rename) }
     return changes
   }
 
-  /// Iterates over the changes since `changes()` was called, or since the last element.
+  /// Returns an iterator over the changes since `changes()` was called, or since the last element that was read.
   public func makeAsyncIterator() -> Iterator {
     Iterator(listener: listener, base: stream.makeAsyncIterator(), stream: stream, rename: rename)
   }
 
-  /// Waits for changes and returns the keys.
+  /// An iterator that waits for changes and returns their keys.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let listener: ChangeListener
     fileprivate var base: AsyncStream<Void>.Iterator
-    // Keeps the stream, which ends with its last owner.
+    // Retains the stream, which ends when its last owner releases it.
     fileprivate let stream: AsyncStream<Void>
     fileprivate let rename: @Sendable (String) -> String?
 
-    /// Returns the keys that changed since the last call; nil when the task was cancelled.
+    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is canceled.
     public mutating func next() async -> Set<String>? { await next(isolation: #isolation) }
 
-    /// Returns the keys that changed since the last call; nil when the task was cancelled.
+    /// Waits for a change, and returns the keys that changed since the last call; nil if the task is canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
       while true {
         let keys = Set(listener.fetch().compactMap(rename))
@@ -58,52 +58,52 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 
 // MARK: Signals
 
-/// The state of one key of a store, as its readers follow it: a version to compare, and an object to observe.
+/// The signal that tells readers of changes to one key's value: a version to compare, and an object to observe.
 ///
-/// A store makes one for each key that a property reads, and has it for as long as a property does. What the store does when
-/// a value changes is ``PreferenceHub/tell(_:)``.
+/// A store creates one signal for each key that a property reads, and drops it with the last property that uses it.
+/// When a value changes, the store sends the signal by ``PreferenceHub/tell(_:)``.
 ///
-/// The version grows after a new value can be read. A reader that keeps a value loads the version first, then reads the value,
-/// and keeps both: while the version is the same, the value is too.
+/// The version increases once a new value can be read. A reader that keeps a value loads the version first, then reads
+/// the value, and keeps both: as long as the version stays the same, so does the value.
 public final class PreferenceSignal: Observable, Sendable {
   @usableFromInline let counter = Atomic<UInt64>(1)
   private let registrar = ObservationRegistrar()
-  /// The version of which a mismatch was reported.
+  /// The version for which a read error was last reported.
   private let reportedVersion = Atomic<UInt64>(0)
-  /// The key path of the value, kept here since one that is written in place is retained by each read.
+  /// The key path of the value, stored here because a key path literal would be retained by each read.
   private let path: any KeyPath<PreferenceSignal, Void> & Sendable = \PreferenceSignal.value
   private let onEnd: @Sendable () -> Void
 
-  /// Creates the signal of a key, which calls `onEnd` when the last reader is gone.
+  /// Creates the signal of a key, which calls `onEnd` when its last reader releases it.
   init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
 
   deinit { onEnd() }
 
-  /// The property that observers track; the value itself is the store's.
+  /// A stand-in for the value, which observers track; the store has the value itself.
   private var value: Void { () }
 
-  /// The version: never 0, so that 0 can stand for "nothing kept yet".
+  /// The version of the value; never 0, so that 0 can mean that a reader keeps no value yet.
   @usableFromInline package var version: UInt64 { @inlinable get { counter.load(ordering: .acquiring) } }
 
-  /// Notes that the running observation, if there is one, reads the value.
+  /// Tells the running observation, if there is one, that the value is being read.
   @usableFromInline package func track() { registrar.access(self, keyPath: path) }
 
-  /// Outdates what readers keep, and notifies observers on the calling thread, with no lock held.
+  /// Marks the values that readers keep as outdated, and notifies observers on the calling thread, with no lock held.
   func send() {
     counter.add(1, ordering: .releasing)
     registrar.willSet(self, keyPath: path)
     registrar.didSet(self, keyPath: path)
   }
 
-  /// Whether no mismatch was reported for this version yet; true once for each version.
+  /// Returns whether a read error of this version may be reported: true only for the first call with each version.
   package func mayReport(_ version: UInt64) -> Bool { reportedVersion.exchange(version, ordering: .relaxed) != version }
 }
 
 // MARK: Listeners
 
-/// A listener: the keys that it hasn't fetched yet, and a bell.
+/// A listener to changes: the keys that it hasn't fetched yet, and a stream that wakes its reader.
 final class ChangeListener: Sendable {
-  /// The key that it listens to; nil if it listens to all.
+  /// The key that the listener is limited to; nil for all keys.
   private let key: String?
   private let pending = Lock<Set<String>>([])
   private let bell: AsyncStream<Void>.Continuation

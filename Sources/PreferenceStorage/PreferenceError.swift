@@ -1,6 +1,6 @@
-/// An error of reading or writing a preference.
+/// An error in reading or writing a preference.
 ///
-/// The description says what happened, where, and what to do about it. The code tells a program what to do.
+/// The description tells a person what happened, where, and what to do about it. The code identifies the kind of error.
 ///
 /// ```swift
 /// do throws(PreferenceError) {
@@ -12,17 +12,17 @@
 public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public let code: Code
-  /// The key that was asked for, if the failure is about one.
+  /// The key that was read or written, if the failure concerns a single key.
   public let key: String?
-  /// The path of the file, if there is one.
+  /// The path of the file or the folder that the failure concerns, if there is one.
   public let path: String?
-  /// The error that caused this one.
+  /// The error that caused this one, if there is one.
   public let underlying: (any Error)?
   private let message: String
 
-  /// An error that a store of your own throws.
+  /// Creates an error for a store of your own to throw.
   ///
-  /// The message says what happened and what to do, in a sentence without a capital at its beginning.
+  /// The message is a sentence that says what happened and what to do. It begins with a lowercase letter.
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
@@ -33,7 +33,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// The failure, its place, and the remedy.
+  /// The key and the path, the message, and the underlying error, in one line.
   public var description: String {
     var place: [String] = []
     if let key { place.append("key \(PreferenceError.shortened(key).debugDescription)") }
@@ -42,7 +42,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
     return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
   }
 
-  /// Returns the error with the path of the file in which it happened.
+  /// Returns the error with the path of the file in which it happened, unless the error has a path already.
   package func at(_ path: String?) -> PreferenceError {
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
@@ -53,42 +53,42 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PreferenceError {
-  /// The kinds of failure; more may come.
+  /// A kind of failure, to which later versions may add more.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name, as in the source.
+    /// The name of the constant, such as `noSpace`.
     public let description: String
 
     private init(_ name: String) { description = name }
 
-    /// The stored value can't be read as the type that was asked for, and is kept as it is.
+    /// The stored value can't be read as the requested type; the store keeps the value.
     public static let typeMismatch = Code("typeMismatch")
-    /// The value can't be encoded, and nothing was written.
+    /// The value can't be encoded, and was not written.
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
-    /// The path names no preferences file, but other text, a folder, or a device, which was not touched.
+    /// The path leads to something other than a preferences file, such as a folder or another text; it wasn't changed.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
-    /// The file was written by a later version of this library, and was not touched.
+    /// The file was written by a later version of this library, and was not changed.
     public static let laterVersion = Code("laterVersion")
-    /// The file exists and can't be read.
+    /// The file can't be read, or isn't in a format that can be imported.
     public static let unreadable = Code("unreadable")
-    /// The change can't be written; file and memory are as they were before it.
+    /// The file can't be written; the change was not made, unless only synchronizing or compacting the file failed.
     public static let unwritable = Code("unwritable")
-    /// The disk, the quota or the process's limit is used up; file and memory are as they were before the change.
+    /// The disk, the quota, or the file-size limit is exhausted; the change has the same outcome as for ``unwritable``.
     public static let noSpace = Code("noSpace")
-    /// Others can write the folder, and so could put a file of their own in the place of this one.
+    /// Another user owns, or can write to, the folder or one above it, and so could replace the file.
     public static let insecureFolder = Code("insecureFolder")
-    /// A store was written to from within a transaction on the same file.
+    /// A store was written to, reloaded, synchronized, or opened within a transaction on the same store or file.
     public static let nestedTransaction = Code("nestedTransaction")
-    /// Another user could change the file, and that right could not be taken from them; the file was not read.
+    /// Another user owns the file, or can write to it and this right could not be revoked; the file was not read.
     public static let insecureFile = Code("insecureFile")
-    /// The file can't be watched now, which is tried again every second; a write or a reload sees others' changes.
+    /// The file can't be watched now, so only writes and reloads see others' changes; the store retries every second.
     public static let unwatchable = Code("unwatchable")
-    /// Another process or thread kept the store's lock for longer than the limit; the change was not made.
+    /// Another process or thread held the store's lock for longer than the limit; the change was not made.
     public static let busy = Code("busy")
-    /// The store belongs to the process from which this one was forked off.
+    /// The store was opened by the parent process, from which this process was forked.
     public static let forked = Code("forked")
-    /// Another program has put an older or an edited file in the place of this one, which lacks what was set last.
+    /// Another program replaced or edited the file without its lock, and some of the last changes aren't in the file.
     public static let overwritten = Code("overwritten")
   }
 }

@@ -1,11 +1,11 @@
 import Support
 import Synchronization
 
-/// The parts that a store of your own needs besides its values: turns for writers, notices for listeners, signals for
-/// properties, and errors.
+/// The parts that a store of your own needs besides its values: a lock for writers, notifications of listeners and
+/// properties, and a stream of errors.
 ///
-/// A ``CustomPreferenceStore`` has one and need not call it, unless its medium is changed by others: a property keeps its
-/// decoded value until the hub is notified of a change.
+/// A ``CustomPreferenceStore`` has a hub, and notifies it only of changes that others make to the medium: a property
+/// keeps its decoded value until the hub is told of a change.
 ///
 /// ```swift
 /// func reload() throws(PreferenceError) {
@@ -35,9 +35,9 @@ public final class PreferenceHub: Sendable {
   /// Creates the hub of a file.
   init(ofFile path: String) { turn = Turn(of: path) }
 
-  /// Runs `body` while no other thread writes, then tells the keys that it returns.
+  /// Runs `body` while no other thread writes, then notifies readers that the keys returned by `body` have changed.
   ///
-  /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is writing already; `.busy` if another
+  /// - Throws: What the body throws; `.nestedTransaction` if the calling thread is already writing; `.busy` if another
   ///   thread writes for more than five seconds.
   public func write(_ body: () throws(PreferenceError) -> Set<String>) throws(PreferenceError) {
     try turn.take(within: Turn.defaultLimit)
@@ -51,12 +51,12 @@ public final class PreferenceHub: Sendable {
 
   // MARK: Changes
 
-  /// Returns the keys that change from now on, or one of them.
+  /// Returns the changes from now on, of all keys or of only one.
   public func changes(of key: String? = nil) -> PreferenceChanges { changes(of: key) {} }
 
-  /// Returns the changes of one key, or of all.
+  /// Returns the changes of one key, or of all for nil, and calls `onEnd` when the sequence ends.
   ///
-  /// Until they end they keep whatever `onEnd` holds.
+  /// The sequence retains what `onEnd` captures until it ends.
   func changes(of key: String?, onEnd: @escaping @Sendable () -> Void) -> PreferenceChanges {
     let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let listener = ChangeListener(key: key, bell: bell)
@@ -81,7 +81,7 @@ public final class PreferenceHub: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// Returns the signal of the key, which is sent each time the key is told.
+  /// Returns the signal of the key, which is sent each time that ``tell(_:)`` is called with the key.
   public func signal(forKey key: String) -> PreferenceSignal {
     state.withLock { state in
       if let signal = state.signals[key]?.signal { return signal }
@@ -93,7 +93,7 @@ public final class PreferenceHub: Sendable {
   }
 
   private func removeSignal(forKey key: String) {
-    // If there is a new one, it must not be deinitialized under the lock, which its deinitializer takes.
+    // A new signal of the key must not be deinitialized under the lock, since its deinitializer takes the lock.
     let successor = state.withLock { state in
       let successor = state.signals[key]?.signal
       if successor == nil { state.signals[key] = nil }
@@ -103,9 +103,9 @@ public final class PreferenceHub: Sendable {
     withExtendedLifetime(successor) {}
   }
 
-  /// Tells listeners, properties and observers that the values of these keys have changed.
+  /// Notifies listeners, properties and observers that the values of these keys have changed.
   ///
-  /// Call it after the new values can be read, with no lock held. ``write(_:)`` does so itself.
+  /// Call this method after the new values can be read, with no lock held. ``write(_:)`` calls it for you.
   public func tell(_ keys: Set<String>) {
     guard !keys.isEmpty else { return }
     let (signals, listeners) = state.withLock { state in
@@ -118,9 +118,9 @@ public final class PreferenceHub: Sendable {
   /// Whether there is a listener.
   var hasListeners: Bool { listenerCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Whether there is a listener, or a reader of a key.
+  /// Whether there is a listener, or a property that has a signal.
   ///
-  /// Asked after a change was made, so that a listener who comes later sees it when it reads.
+  /// A writer asks after it has made a change: a listener that is added later reads the new value anyway.
   var isHeard: Bool { hasListeners || signalCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   // MARK: Errors
@@ -130,7 +130,7 @@ public final class PreferenceHub: Sendable {
     for reader in state.withLock({ Array($0.errorReaders.values) }) { reader.yield(error) }
   }
 
-  /// The errors that are reported from now on; each access begins a stream of its own.
+  /// The errors that are reported from now on; each access returns a new stream.
   ///
   /// A reader that is more than 64 errors behind misses the oldest.
   public var errors: AsyncStream<PreferenceError> {

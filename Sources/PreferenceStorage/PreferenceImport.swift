@@ -4,29 +4,29 @@
   public import Foundation
 #endif
 
-/// The keys that an import has taken over, and those that it has passed over.
+/// The result of an import: the imported keys, and the errors of skipped ones.
 public struct PreferenceImport: Sendable {
-  /// The keys that were taken over, in the file's order, and those that had `null` and were removed.
+  /// The imported keys, in the order of a JSON object or, for a property list, sorted; even keys that a `null` removed.
   public internal(set) var keys: [String] = []
-  /// The errors of the invalid keys that were skipped, if the import skips them.
+  /// The errors of keys that were skipped because the key or its value is invalid, if the import skips such keys.
   public internal(set) var errors: [PreferenceError] = []
-  /// The number of keys that were taken over.
+  /// The number of imported keys.
   public var count: Int { keys.count }
 }
 
 extension PreferenceStore {
-  /// Takes over the values of a file with a JSON object or a property list, in one transaction.
+  /// Imports the values of a file with a JSON object or a property list, in one transaction.
   ///
-  /// Keys that the file doesn't have keep their values; a JSON `null` removes its key. Numbers are taken over as they
-  /// are spelled. Of a property list, dates and data become what `Date` and `Data` are kept as.
+  /// Keys that aren't in the file keep their values; a JSON `null` removes its key. JSON numbers are stored digit for
+  /// digit. Dates and data of a property list can be read as `Date` and `Data`.
   ///
   /// - Parameters:
   ///   - url: The file's URL.
-  ///   - keys: The keys to take over; all of them if it is nil.
-  ///   - skipsInvalid: Whether a key or value that can't be kept is passed over and listed in the result.
-  /// - Returns: The keys that were taken over.
-  /// - Throws: `.unreadable` if the file can't be read or is neither. `.invalidKey` or `.invalidValue`, unless invalid ones are
-  ///   skipped. What a transaction throws. Nothing is changed then.
+  ///   - keys: The keys to import; nil for all keys.
+  ///   - skipsInvalid: Whether to skip keys and values that can't be stored, and to list their errors in the result.
+  /// - Returns: The imported keys, and the errors of skipped ones.
+  /// - Throws: `.unreadable` if the file can't be read or has neither format; `.invalidKey` or `.invalidValue`, unless
+  ///   such keys are skipped; or what a transaction throws. Nothing is changed then.
   @discardableResult
   public func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -35,8 +35,8 @@ extension PreferenceStore {
     return try transaction { try $0.stage(values, keys: keys, skippingInvalid: skipsInvalid) }
   }
 
-  /// Puts the values of a file with a JSON object or a property list in the place of all that the store has, in one
-  /// transaction: the exact restoration of an export.
+  /// Replaces all values of the store with those of a file with a JSON object or a property list, in one transaction,
+  /// so that the store has exactly the values of an export.
   ///
   /// - Throws: What ``import(from:keys:skippingInvalid:)`` throws. Nothing is changed then.
   @discardableResult
@@ -48,7 +48,7 @@ extension PreferenceStore {
     }
   }
 
-  /// Takes over the values of a file's bytes.
+  /// Imports the values of a file from its bytes; errors name the file by `name`.
   package func importValues(_ bytes: [UInt8], from name: String) throws -> PreferenceImport {
     let values = try ImportedValues(bytes, path: name)
     return try transaction { transaction in try transaction.stage(values, keys: nil, skippingInvalid: false) }
@@ -56,7 +56,7 @@ extension PreferenceStore {
 }
 
 extension PreferenceTransaction {
-  /// Takes over the values of a file as the store's ``PreferenceStore/import(from:keys:skippingInvalid:)`` does.
+  /// Imports the values of a file as the store's ``PreferenceStore/import(from:keys:skippingInvalid:)`` does.
   ///
   /// ```swift
   /// try store.migrate(to: 1) { _, changes in
@@ -64,7 +64,7 @@ extension PreferenceTransaction {
   /// }
   /// ```
   ///
-  /// - Throws: `.unreadable`, `.invalidKey` or `.invalidValue`. The transaction is as it was then.
+  /// - Throws: `.unreadable`, `.invalidKey` or `.invalidValue`. The transaction is unchanged then.
   @discardableResult
   public mutating func `import`(
     from url: URL, keys: Set<String>? = nil, skippingInvalid skipsInvalid: Bool = false
@@ -81,7 +81,7 @@ extension PreferenceTransaction {
       do throws(PreferenceError) {
         let change = try value.get()
         if let keys, !keys.contains(change.key) { continue }
-        // A file edited by hand can have an empty key, and then an export has it too.
+        // A file that was edited by hand can have an empty key, and its export must be importable.
         if !change.key.isEmpty { try ValueTable.check(change.key) }
         changes.append(change)
       } catch {
@@ -98,7 +98,7 @@ extension PreferenceTransaction {
   }
 }
 
-/// The values in a file of another format.
+/// The values of a JSON object or a property list that is imported.
 private struct ImportedValues {
   let changes: [Result<PreferenceChange, PreferenceError>]
 
@@ -126,7 +126,7 @@ private struct ImportedValues {
   }
 }
 
-/// A value of a property list as JSON, or why it can't be kept.
+/// A value of a property list as JSON text, or the reason that it can't be stored.
 private struct ImportedValue: Decodable {
   let text: Result<JSONText, any Error>
 
@@ -134,7 +134,7 @@ private struct ImportedValue: Decodable {
 
   private static func text(from decoder: any Decoder) throws -> JSONText {
     let container = try decoder.singleValueContainer()
-    // Only trying shows which of them it is; a wrong guess isn't a failure.
+    // The decoder doesn't tell the type of a value, so each type is tried. A failed attempt isn't an error.
     let types: [any Codable.Type] = [
       Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self,
     ]

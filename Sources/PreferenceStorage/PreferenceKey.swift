@@ -1,4 +1,4 @@
-/// The names of declared preference keys, as static properties.
+/// The namespace of declared preference keys, which are static properties in its extensions.
 ///
 /// ```swift
 /// extension PreferenceKeys {
@@ -10,30 +10,30 @@
 /// try store.set(8, for: .volume)
 /// ```
 ///
-/// `@unchecked Sendable`: it has no state; a class that isn't final can't be checked.
+/// `@unchecked Sendable`: the class has no state; the compiler can't check a class that isn't final.
 public class PreferenceKeys: @unchecked Sendable {
   fileprivate init() {}
 }
 
-/// A preference's key with its type and its default, declared once for all its uses.
+/// The key of a preference with its type and its default value, declared once for all uses.
 ///
-/// `@unchecked Sendable`: it never changes, and its default is a `@Sendable` closure; a subclass can't be checked.
+/// `@unchecked Sendable`: the name and the `@Sendable` closure never change; the compiler can't check a subclass.
 public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @unchecked Sendable {
   /// The key in the store.
   public let name: String
   private let makeDefault: @Sendable () -> Value
 
-  /// Declares a key with a default.
+  /// Creates a key with a default value.
   ///
   /// - Parameters:
   ///   - name: The key in the store.
-  ///   - defaultValue: What the preference reads as while it isn't set. Evaluated at each such read; never stored.
+  ///   - defaultValue: The value of the preference while it isn't set. Evaluated at each such read, and never stored.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     self.name = name
     makeDefault = defaultValue
   }
 
-  /// Declares a key of a preference that is nil until it is set, by its name in the store.
+  /// Creates the key of an Optional preference, which is nil until it is set; `name` is the key in the store.
   public init(_ name: String) where Value: ExpressibleByNilLiteral {
     self.name = name
     makeDefault = { nil }
@@ -44,29 +44,29 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 }
 
 extension PreferenceStore {
-  /// Returns the value of the key, or its default, as ``value(_:forKey:)`` does.
+  /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
   public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
-  /// Sets the value of the key, or removes it for nil, as ``set(_:forKey:)`` does.
+  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     try set(value, forKey: key.name)
   }
 
-  /// Removes the value of the key, which then reads as its default.
+  /// Removes the value of the key, so that it reads as its default again.
   public func removeValue<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) {
     try removeValue(forKey: key.name)
   }
 }
 
 extension PreferenceTransaction {
-  /// Returns the value of the key, or its default, as ``value(_:forKey:)`` does.
+  /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
   public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
-  /// Changes the value of the key, or removes it for nil, as ``set(_:forKey:)`` does.
+  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key.
   public mutating func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
     try set(value, forKey: key.name)
   }
@@ -74,34 +74,34 @@ extension PreferenceTransaction {
 
 // MARK: Former keys
 
-/// A key that a preference had before, and how its value was kept under it.
+/// A key that a preference had in the past, and how its value was stored there.
 ///
 /// ```swift
 /// @Preference("name", formerly: "nickname", "nick") var name = "guest"
 /// @Preference("theme", formerly: .encoded("look")) var theme = Theme()
 /// ```
 public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// The former key.
+  /// The former key in the store.
   public let key: String
-  /// Whether the value is kept in encoded form.
+  /// Whether the value is encoded within a string or data, as ``encoded(_:)`` describes.
   public internal(set) var isEncoded = false
 
-  /// A former key whose value is a string with JSON in it, or data with JSON or a property list in it.
+  /// Returns a former key whose value is a string that contains JSON, or data that contains JSON or a property list.
   ///
-  /// That is how programs keep a `Codable` value in `UserDefaults`, themselves or by a library such as Defaults.
+  /// Programs store `Codable` values in this form in `UserDefaults`, by themselves or with a library such as Defaults.
   public static func encoded(_ key: String) -> FormerPreferenceKey { FormerPreferenceKey(key: key, isEncoded: true) }
 }
 
 extension FormerPreferenceKey {
-  /// A former key with a value of the same type.
+  /// Creates a former key with a value of the same type.
   public init(stringLiteral key: String) { self.init(key: key) }
 
-  /// A former key with a value of the same type.
+  /// Creates a former key with a value of the same type.
   public init(_ key: String) { self.init(key: key) }
 
-  /// Returns the value that the former key's text spells, or nil if it has none.
+  /// Returns the value that the former key's text encodes, or nil if there is no text.
   ///
-  /// - Throws: `.typeMismatch` if the value can't be read as that type.
+  /// - Throws: `.typeMismatch` if the value can't be read as the type; `.invalidKey`.
   package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
     try ValueTable.check(key)
     guard let text = json.map({ JSONText($0) }) else { return nil }

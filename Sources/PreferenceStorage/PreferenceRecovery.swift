@@ -4,33 +4,33 @@
   public import Foundation
 #endif
 
-/// The damage in a preferences file, and what became of it.
+/// The damage that was found in a preferences file, and what was done about it.
 ///
-/// Everything that is whole is kept, before the damage and after it. What is dropped stays in the copy.
+/// Intact lines are kept, both before and after the damage. A copy of the file preserves what is dropped.
 public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
-  /// The numbers of the lines that were skipped, from 1, without a last line that broke off.
+  /// The numbers of the skipped lines, counted from 1, without an incomplete last line.
   public internal(set) var skippedLines: [Int] = []
-  /// The number of bytes of the skipped lines.
+  /// The total number of bytes of the skipped lines.
   public internal(set) var skippedBytes = 0
-  /// The number of bytes of an incomplete line at the end: a write that was interrupted, or a file that was cut short.
+  /// The length in bytes of an incomplete last line, which an interrupted write or a truncated file leaves.
   public internal(set) var tornBytes = 0
-  /// True if the first line, which says what the file is, was damaged or missing, as it is in a file begun by hand.
+  /// Whether the first line, which identifies the format, was damaged or missing, as in a file that was begun by hand.
   public internal(set) var headerWasDamaged = false
-  /// The numbers of the lines that count though their checksum is wrong: a person has edited them.
+  /// The numbers of the lines that were read despite a wrong checksum, because a person has edited them.
   public internal(set) var editedLines: [Int] = []
-  /// The path of the copy of the file as it was found.
+  /// The URL of a copy of the file as it was found.
   ///
-  /// Nil until something has to be dropped from the file (bytes at the end go at the next write), or if
-  /// no copy could be made; then nothing was dropped.
+  /// Nil until the next write replaces the damaged file. Also nil if there is nothing to drop from the file, or if no
+  /// copy could be made; then nothing was dropped.
   public internal(set) var copy: URL?
 
   mutating func noteCopy(at path: String) { copy = URL(filePath: path) }
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
-  /// Whether a new file lacks something of this one, which is then kept in a copy.
+  /// Whether a repaired file lacks bytes of the damaged one, so that a copy has to preserve them.
   var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged }
 
-  /// The loss, in a sentence.
+  /// The damage and the path of the copy, as text.
   public var description: String {
     var losses: [String] = []
     if headerWasDamaged { losses.append("the first line was damaged or missing") }

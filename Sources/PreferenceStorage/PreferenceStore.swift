@@ -1,10 +1,10 @@
-/// A store of values by key, which are there again the next time the program runs.
+/// A type that stores values by key, so that a program has them again the next time it runs.
 ///
-/// A write is kept when it returns; what that means is up to the store. Every operation may be called from any thread.
+/// A write is stored when the call returns; the store defines what a write survives. Any thread may call any operation.
 ///
-/// A key is any string of 1 to 65,536 bytes. Keys that are equal as Swift strings, such as two spellings of `é`, are one. A
-/// value is anything `Codable`, kept exactly: each integer and each floating-point number to the last bit, infinities and
-/// NaN, `Date` and `Data` included, also inside other values. Nil is never kept: setting an optional to nil removes the key.
+/// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
+/// has any `Codable` type. Integers, floating-point numbers, even infinities and NaN, `Date` and `Data` are stored
+/// exactly, also inside other values. Nil is never stored: setting an Optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
@@ -12,20 +12,20 @@
 /// try store.value(Int.self, forKey: "volume")  // 7
 /// ```
 ///
-/// A store of your own is a ``CustomPreferenceStore``; `PreferenceStoreSuite`, of `SpellTesting`, checks it.
+/// A store of your own conforms to ``CustomPreferenceStore``. `PreferenceStoreSuite`, of `SpellTesting`, checks it.
 public protocol PreferenceStore: AnyObject, Sendable {
   /// Returns the value of the key, or nil if there is none.
   ///
-  /// - Throws: `.typeMismatch` if the value can't be read as that type; it is kept as it is. `.invalidKey`. `.unreadable` and
-  ///   the like if the store's medium can't be read.
+  /// - Throws: `.typeMismatch` if the value can't be read as the type, and stays stored; `.invalidKey`; `.unreadable`
+  ///   or a similar error if the store's medium can't be read.
   func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
 
-  /// Sets the value of the key. An equal value isn't written again; nil removes the key.
+  /// Sets the value of the key, unless the key has an equal value. Nil removes the key.
   ///
-  /// Values are compared as JSON. A `Set` has its elements there in the order of their hashes, so two equal sets can differ.
+  /// Values are compared as JSON, where equal sets can differ: a `Set` is encoded in the order of its hash values.
   ///
-  /// - Throws: `.invalidKey`, `.invalidValue` if the value can't be encoded, and what the store's medium gives rise to. The
-  ///   value is then what it was before.
+  /// - Throws: `.invalidKey`; `.invalidValue` if the value can't be encoded; or an error of the store's medium. The key
+  ///   then keeps its old value.
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError)
 
   /// Removes the value of the key, if there is one.
@@ -34,19 +34,19 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// Removes every value, in one transaction.
   func removeAll() throws(PreferenceError)
 
-  /// The keys, sorted by first writing. A key that was removed and set again is the last. O(n log n).
+  /// The keys in the order in which they were first written; a key that is removed and set again is last. O(n log n).
   var keys: [String] { get }
 
-  /// Returns the value of the key as JSON text in one line, as the store keeps it, or nil if there is none.
+  /// Returns the JSON text that the store keeps for the key, in one line, or nil if there is none.
   ///
-  /// - Throws: `.unreadable` and the like if the store's medium can't be read.
+  /// - Throws: `.unreadable` or a similar error if the store's medium can't be read.
   func json(forKey key: String) throws(PreferenceError) -> String?
 
-  /// Reads and changes several values as one: others see all of the changes or none, and make none in between.
+  /// Reads and changes several values as a unit: others see all of the changes or none, and can't write in between.
   ///
-  /// The body runs once, unless the store says otherwise, on the calling thread. It reads its own writes. If it throws,
-  /// nothing is changed. It has to use the transaction that it is given: a write to the same store from within it throws
-  /// `.nestedTransaction`, and a read of the store gives the values of before.
+  /// The body runs on the calling thread, once unless the store documents otherwise. It reads its own writes. If the
+  /// body throws, nothing is changed. It must use the transaction that it is passed: a write to the store itself throws
+  /// `.nestedTransaction`, and a read of the store returns the values from before the transaction.
   ///
   /// ```swift
   /// try store.transaction { changes in
@@ -58,26 +58,26 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// - Throws: What the body throws, or a `PreferenceError`.
   func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result
 
-  /// Returns the changes from now on, in this process or another. See ``PreferenceChanges``.
+  /// Returns the changes from now on, by this process or another. See ``PreferenceChanges``.
   func changes() -> PreferenceChanges
 
-  /// Returns the changes of one key from now on, and those of others if the store can't tell them apart.
+  /// Returns the changes of one key from now on, and of other keys if the store can't tell them apart.
   func changes(of key: String) -> PreferenceChanges
 
-  /// Returns the signal of the key, by which a property keeps its value and is observed. See ``PreferenceSignal``.
+  /// Returns the signal of the key, which tells properties and their observers of changes. See ``PreferenceSignal``.
   ///
-  /// If it is nil, a property decodes its value at each read, and only its own changes are observed.
+  /// Without a signal, a property decodes its value at each read, and only its own changes are observed.
   func signal(forKey key: String) -> PreferenceSignal?
 
   /// The errors that could not be thrown to a caller, such as a property's failed write, or a failed compaction.
   ///
-  /// Each access begins a stream of its own. A reader that is more than 64 errors behind misses the oldest.
+  /// Each access returns a new stream. A reader that is more than 64 errors behind misses the oldest.
   var errors: AsyncStream<PreferenceError> { get }
 
-  /// Reads what others have written since, if the store's medium is shared.
+  /// Reads what others have written since the last read, if the store's medium is shared.
   func reload() throws(PreferenceError)
 
-  /// Returns when everything written so far would survive a power cut, if the store's medium knows such a thing.
+  /// Returns when everything written so far would survive a power cut, if the store's medium can ensure this.
   func synchronize() throws(PreferenceError)
 }
 
@@ -108,9 +108,9 @@ extension PreferenceStore {
     }
   }
 
-  /// Sets the text of the first key, or removes it for nil, and removes the other keys.
+  /// Sets the text of the first key, or removes this key for nil, and removes the other keys.
   ///
-  /// - Returns: False, and nothing was changed, if the keys have other texts than the known ones, if there are such.
+  /// - Returns: False, with nothing changed, if `known` is given and the keys no longer have these texts.
   package func replace(_ keys: [String], by json: String?, ifStill known: [String?]?) throws(PreferenceError) -> Bool {
     let text = json.map { JSONText($0) }
     if keys.count == 1, let store = self as? FilePreferenceStore {
@@ -128,16 +128,16 @@ extension PreferenceStore {
     return isStill
   }
 
-  /// Returns all changes.
+  /// Returns the changes of all keys; a store that can tell keys apart replaces this method.
   public func changes(of key: String) -> PreferenceChanges { changes() }
 
-  /// Returns nil.
+  /// Returns nil; a store that has signals replaces this method.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
 
-  /// A stream without errors.
+  /// A stream that ends at once; a store that reports errors replaces this property.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }
 
-  /// Reports an error to the readers of ``errors``, if the store is one of this package or has a hub.
+  /// Reports an error to the readers of ``errors``, if the store is an ``ErrorReporter`` or has a hub.
   package func report(_ error: PreferenceError) {
     if let store = self as? any ErrorReporter {
       store.reportError(error)
@@ -147,17 +147,17 @@ extension PreferenceStore {
   }
 }
 
-/// A store that has a way of its own to report errors.
+/// A type that reports errors in its own way, instead of through the hub of a ``CustomPreferenceStore``.
 package protocol ErrorReporter: PreferenceStore { func reportError(_ error: PreferenceError) }
 
 // MARK: Migration
 
 extension PreferenceStore {
-  /// Brings the store to a version of the program's own counting, once.
+  /// Migrates the store to a version that the program defines, and does so only once.
   ///
-  /// The body gets the version that the store has, 0 where it has none, and changes what has to be changed. It runs in
-  /// one transaction with the new version's number, which is kept under the key `#version`; so it is done or not done, and only
-  /// once also when two processes start together. A store that has the version already, or a later one, is left as it is.
+  /// The body is passed the version of the store, or 0 if the store has none, and makes the necessary changes. The same
+  /// transaction stores the new version under the key `#version`, so that a migration happens as a whole or not at all,
+  /// and only once even if two processes start together. A store with this or a later version isn't changed.
   ///
   /// ```swift
   /// try store.migrate(to: 2) { version, changes in
@@ -167,12 +167,12 @@ extension PreferenceStore {
   /// ```
   ///
   /// - Returns: Whether the body ran.
-  /// - Throws: What the body throws, after which nothing is changed and the next call tries again, or a `PreferenceError`.
+  /// - Throws: What the body throws, or a `PreferenceError`. Nothing is changed then, and the next call tries again.
   @discardableResult
   public func migrate(
     to version: Int, _ body: (_ from: Int, _ changes: inout PreferenceTransaction) throws -> Void
   ) throws -> Bool {
-    // Most starts of a program migrate nothing, and need no lock to know it.
+    // Most launches of a program migrate nothing, and can find this out without a lock.
     if try (value(Int.self, forKey: "#version") ?? 0) >= version { return false }
     return try transaction { changes in
       let old = try changes.value(Int.self, forKey: "#version") ?? 0
@@ -186,21 +186,21 @@ extension PreferenceStore {
 
 // MARK: Durability
 
-/// The events that a write survives once it has returned.
+/// The failures that a write survives once it has returned.
 public enum Durability: Sendable {
-  /// The end of the process, `kill -9` included: the value is in the kernel. About the cost of one system call or two.
+  /// The end of the process, even by `kill -9`: the kernel has the value. Costs one or two system calls.
   case written
-  /// A power cut, too: the value is on the disk. The cost of the disk's own synchronization, 0.1 to 10 milliseconds.
+  /// A power cut, too: the value is on the disk. Costs a synchronization of the disk, 0.1 to 10 milliseconds.
   ///
-  /// It is as true as what the disk says: `fdatasync` on Linux, `F_FULLFSYNC` on Apple platforms, for the file and, if need be,
-  /// for its folder. A file system that doesn't know `F_FULLFSYNC` has `fsync`, which leaves the value in the disk's memory.
+  /// The store trusts the disk's answer to `fdatasync` on Linux or `F_FULLFSYNC` on Apple platforms, for the file and,
+  /// if necessary, its folder. On a file system without `F_FULLFSYNC`, `fsync` leaves the value in the disk's cache.
   case synced
 }
 
 // MARK: Platforms without a file store
 
 #if os(Windows)
-  /// A store in a file, which isn't written for Windows.
+  /// A placeholder for the store in a file, which isn't available on Windows.
   @available(
     *, unavailable,
     message: "The file store isn't written for Windows. Use MemoryPreferenceStore, or implement CustomPreferenceStore."

@@ -1,7 +1,7 @@
-/// The access to values that a transaction's body has.
+/// The values of a store as the body of a transaction reads and changes them.
 ///
-/// It reads the store as it was when the transaction began, and its own changes. No other reader sees them before the body
-/// returns, and none ever does if it throws.
+/// A transaction reads the store as it was when the transaction began, and its own changes. Other readers don't see
+/// these before the body returns, and never see them if it throws.
 public struct PreferenceTransaction: ~Copyable {
   private let values: any TransactionValues
   private var staged: [String: JSONText?] = [:]
@@ -9,7 +9,7 @@ public struct PreferenceTransaction: ~Copyable {
 
   init(on values: any TransactionValues) { self.values = values }
 
-  /// Returns the value of the key as the transaction has it, or nil if there is none.
+  /// Returns the value of the key within the transaction, or nil if there is none.
   ///
   /// - Throws: `.typeMismatch` or `.invalidKey`.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
@@ -17,7 +17,7 @@ public struct PreferenceTransaction: ~Copyable {
     return try text(forKey: key)?.value(type, forKey: key)
   }
 
-  /// Changes the value of the key; nil removes it.
+  /// Sets the value of the key; nil removes the key.
   ///
   /// - Throws: `.invalidKey` or `.invalidValue`.
   public mutating func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
@@ -27,7 +27,7 @@ public struct PreferenceTransaction: ~Copyable {
   /// Returns the value of the key as JSON text in one line, or nil if there is none.
   public func json(forKey key: String) throws(PreferenceError) -> String? { try text(forKey: key)?.string }
 
-  /// Sets the value of the key to one that is JSON text already; `null` and nil remove it.
+  /// Sets the value of the key to a value that is given as JSON text; `null` and nil remove the key.
   ///
   /// - Throws: `.invalidKey`, or `.invalidValue` if the text isn't JSON.
   public mutating func set(json: String?, forKey key: String) throws(PreferenceError) {
@@ -41,9 +41,9 @@ public struct PreferenceTransaction: ~Copyable {
   /// Removes every value.
   public mutating func removeAll() { for key in keys { stage(nil, forKey: key) } }
 
-  /// Gives a value another key, whatever its type, and replaces that key's value; false if the old key has no value.
+  /// Moves a value of any type to another key, whose value it replaces; returns false if the old key has no value.
   ///
-  /// - Throws: `.invalidKey` if the new key can't be one.
+  /// - Throws: `.invalidKey` if the new key is empty or too long.
   @discardableResult
   public mutating func moveValue(forKey oldKey: String, to newKey: String) throws(PreferenceError) -> Bool {
     try ValueTable.check(newKey)
@@ -55,7 +55,7 @@ public struct PreferenceTransaction: ~Copyable {
     return true
   }
 
-  /// The keys as the transaction has them: first those that were there, then those that it added.
+  /// The keys within the transaction: first the keys of the store, then the added ones.
   public var keys: [String] {
     var keys = values.keys
     let old = Set(keys)
@@ -73,7 +73,7 @@ public struct PreferenceTransaction: ~Copyable {
     if staged.updateValue(text, forKey: key) == nil { order.append(key) }
   }
 
-  /// The changes to write: the keys that the body touched and whose value is another now, in the order of touching.
+  /// The changes to write, in the order in which the body first changed the keys, without values that stay equal.
   public var changes: [PreferenceChange] {
     order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
@@ -81,21 +81,21 @@ public struct PreferenceTransaction: ~Copyable {
   var hasEqualValues: Bool { changes.count < order.count }
 }
 
-/// The values that a transaction's body reads if it has changed nothing.
+/// A type that provides the values of the keys that a transaction hasn't changed.
 protocol TransactionValues {
   var keys: [String] { get }
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
-  /// The change with the key as it is spelled there; nil if it would change nothing.
+  /// Returns the change, with the existing spelling of the key; nil if nothing would change.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?
 }
 
-/// A change of one key, as one line of the file, or a part of it, makes it.
+/// A new value of one key, or its removal.
 public struct PreferenceChange: Sendable, Equatable {
-  /// The key, of any characters.
+  /// The changed key, which may contain any characters.
   public internal(set) var key: String
-  /// The value's new text; nil removes the key.
+  /// The new text of the value; nil to remove the key.
   var text: JSONText?
 
-  /// The key's new value as JSON, in one line; nil removes the key.
+  /// The new value as JSON text in one line; nil to remove the key.
   public var json: String? { text?.string }
 }

@@ -3,31 +3,31 @@ public import SpellRegistry
 extension InitializerRegistry {
   /// Returns the dependencies of the autowired initializers of this registry and its parents.
   ///
-  /// Runs nothing. What a closure asks its resolver for isn't known before it runs: ``graph(_:)`` records it.
+  /// Runs nothing. The requests of a closure to its resolver aren't known before it runs; ``graph(_:)`` records them.
   public func graph() -> DependencyGraph { graph(with: []) }
 
-  /// Runs `body` with this registry as the current one, and returns the dependencies that ``graph()`` returns and those
-  /// that initializers asked for meanwhile.
+  /// Runs `body` with this registry as the current one, and returns the dependencies of ``graph()`` together with those
+  /// that initializers requested meanwhile.
   ///
   /// ```swift
   /// let graph = try registry.graph { try registry.resolve(Checkout.self) }
   /// ```
   ///
-  /// Requests of hooks, and of code outside of initializers, aren't dependencies. A type that another registry provides
-  /// isn't missing. Initializers of values that are kept already don't run, so use a new registry.
+  /// Requests from hooks, and from code outside initializers, aren't dependencies. A type that another registry
+  /// provides isn't shown as missing. Values that are already kept aren't created again, so use a new registry.
   ///
-  /// - Parameter body: Resolves what you want to see. Its result is ignored.
-  /// - Throws: What `body` throws.
+  /// - Parameter body: Resolves the values whose dependencies you want to see. Its result is ignored.
+  /// - Throws: The error that `body` throws.
   public func graph<Result>(_ body: () throws -> Result) rethrows -> DependencyGraph {
     graph(with: try requests(during: body))
   }
 
-  /// Runs an async `body`, as the form for other closures does.
+  /// Runs an async `body` with this registry as the current one, and returns the dependencies as the sync form does.
   ///
   /// - Parameters:
-  ///   - isolation: The actor that `body` runs on; the caller's.
-  ///   - body: Resolves what you want to see. Its result is ignored.
-  /// - Throws: What `body` throws.
+  ///   - isolation: The actor that `body` runs on. The default is the caller's.
+  ///   - body: Resolves the values whose dependencies you want to see. Its result is ignored.
+  /// - Throws: The error that `body` throws.
   public func graph<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> DependencyGraph {
@@ -51,30 +51,30 @@ extension InitializerRegistry {
   }
 }
 
-/// A request for a service.
+/// A request for a service, by an initializer or by other code.
 private struct Link {
   /// The registration whose initializer asks; nil for other code.
   let asker: RegistrationRecord?
   /// The registration that serves the request; nil if none does.
   let provider: RegistrationRecord?
   let service: Service
-  /// Whether the request asks another registry than the drawn one.
+  /// Whether the request goes to a registry other than the drawn one.
   let isOthers: Bool
   let isObserved: Bool
 }
 
-/// The graph of some registrations and of requests.
+/// The construction of a graph from registrations and the requests between them.
 private struct Drawing {
   private let roots: [RegistrationRecord]
   private let links: [Link]
   private let rootIDs: Set<ObjectIdentifier>
   private let rootServices: Set<Service>
-  /// The services of each name: if there are several, their modules tell them apart.
+  /// The services by name; the graph adds the module to a name that several services have.
   private let meanings: [String: Set<Service>]
 
   /// - Parameters:
-  ///   - roots: The registrations that the registry which is drawn reaches first.
-  ///   - links: The requests.
+  ///   - roots: The registrations of the drawn registry and its parents.
+  ///   - links: The requests to draw.
   init(roots: [RegistrationRecord], links: [Link]) {
     self.roots = roots
     self.links = links
@@ -94,7 +94,7 @@ private struct Drawing {
     var edges: [DependencyGraph.Edge] = []
     for link in links {
       let asker = link.asker.map(node(of:))
-      // What other code asked for isn't a dependency, but it was created.
+      // A request by other code isn't a dependency, but the registration that served it is a node.
       if asker == nil && link.provider == nil { continue }
       let needed = link.provider.map(node(of:)) ?? .init(type: name(of: link.service, isOthers: link.isOthers))
       nodes += [asker, needed].compactMap(\.self)

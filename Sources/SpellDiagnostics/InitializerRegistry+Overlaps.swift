@@ -1,15 +1,15 @@
 internal import SpellRegistry
 internal import Support
 
-// Registrations that meet at one property with nothing but their age to tell them apart.
+// This file finds registrations that compete for a property, so that one of them may have no effect.
 
 extension InitializerRegistry {
-  /// The registrations here that can never win, and pairs of them of equal rank.
+  /// Returns an error for each registration of this registry that can never win, and for pairs that have equal rank.
   func overlaps() -> [InjectionError] {
     replacements() + overlappingNames() + overlappingInstances() + losingInstances()
   }
 
-  /// Registrations that replaced another one, which is what tests and previews do.
+  /// Returns an error for each registration that replaced another one; in tests and previews, that is intended.
   private func replacements() -> [InjectionError] {
     guard context == .live else { return [] }
     return registrations.compactMap { record in
@@ -23,7 +23,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Only two names that are contained can overlap at equal rank: other names that are equal replace each other.
+  /// Returns errors for `.containing` names that overlap; other names overlap only if equal, and replace each other.
   private func overlappingNames() -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
     return groups.values.flatMap { group in
@@ -47,7 +47,7 @@ extension InitializerRegistry {
         """)
   }
 
-  /// Instances of any supertype overlap if two of them serve a dependency that is known.
+  /// Returns an error for each known dependency that several instances, registered for any supertype, could serve.
   private func overlappingInstances() -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     guard instances.count > 1 else { return [] }
@@ -62,8 +62,8 @@ extension InitializerRegistry {
     }
   }
 
-  /// Instances of any supertype that lose to an older registration for exactly a supertype, which they were most likely
-  /// meant to replace.
+  /// Returns an error for each instance, registered for any supertype, that loses to an older registration for exactly
+  /// one supertype, which it was probably meant to replace.
   private func losingInstances() -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     if instances.isEmpty { return [] }
@@ -96,7 +96,7 @@ extension InitializerRegistry {
 }
 
 extension RegistrationRecord {
-  /// The part of a name that this one is for, in lower case.
+  /// The part of a name that the registration is for, in lower case; nil if it isn't for a part of a name.
   fileprivate var part: String? {
     if case .containing(let part)? = name { part.lowercased() } else { nil }
   }

@@ -10,24 +10,24 @@ extension InitializerRegistry {
   /// | code | problem |
   /// |---|---|
   /// | `.notRegistered` | an autowired initializer needs a type for which nothing is registered |
-  /// | `.notReady` | an autowired initializer needs a value that is only ever there for the caller that awaits it |
+  /// | `.notReady` | an autowired initializer needs a value that exists only for a caller that awaits it |
   /// | `.cycle` | autowired initializers need each other |
-  /// | `.scopeCapture` | a kept value holds one that should end earlier, or one that a child registry overrides |
-  /// | `.shadowed` | another registration always wins, or took its place in a registry for context `.live` |
+  /// | `.scopeCapture` | a kept value holds a value that should end earlier, or that a child registry overrides |
+  /// | `.shadowed` | another registration always wins, or replaced this one in a registry for context `.live` |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
   /// | `.notShared` | each property would get a preference store of its own |
   ///
-  /// Only autowired initializers tell what they need. What a closure holds is checked after ``graph(_:)-(()->Result)`` has
-  /// recorded what it asks its resolver for.
-  /// Checks the registrations of this registry and its parents. The dependencies of a kept value are looked up in the
-  /// registry that keeps it, and those of others in this one.
+  /// Only autowired initializers declare their needs. Captures by a value that a closure creates are checked after
+  /// ``graph(_:)-(()->Result)`` has recorded the closure's requests. The check includes the registrations of the
+  /// parents. The dependencies of a kept value are looked up in the registry that keeps it, and all others in this
+  /// registry.
   ///
-  /// - Parameter keys: Declared keys to check as well. A key's own initializer isn't known to a registry before it is
-  ///   asked for.
+  /// - Parameter keys: Declared keys to check as well. A registry doesn't know a key's own initializer before the key
+  ///   is used.
   /// - Returns: The problems, each with the line to write.
   public func validate(keys: InjectionKeys...) -> [InjectionError] {
     let wiring = Wiring(of: self, keys: keys, recorded: true)
-    // A registration that is asked in a child and in its parent may have the same problem in both.
+    // A registration that both a child and its parent use may have the same problem in both.
     var known: Set<[String]> = []
     let errors = (wiring.unmetNeeds() + wiring.cycles() + wiring.captures() + wiring.unsharedStores()).filter { error in
       known.insert([error.code.description] + error.steps.map { "\($0.typeName) \($0.registration ?? "")" }).inserted
@@ -39,7 +39,7 @@ extension InitializerRegistry {
 extension Wiring {
   // MARK: Needs
 
-  /// The needs that nothing serves, or only a value that can't be there when it is needed.
+  /// Returns an error for each need that nothing serves, or whose value can't be ready when it is needed.
   fileprivate func unmetNeeds() -> [InjectionError] {
     zip(providers, needs).flatMap { asker, needs in needs.compactMap { problem(of: $0, askedBy: asker) } }
   }
@@ -59,7 +59,7 @@ extension Wiring {
         """)
   }
 
-  /// The problem of an initializer that can't await and needs a value that is never kept.
+  /// Returns an error if an initializer that can't await needs a value that is never kept.
   private func unreadiness(of needed: RegistrationRecord, askedBy asker: RegistrationRecord) -> InjectionError? {
     guard needed.isAsync, !needed.lifetime.isShared else { return nil }
     let (source, name) = (TypeName.source(of: needed.service.type), needed.service.name)
@@ -74,12 +74,12 @@ extension Wiring {
 
   // MARK: Cycles
 
-  /// The cycles that a walk along all dependencies meets, each as the path from a type back to it.
+  /// Returns an error for each cycle that a walk along all dependencies finds, with the path around the cycle.
   fileprivate func cycles() -> [InjectionError] {
     var found: [InjectionError] = []
     var isFinished = providers.map { _ in false }
     for start in providers.indices where !isFinished[start] {
-      // A list for a stack: a chain of thousands of dependencies must not overflow the thread's own.
+      // The walk uses an array as its stack, because thousands of nested calls would overflow the thread's stack.
       var way = [(provider: start, unseen: needs[start][...])]
       var places = [start: 0]
       while let last = way.indices.last {
@@ -104,8 +104,8 @@ extension Wiring {
 
   // MARK: Captures
 
-  /// Each value that a registration keeps and that holds, directly or through unique ones, a value of a scope that
-  /// ends earlier, or one that the registry overrides.
+  /// Returns an error for each kept value that holds, directly or through values of scope `.unique`, a value whose
+  /// scope ends earlier, or a value that the registry overrides.
   fileprivate func captures() -> [InjectionError] {
     providers.indices.filter { providers[$0].record.lifetime.isShared }.flatMap { holder in
       var found: [InjectionError] = []
@@ -127,7 +127,7 @@ extension Wiring {
     }
   }
 
-  /// The advice on a value that is held for longer than its scope says; nil if it isn't.
+  /// Returns the advice on a value that is held for longer than its scope keeps it; nil if it isn't.
   private func adviceOnScope(_ holder: RegistrationRecord, _ held: RegistrationRecord) -> String? {
     guard holder.outlives(held) else { return nil }
     let (keeper, kept) = (holder.service.name, held.service.name)
@@ -138,7 +138,7 @@ extension Wiring {
       """
   }
 
-  /// The advice on a value that a parent keeps and that holds another one than this registry would provide.
+  /// Returns the advice on a parent's kept value that holds a value which this registry overrides; nil if it doesn't.
   private func adviceOnOverride(
     of need: Need, _ path: [RegistrationRecord], in owner: InitializerRegistry
   ) -> String? {
@@ -156,7 +156,7 @@ extension Wiring {
 }
 
 extension Wiring {
-  /// Registrations for which each property gets a preference store of its own, and so doesn't hear of the others' changes.
+  /// Returns an error for each registration whose properties don't share a store, and so miss each other's changes.
   fileprivate func unsharedStores() -> [InjectionError] {
     providers.map(\.record).filter(\.makesUnsharedStores).map { record in
       InjectionError(
@@ -170,12 +170,12 @@ extension Wiring {
 }
 
 extension RegistrationRecord {
-  /// Known by name, since this module doesn't see the stores.
+  /// Whether each property gets its own preference store; compares type names, since this module can't see the type.
   fileprivate var makesUnsharedStores: Bool {
     !isInstance && !lifetime.isShared && service.qualifiedName == "PreferenceStorage.PreferenceStore"
   }
 
-  /// Whether a value of this registration is kept for longer than one of the other should be.
+  /// Returns whether a value of this registration is kept for longer than a value of the other one should be.
   fileprivate func outlives(_ held: RegistrationRecord) -> Bool {
     switch (lifetime, held.lifetime) {
     case (_, .unique): false

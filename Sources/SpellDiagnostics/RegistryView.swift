@@ -1,8 +1,7 @@
 internal import SpellRegistry
 internal import Support
 
-// How a registry is seen from this module. The other files ask it for nothing else than what is here, and what the
-// records of registrations tell.
+// This file adapts the registry to the checks and graphs of this module.
 
 /// A registration, and the registry in which its initializer's dependencies are looked up.
 struct Provider {
@@ -11,8 +10,8 @@ struct Provider {
 
   /// - Parameters:
   ///   - record: A registration.
-  ///   - owner: The registry that has it.
-  ///   - asked: The registry that is asked for a value. What `owner` keeps gets its dependencies from `owner`.
+  ///   - owner: The registry that has the registration.
+  ///   - asked: The registry that is asked for a value. A value that `owner` keeps takes its dependencies from `owner`.
   init(_ record: RegistrationRecord, of owner: InitializerRegistry, asked: InitializerRegistry) {
     self.record = record
     registry = record.lifetime.isShared ? owner : asked
@@ -29,26 +28,26 @@ extension Provider: Hashable {
 }
 
 extension InitializerRegistry {
-  /// The registration that serves a request; a key's own initializer counts.
+  /// Returns the registration that serves a request, which may be a key's own initializer.
   func provider(
     serving service: Service, named name: String? = nil, in container: (any AnyObject.Type)? = nil
   ) -> Provider? {
     provider(of: service, named: name, in: container).map { Provider($0.record, of: $0.owner, asked: self) }
   }
 
-  /// The registrations of this registry and its parents in order, without those that are overridden.
+  /// The registrations of this registry and its parents in order of registration, without overridden ones.
   var reachableProviders: [Provider] { reachable.map { Provider($0.record, of: $0.owner, asked: self) } }
 
-  /// The error for a service that nothing serves here.
+  /// Returns the error for a service that nothing serves here.
   ///
   /// - Parameters:
   ///   - service: The service that is missing.
-  ///   - asker: The registration whose initializer needs it.
+  ///   - asker: The registration whose initializer needs the service.
   func missing(_ service: Service, askedBy asker: RegistrationRecord) -> InjectionError {
     missing(service, asked: InjectionStep(service)).asked(by: asker.step)
   }
 
-  /// The error for a property that nothing here serves.
+  /// Returns the error for a property that nothing serves here.
   func missing(_ service: Service, for property: String) -> InjectionError {
     missing(service, asked: InjectionStep(service, property: property))
   }
@@ -78,7 +77,7 @@ struct Request: Sendable {
   let service: Service
 }
 
-/// The requests that are made while something is recorded, each once, in the order in which they were first made.
+/// A log of the requests during a recording, each different request once, in the order in which they were first made.
 private final class RequestLog: Sendable {
   private struct ID: Hashable {
     let asker: ObjectIdentifier?
@@ -104,7 +103,7 @@ private final class RequestLog: Sendable {
 }
 
 extension RegistrationRecord {
-  /// The registrations that were seen to serve the initializer, as far as they are still there.
+  /// The registrations that served the initializer while requests were recorded, and that still exist.
   var suppliers: [RegistrationRecord] { observed.withLock(\.suppliers).compactMap { $0.object as? RegistrationRecord } }
 
   /// Remembers, for `validate()`, that another registration served the initializer.

@@ -1,29 +1,29 @@
 internal import SpellRegistry
 
-/// The registrations that a registry reaches, and what the initializer of each needs, as far as autowiring tells.
+/// The registrations that a registry reaches, and the services that their autowired initializers need.
 struct Wiring {
   /// A service that an initializer needs.
   struct Need {
     let service: Service
-    /// The number of the registration that serves it; nil if none does.
+    /// The index in `providers` of the registration that serves the need; nil if none does.
     let provider: Int?
   }
 
-  /// The registry that is asked.
+  /// The registry to examine.
   let registry: InitializerRegistry
-  /// The registrations that are asked for first, in order, then those that only they need.
+  /// The roots (the registrations of the registry, its parents and the keys), followed by all that the roots need.
   private(set) var providers: [Provider]
-  /// The number of them that are asked for first.
+  /// The number of roots at the beginning of `providers`.
   let rootCount: Int
-  /// The needs of each registration.
+  /// The needs of each registration, in the order of `providers`.
   private(set) var needs: [[Need]] = []
-  /// The further needs of each that were recorded; empty if they aren't asked for.
+  /// The recorded needs of each registration, in the order of `providers`; empty if the initializer excludes them.
   private(set) var recordedNeeds: [[Need]] = []
 
   /// - Parameters:
-  ///   - registry: The registry that is asked.
-  ///   - keys: The declared keys that are asked for, besides each registration of the registry and its parents.
-  ///   - recorded: Whether to include what ``InitializerRegistry/graph(_:)-(()->Result)`` recorded.
+  ///   - registry: The registry to examine.
+  ///   - keys: Declared keys to examine besides the registrations of the registry and its parents.
+  ///   - recorded: Whether to include the requests that ``InitializerRegistry/graph(_:)-(()->Result)`` recorded.
   init(of registry: InitializerRegistry, keys: [InjectionKeys] = [], recorded: Bool = false) {
     self.registry = registry
     var owners: [ObjectIdentifier: InitializerRegistry] = [:]

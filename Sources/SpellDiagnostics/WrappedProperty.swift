@@ -1,6 +1,6 @@
 public import SpellRegistry
 
-/// A property of the running program that has a wrapper, found without an object.
+/// A property with a wrapper in the running program, found without any object.
 ///
 /// ```swift
 /// @Test func everyPropertyIsServed() {
@@ -10,31 +10,31 @@ public import SpellRegistry
 /// }
 /// ```
 ///
-/// A wrapper is any type that is a `NamedProperty`: those of this package, and spells of your own. A constant, as
-/// `let clock = Injected<Clock>()`, is listed too. Statics, locals, properties of generic types and inherited properties
-/// aren't; the latter are the superclass's.
+/// A wrapper is any type that conforms to `NamedProperty`: those of this package, and your own. A constant such as
+/// `let clock = Injected<Clock>()` is listed too. Statics, local variables and properties of generic types aren't. An
+/// inherited property is listed only with the superclass.
 public struct WrappedProperty: Sendable, CustomStringConvertible {
-  /// The property's name.
+  /// The property's name in source.
   public let name: String
   /// The wrapper's name, such as `Injected`.
   public let wrapper: String
-  /// The type of the property.
+  /// The declared type of the property.
   public let valueType: any Any.Type
   /// The type that declares the property.
   public let containerType: any Any.Type
   /// The name of the module that declares the type.
   public let module: String
-  /// The name of the type that declares the property, with those of the types that it is declared in.
+  /// The name of the type that declares the property, after the names of its enclosing types: `Menu.Item`.
   let containerName: String
-  /// The outcome for the property if nothing serves it.
+  /// The effect of a read if nothing serves the property.
   let necessity: PropertyNeed.Necessity
-  /// The types that the property asks for, one after the other; a registration of one suffices.
+  /// The types that the property asks for, in order; a registration of one suffices.
   fileprivate let types: [any Any.Type]
-  /// The name that it asks with; nil for one that asks with none.
+  /// The name in the property's request; nil for a struct's property, and for a constant.
   fileprivate let requestedName: String?
-  /// Whether the declaration may give another name, or a key.
+  /// Whether the declaration may specify another name, or a key.
   fileprivate let takesNameOrKey: Bool
-  /// The class that it asks for; nil for a struct's property, and for a constant.
+  /// The class of the container in the property's request; nil for a struct's property, and for a constant.
   fileprivate let requestedContainer: (any AnyObject.Type)?
 
   init(
@@ -50,34 +50,34 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     types = (need.asksForValue ? [valueType] : []) + need.services
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
     necessity = isOptional ? .optional : mayHaveKey ? .unknown : need.necessity
-    // A constant is the wrapper itself, and a struct's property asks like one: with no name, and for no container.
+    // A constant's label is its name. A constant and a struct's property make requests without a name and a container.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
     takesNameOrKey = need.takesNameOrKey
   }
 
-  /// The property and the types that it is in: `Menu.Item.price`.
+  /// The property's name after the names of its enclosing types: `Menu.Item.price`.
   public var description: String { "\(containerName).\(name)" }
 }
 
 // MARK: Listing
 
 extension WrappedProperty {
-  /// Whether the program's types can be listed here.
+  /// Whether the program's types can be listed on this platform and in this build.
   ///
-  /// True on Linux, Android and the 64-bit systems of Apple; elsewhere, and in a build with signed pointers (arm64e), the
-  /// lists are empty.
+  /// True on Linux, Android and Apple's 64-bit platforms. On other platforms, and in a build with signed pointers
+  /// (arm64e), the lists are empty.
   public static var isSupported: Bool { LoadedImages.isSupported }
 
-  /// Returns the properties of the running program that have a wrapper, those of private and nested types included.
+  /// Returns the properties of the running program that have a wrapper, including those of private and nested types.
   ///
-  /// Creates nothing: types are found by what the compiler tells the runtime of them, in every image that is loaded.
-  /// Properties of generic types, and of modules that are built with `-disable-reflection-metadata`, are left out. Costs
-  /// milliseconds, and nothing is kept, so list the properties once in a test. Safe to call from any thread, while no
-  /// image is being unloaded.
+  /// Creates nothing. The types are found in the metadata that the compiler leaves for the runtime in every loaded
+  /// image. Properties of generic types, and of modules that are built with `-disable-reflection-metadata`, are left
+  /// out. A call takes milliseconds, and nothing is cached, so list the properties once in a test. Safe to call from
+  /// any thread while no image is being unloaded.
   ///
-  /// - Parameter modules: The names of the modules whose types are listed, as in `import`; all modules of the program if
-  ///   there are none. The linker leaves out what a program doesn't use of a library.
+  /// - Parameter modules: The names of the modules whose types are listed, as in `import`; all modules if none are
+  ///   given. The linker leaves out the parts of a library that a program doesn't use.
   /// - Returns: The properties, in the order of the program's types.
   public static func all(inModules modules: String...) -> [WrappedProperty] {
     ProgramListing(ofModules: Set(modules)).properties
@@ -87,19 +87,19 @@ extension WrappedProperty {
 // MARK: Checking
 
 extension InitializerRegistry {
-  /// Returns an error for each property that would stop the program at its first read, since nothing is registered for it
-  /// in this registry or a parent.
+  /// Returns an error for each property that would stop the program at its first read, because neither this registry
+  /// nor a parent has a registration for it.
   ///
   /// ```swift
   /// let properties = WrappedProperty.all(inModules: "MyApp")
   /// #expect(registry.validate(properties: properties).isEmpty)
   /// ```
   ///
-  /// Creates nothing, and reports nothing that may be right:
+  /// Creates nothing, and doesn't report a property that may be correct:
   ///
-  /// - a property whose declaration may give a name, as `@Injected("night")`, is served by a registration with any name;
-  /// - a class's property is served by what is registered for a subclass, since the class may have no objects of its own;
-  /// - a `@Lazy` may have an expression, and a `@Final` be assigned before it is read: they are never reported.
+  /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
+  /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
+  /// - A `@Lazy` may have an expression, and a `@Final` may be assigned before it is read, so neither is ever reported.
   ///
   /// ``validate(keys:)`` checks the registrations themselves.
   ///
@@ -112,13 +112,13 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns what ``graph()`` returns, and each type that has a property which a registration serves.
+  /// Returns the graph of ``graph()``, with the addition of each type that has a property which a registration serves.
   ///
-  /// A type that is needed by a property and that nothing serves is missing in the graph. A property that does without has
-  /// an edge if something serves it.
+  /// A required type that nothing serves appears as missing. A property that works without a registration has an edge
+  /// only if a registration serves it.
   ///
   /// - Parameter properties: The properties to draw.
-  /// - Returns: The graph.
+  /// - Returns: The graph with the properties' types.
   public func graph(properties: [WrappedProperty]) -> DependencyGraph {
     let graph = graph()
     var (nodes, edges) = (graph.nodes, graph.edges)
@@ -134,8 +134,8 @@ extension InitializerRegistry {
     return DependencyGraph(nodes: nodes, edges: edges)
   }
 
-  /// The registration that serves a property, or may: the one that wins for an object of the declaring class, else one
-  /// for a subclass of it, or for another name if the declaration may give one; nil if there is none.
+  /// Returns the registration that serves a property, or may serve it: the winner for an object of the declaring class,
+  /// or else any registration for a subclass or for another name that the declaration may give; nil if there is none.
   private func record(serving property: WrappedProperty) -> RegistrationRecord? {
     let winner = property.services.lazy.compactMap { self.provider(serving: $0, for: property)?.record }.first
     return winner ?? lineage.lazy.flatMap { $0.registrations.reversed() }.first { $0.mayServe(property) }
@@ -147,25 +147,25 @@ extension InitializerRegistry {
 }
 
 extension WrappedProperty {
-  /// The services that the property asks for.
+  /// The services that the property asks for, in order.
   fileprivate var services: [Service] { types.map { Service($0) } }
 
-  /// The service to register if nothing serves the property: the last one, which serves many properties, as a loader does.
+  /// The service to register if nothing serves the property: the last one, such as a loader for many properties.
   fileprivate var decisiveService: Service? { services.last }
 
-  /// Whether a constraint is for objects that have the property, or for some of them.
+  /// Returns whether a registration's class constraint includes all or some of the objects that have the property.
   fileprivate func mayBe(in constraint: ClassConstraint) -> Bool {
     guard let container = requestedContainer else { return false }
     func isSuperclass<Container: AnyObject>(_: Container.Type) -> Bool { constraint.type is Container.Type }
     return constraint.includes(container) || isSuperclass(container)
   }
 
-  /// Whether the property may ask with a name that is meant.
+  /// Returns whether the property may ask with a name that matches a registration's name.
   fileprivate func mayAsk(with name: PropertyName) -> Bool { takesNameOrKey || name.rank(for: requestedName) != nil }
 }
 
 extension RegistrationRecord {
-  /// Whether this is for some object that has the property, under a name that the property may ask with.
+  /// Returns whether the registration serves some object that has the property, with a name that the property may use.
   fileprivate func mayServe(_ property: WrappedProperty) -> Bool {
     if hasArguments || container.map(property.mayBe(in:)) == false || name.map(property.mayAsk(with:)) == false {
       return false

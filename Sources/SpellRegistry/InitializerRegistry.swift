@@ -1,7 +1,7 @@
 package import Support
 internal import Synchronization
 
-/// A registry of the closures that create values, by property type, container type and property name.
+/// A registry of closures that create values, looked up by property type, container type and property name.
 ///
 /// ```swift
 /// let registry = InitializerRegistry.current
@@ -13,67 +13,67 @@ internal import Synchronization
 /// let network = try registry.resolve(Network.self)
 /// ```
 ///
-/// The most specific registration wins: first by container (exactly it, a superclass registered with its subclasses,
-/// any), then by name (equal, contained, any), then by kind (exactly the type, an instance that serves supertypes),
-/// then the newest. One with the same key replaces the older.
+/// The most specific registration wins: by container (exactly the class, a superclass registered with its subclasses,
+/// any), then by name (equal, contained, any), then by kind (exactly the type, an instance that serves supertypes). In
+/// a tie the newest wins. A registration replaces an older one for exactly the same requests.
 ///
-/// **A registry owns what it makes.** While an initializer runs, a registry is current, and the `@Injected` properties of
-/// the objects that it makes ask that one. For a value that is kept (`.singleton`, `.cached(in:)`, `.weak`) it is the
-/// registry that has the registration, so that what a child overrides never ends up in what others share. For any other
-/// value it is the registry that was asked. What is made for a value of any scope but `.unique` doesn't keep its registry;
-/// everything else does.
+/// **A registry owns what it makes.** While an initializer runs, a registry is current, and the `@Injected` properties
+/// of new objects ask that registry. For a kept value (`.singleton`, `.cached(in:)`, `.weak`), the current registry is
+/// the one that has the registration, so a child's overrides never end up in shared values. For any other value, the
+/// current registry is the one that was asked. Objects made for a value of any scope but `.unique` don't keep their
+/// registry alive; other objects do, with an exception in ``run(_:)``.
 ///
-/// Safe to use from any thread, registration and resolution mixed. Initializers and hooks run with no lock held.
+/// Thread-safe: any thread may register and resolve at any time. Initializers and hooks run with no lock held.
 public final class InitializerRegistry: Sendable {
-  /// The registry of the whole process, which is current if no other is.
+  /// The registry of the whole process, which is current unless another one is.
   public static let shared: InitializerRegistry = {
     let registry = InitializerRegistry(context: .ofProcess)
     if registry.context == .test { registry.watch(warnOfSharedUse) }
     return registry
   }()
 
-  /// The current registry: that of the initializer that runs on this thread, else the task's, which ``run(_:)`` sets,
+  /// The current registry: that of the initializer running on this thread, else that of the task, set by ``run(_:)``,
   /// else ``shared``.
   public static var current: InitializerRegistry { requested ?? shared }
 
-  /// The registry that an initializer or ``run(_:)`` has made current; nil if none has.
+  /// The registry that an initializer or ``run(_:)`` has made current; nil if there is none.
   package static var requested: InitializerRegistry? {
     CurrentThread.current.registry ?? TaskContext.current?.registry
   }
 
-  /// The registry that is asked for what isn't registered here.
+  /// The registry to ask for values that aren't registered here.
   public let parent: InitializerRegistry?
 
   /// The purpose of the values, which chooses among the initializers of declared keys.
   ///
-  /// The shared registry's is that of the process: `.test` under a test runner, `.preview` if Xcode shows previews,
-  /// else `.live`.
+  /// The shared registry has the context of the process: `.preview` if Xcode shows previews, `.test` under a test
+  /// runner, else `.live`.
   public let context: InjectionContext
 
   let table = Lock(RegistrationTable())
   /// Whether any registration is, or was, for a class of containers.
   ///
-  /// Relaxed: a thread that has synchronized with the one that registered it sees it.
+  /// Relaxed: a thread that has synchronized with the registering thread sees the flag set.
   let isForContainers = Atomic(false)
   let hooks = Hooks()
   /// The clock by which the values that are registered here expire.
   let clock: ElapsedClock
-  /// The epochs in which types and keys were last re-injected here.
+  /// The epoch in which each type or key was last re-injected here.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
-  /// The receiver of problems for a test to report.
+  /// The closures that report problems to a test.
   package let reporter = Lock(RegistryReporter())
-  /// Whether requests are reported.
+  /// Whether requests are reported to the receiver that ``watch(_:)`` has set.
   let isWatched = Atomic(false)
   private let madeReference = Lock<RegistryReference?>(nil)
 
   /// Creates an empty registry.
   ///
   /// - Parameters:
-  ///   - parent: The registry to ask for what isn't registered here. A registration here wins over any of the parent's,
-  ///     however specific that is.
-  ///   - context: What the values are for. The default is the parent's and, without a parent, `.live`.
-  ///   - clock: The clock by which the values that are registered here expire, such as a test's. The default is the
-  ///     parent's and, without a parent, a `ContinuousClock`.
+  ///   - parent: The registry to ask for what isn't registered here. A registration here wins over all of the parent's,
+  ///     however specific they are.
+  ///   - context: The purpose of the values. The default is the parent's context or, without a parent, `.live`.
+  ///   - clock: The clock by which the values registered here expire, such as a test clock. The default is the parent's
+  ///     clock or, without a parent, a `ContinuousClock`.
   public init(
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
@@ -82,7 +82,7 @@ public final class InitializerRegistry: Sendable {
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
   }
 
-  /// Creates a registry whose parent is this one, such as one for a request of a server.
+  /// Creates a registry whose parent is this one, for example for a single request to a server.
   ///
   /// ```swift
   /// let child = registry.child { $0.register(instance: request) }
@@ -90,10 +90,10 @@ public final class InitializerRegistry: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - context: What the values are for; this registry's context by default.
-  ///   - configure: Registers what the child has of its own.
-  /// - Returns: The child, which keeps this registry.
-  /// - Throws: What `configure` throws.
+  ///   - context: The purpose of the values; this registry's context by default.
+  ///   - configure: A closure that registers the child's own values.
+  /// - Returns: The child, which keeps this registry alive.
+  /// - Throws: The error that `configure` throws.
   public func child<Failure: Error>(
     context: InjectionContext? = nil, _ configure: (InitializerRegistry) throws(Failure) -> Void
   ) throws(Failure) -> InitializerRegistry {
@@ -102,30 +102,30 @@ public final class InitializerRegistry: Sendable {
     return child
   }
 
-  /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
+  /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
   ///
-  /// An object made in `body` keeps this registry, since it may ask it later. If `body` registers anything here or in a
-  /// parent, the objects that it makes, before and after, don't: a registry would otherwise keep itself by what is
-  /// registered in it. Hold the registry for as long as you use them.
+  /// The objects that `body` makes keep this registry alive, because they may ask it later. But if `body` registers
+  /// anything here or in a parent, none of them does: otherwise, a registration could keep its own registry alive. Hold
+  /// the registry for as long as you use the objects.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     return try TaskContext.$local.withValue(TaskContext(self)) {
       if thread.fields.frames.isEmpty { return try body() }
-      // In an initializer: a frame without a registry, so that the task's is current.
+      // An initializer is running: a frame without a registry makes the task's registry current.
       return try thread.with(nil, isKept: thread.isMakingKept, body)
     }
   }
 
-  /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
+  /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
     try await TaskContext.$local.withValue(TaskContext(self), operation: body, isolation: isolation)
   }
 
-  /// Withdraws every registration and drops what they cached; properties that got their value keep it.
+  /// Withdraws every registration and drops the cached values; properties that already have a value keep it.
   ///
-  /// The parent, and hooks for the whole registry, stay.
+  /// The parent's registrations and the hooks of the whole registry stay.
   public func removeAll() {
     let removed = table.withLock { table in
       let removed = table.all + table.defaults.values
@@ -135,22 +135,22 @@ public final class InitializerRegistry: Sendable {
     for record in removed { record.retire() }
   }
 
-  /// Calls `hook` after each injection of any value through this registry: after the registration's hooks, the
-  /// property's and the container's observer.
+  /// Calls `hook` after each injection of any value through this registry, after the registration's hooks, the
+  /// property's hook and the container's observer.
   ///
-  /// For recording and diagnosis. Hooks stay for as long as the registry does; they run on the thread that asked, with
-  /// no lock held. What such a hook injects calls no hook of a registration or registry.
+  /// Use it for recording and diagnosis. Hooks stay for as long as the registry exists. They run on the requesting
+  /// thread, with no lock held. Values that a hook injects call no hooks of registrations or registries.
   public func onInjection(_ hook: @escaping @Sendable (Any, InjectionPoint) -> Void) { hooks.add(hook) }
 
-  /// This registry, its parent, its parent's parent.
+  /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
-  /// The registrations here, in order, then those of declared keys for which nothing is registered and that were used.
+  /// The registrations here, in order, then the defaults of declared keys that were used and have no registration.
   package var registrations: [RegistrationRecord] {
     table.withLock { $0.all + $0.defaultsInForce }
   }
 
-  /// A reference that doesn't keep this registry.
+  /// A weak reference to this registry, which its objects share.
   var weakReference: RegistryReference {
     madeReference.withLock { reference in
       if let reference { return reference }
@@ -160,7 +160,7 @@ public final class InitializerRegistry: Sendable {
     }
   }
 
-  /// Puts a registration in the table, in place of the one with its key.
+  /// Puts a registration in the table, where it replaces any registration with the same key.
   func insert(_ record: RegistrationRecord) {
     TaskContext.loosen(for: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
@@ -169,14 +169,14 @@ public final class InitializerRegistry: Sendable {
     former.retire()
   }
 
-  /// Withdraws a registration, if it is still in force.
+  /// Withdraws a registration if it is still in force.
   func remove(_ record: RegistrationRecord) {
     if table.withLock({ $0.remove(record) }) { record.retire() }
   }
 }
 
 extension InitializerRegistry: CustomStringConvertible {
-  /// A line for each registration, here and then in each parent: its scope, whether a value is kept, and where it is.
+  /// A line for each registration here and then in each parent: its scope, whether it keeps a value, and its place.
   ///
   /// ```swift
   /// print(registry)
@@ -198,9 +198,9 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The receivers of what a test should know of a registry; a test's trait sets them.
+/// The closures that report a registry's problems and requests, such as to a test.
 package struct RegistryReporter: Sendable {
-  /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
+  /// Called when a key's live initializer makes a value because the key has none for the registry's context.
   package var onLiveInitializer: (@Sendable (String) -> Void)?
   /// Called before a property that can't be injected stops the program.
   package var onFailure: (@Sendable (String) -> Void)?
@@ -208,12 +208,12 @@ package struct RegistryReporter: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Reports a message before it stops the program.
+  /// Reports the message of a failure that is about to stop the program.
   func reportFailure(_ message: String) {
     lineage.lazy.compactMap({ $0.reporter.withLock(\.onFailure) }).first?(message)
   }
 
-  /// Calls `receive` for each request of a type, in place of a former receiver.
+  /// Calls `receive` for each request for a registered type, in place of any earlier receiver; keys don't count.
   package func watch(_ receive: @escaping @Sendable (InjectionStep) -> Void) {
     reporter.withLock { $0.onRequest = receive }
     isWatched.store(true, ordering: .relaxed)
@@ -223,7 +223,7 @@ extension InitializerRegistry {
     if !request.hasKey { reporter.withLock(\.onRequest)?(request.step()) }
   }
 
-  /// Tells a person who runs tests, once, that they share what is registered.
+  /// Writes to standard error, once for the process, that tests use the shared registry.
   package static let warnOfSharedUse: @Sendable (InjectionStep) -> Void = { step in
     guard isSharedUseKnown.exchange(true, ordering: .relaxed) == false else { return }
     writeToStandardError(

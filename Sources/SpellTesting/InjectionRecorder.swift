@@ -2,7 +2,7 @@ public import SpellRegistry
 internal import Support
 public import Testing
 
-/// Records the injections of a registry, so that a test can assert on them.
+/// A recorder of a registry's injections, which a test can then check.
 ///
 /// ```swift
 /// let recorder = InjectionRecorder()
@@ -10,16 +10,16 @@ public import Testing
 /// #expect(recorder.count(of: (any Tracker).self) == 1)
 /// ```
 ///
-/// It records each injection once: the first read of each property (or each read, if nothing is kept) and each call of
-/// `resolve`, on any thread, after the value exists and before the reader has it. What a value needs in turn is another
-/// injection, and comes first.
+/// The recorder records each injection once: the first read of each property (or each read, if nothing is kept) and
+/// each call of `resolve`, on any thread, after the value exists and before the reader gets it. The dependencies of a
+/// value are injections of their own, and are recorded first.
 ///
-/// It records what its registry is asked for, even if a parent has the registration. A value that a parent keeps, such
-/// as a singleton, asks the parent for its own dependencies, and only a recorder that includes parents records those.
-/// It doesn't record what a child is asked for, nor a read of a value that is already there.
+/// The recorder includes each request to its registry, even if a parent has the registration. A value that a parent
+/// keeps, such as a singleton, requests its own dependencies from the parent, and only a recorder that includes parents
+/// records these requests. Requests to a child aren't recorded, nor are reads of a value that already exists.
 ///
-/// It records types and names, and keeps no value and no enclosing object alive. Recording ends with the recorder. Safe
-/// to use from any thread.
+/// By default it records only types and names, and keeps no value and no enclosing object alive. Recording ends with
+/// the lifetime of the recorder. Safe to use from any thread.
 public final class InjectionRecorder: Sendable {
   private struct Recorded: Sendable {
     var injections: [Injection] = []
@@ -32,13 +32,13 @@ public final class InjectionRecorder: Sendable {
   private let recorded = Lock(Recorded())
   private let keepsValues: Bool
 
-  /// Creates a recorder of what a registry injects from now on.
+  /// Creates a recorder of the injections that a registry makes from now on.
   ///
   /// - Parameters:
   ///   - registry: The registry to record. The default is the test's own.
-  ///   - includingParents: Whether to record its parents too, including what other registries ask them for.
+  ///   - includingParents: Whether to record the registry's parents too, including requests from other registries.
   ///   - keepingValues: Whether to keep the values for ``values(of:sourceLocation:)``, until ``reset()`` or the end of
-  ///     the recorder. They keep what they hold alive, which may be their enclosing object.
+  ///     the recorder. Kept values keep alive what they refer to, which may be their enclosing object.
   public init(
     _ registry: InitializerRegistry = .current, includingParents: Bool = false, keepingValues: Bool = false
   ) {
@@ -48,16 +48,16 @@ public final class InjectionRecorder: Sendable {
     }
   }
 
-  /// The injections, in order.
+  /// The recorded injections, in order.
   public var injections: [Injection] { recorded.withLock(\.injections) }
 
-  /// The number of injections.
+  /// The number of recorded injections.
   public var count: Int { recorded.withLock(\.injections.count) }
 
   /// Returns the injections for which this type was asked for, or whose value is of this type.
   public func injections<Value>(of type: Value.Type) -> [Injection] { injections.filter { $0.isOf(type) } }
 
-  /// Returns the injections into objects of this class and its subclasses, optionally into properties of one name.
+  /// Returns the injections into objects of this class and its subclasses, or only those into properties of one name.
   public func injections<Container: AnyObject>(into type: Container.Type, named name: String? = nil) -> [Injection] {
     injections.filter { $0.isInto(type) && (name == nil || $0.propertyName == name) }
   }
@@ -83,9 +83,9 @@ public final class InjectionRecorder: Sendable {
     return recorded.withLock(\.values).compactMap { $0.value as? Value }
   }
 
-  /// Drops what was recorded, and continues recording.
+  /// Drops the recorded injections and values, and continues recording.
   public func reset() {
-    // Kept values may do anything in their deinitializers, so they are released after the lock.
+    // The deinitializers of kept values may run any code, so the values are released after the lock.
     let dropped = recorded.withLock { recorded in
       defer { recorded = Recorded() }
       return recorded
@@ -94,7 +94,7 @@ public final class InjectionRecorder: Sendable {
   }
 
   func record(_ value: Any, at point: InjectionPoint) {
-    // Found before the lock is taken: reflection may run the container's own code.
+    // The name is found before the lock is taken, because reflection may run the container's own code.
     let (valueType, name) = (contentType(of: value), point.propertyName)
     let kept = keepsValues ? KeptValue(value: value) : nil
     recorded.withLock { recorded in
@@ -116,14 +116,14 @@ public final class InjectionRecorder: Sendable {
 }
 
 extension InjectionRecorder: CustomStringConvertible, CustomTestStringConvertible {
-  /// The injections, one on each line.
+  /// The recorded injections, one on each line.
   public var description: String {
     let injections = injections
     if injections.isEmpty { return "no injections" }
     return injections.map { "\($0.order). \($0)" }.joined(separator: "\n")
   }
 
-  /// The injections, as a failed expectation shows them.
+  /// The recorded injections, as a failed expectation shows them.
   public var testDescription: String { description }
 }
 
@@ -131,7 +131,7 @@ extension InjectionRecorder: CustomStringConvertible, CustomTestStringConvertibl
 
 /// An injection that an ``InjectionRecorder`` has recorded.
 public struct Injection: Sendable {
-  /// The position among the recorded injections, from 1.
+  /// The position among the recorded injections, counted from 1.
   public let order: Int
   /// The type of the value, such as `FakeTracker`.
   public let valueType: any Any.Type
@@ -144,7 +144,7 @@ public struct Injection: Sendable {
 
   /// Returns whether this type was asked for, or whether the value is of this type or of a subclass.
   ///
-  /// `(any Tracker).self` is the type of a property; `FakeTracker.self` is the type of what it got.
+  /// For a property, `(any Tracker).self` may be its declared type, and `FakeTracker.self` the type of its value.
   public func isOf<Value>(_ type: Value.Type) -> Bool {
     propertyType == type || propertyType == Value?.self || valueType is Value.Type
   }
@@ -169,10 +169,10 @@ extension Injection: CustomStringConvertible {
 
 // MARK: The recorders of a registry
 
-/// The recorders of a registry, behind the one hook that they share.
+/// The recorders of a registry, which share a single hook.
 ///
-/// A registry's hooks stay for as long as it does. With a hook for each recorder, a registry that outlives many recorders
-/// would call ever more dead ones.
+/// A registry keeps its hooks for as long as it exists. With a hook for each recorder, a registry that outlives many
+/// recorders would call more and more hooks for nothing.
 package final class RecorderHub: Sendable {
   private struct Recorder: Sendable {
     weak var recorder: InjectionRecorder?
@@ -182,9 +182,9 @@ package final class RecorderHub: Sendable {
     let hub: RecorderHub
   }
 
-  /// The hub of each registry.
+  /// The hub of each registry, by the registry's address.
   ///
-  /// An address may be that of a registry that is gone.
+  /// An entry may belong to a registry that no longer exists, and whose address another registry now has.
   private static let hubs = Lock<[ObjectIdentifier: Entry]>([:])
 
   private let recorders = Lock<[Recorder]>([])
@@ -208,7 +208,7 @@ package final class RecorderHub: Sendable {
     }
   }
 
-  /// The number of recorders that are alive, and of those that are remembered.
+  /// The number of recorders that are alive, and the number that the hub remembers.
   package var counts: (alive: Int, remembered: Int) {
     recorders.withLock { recorders in (recorders.count { $0.recorder != nil }, recorders.count) }
   }

@@ -88,7 +88,7 @@ extension PreferenceStoreSuite {
 extension StoreTrial {
   private struct Refusal: Error {}
 
-  /// Runs a transaction whose body throws at its end, and expects the error to come out.
+  /// Runs a transaction whose body throws at its end, and expects the transaction to throw the same error.
   func expectRollback(_ body: (inout PreferenceTransaction) throws -> Void) {
     do {
       try store.transaction { changes in

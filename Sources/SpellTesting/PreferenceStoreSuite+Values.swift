@@ -80,7 +80,7 @@ extension PreferenceStoreSuite {
     },
   ]
 
-  /// A value with values of several types in it.
+  /// A structured value with members of several types.
   struct Sample: Codable, Equatable, Sendable {
     var name = ""
     var sizes: [Double] = []
@@ -101,7 +101,7 @@ extension PreferenceStoreSuite {
 }
 
 extension StoreTrial {
-  /// Sets the value and reads it back.
+  /// Sets the value in the store, and returns the value that the store then reads.
   fileprivate func kept<Value: Codable>(_ value: Value) throws -> Value? {
     try store.set(value, forKey: "value")
     return try store.value(Value.self, forKey: "value")

@@ -1,7 +1,7 @@
 public import PreferenceStorage
 public import Testing
 
-/// Checks of the requirements of a preference store.
+/// A suite of checks that a preference store fulfills its requirements.
 ///
 /// ```swift
 /// @Test(arguments: PreferenceStoreSuite.checks)
@@ -10,7 +10,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// Run a store that outlives its process through ``lastingChecks`` too, with a way to open it again:
+/// For a store whose values outlive the process, run the ``lastingChecks`` too, with a closure that opens it again:
 ///
 /// ```swift
 /// let file = newFile()
@@ -20,16 +20,16 @@ public enum PreferenceStoreSuite {
   /// The checks for every store.
   public static let checks = valueChecks + keyChecks + transactionChecks + changeChecks
 
-  /// The checks for stores that keep their values for the next time the program runs.
+  /// The checks for stores that keep their values for the next run of the program.
   public static let lastingChecks = reopeningChecks
 
-  /// A requirement of a store.
+  /// A check of one requirement of a store.
   public struct Check: Sendable, Identifiable, CustomTestStringConvertible {
     /// The behavior that is checked: `keeps strings byte for byte`.
     public let name: String
-    /// The behavior that is checked, which tells the checks from each other.
+    /// The behavior that is checked, which identifies the check.
     public var id: String { name }
-    /// The behavior that is checked.
+    /// The behavior that is checked, which the test's output shows.
     public var testDescription: String { name }
 
     let body: @Sendable (StoreTrial) async throws -> Void
@@ -46,7 +46,7 @@ public enum PreferenceStoreSuite {
     /// - Parameters:
     ///   - reopen: Opens the store again, as the program's next run would. Only the
     ///     ``PreferenceStoreSuite/lastingChecks`` call it, and they fail without it.
-    ///   - patience: How long to wait for a notification. It takes time only if one is missing.
+    ///   - patience: The maximum time to wait for a notification. Only a missing notification takes so long.
     ///   - sourceLocation: The source location of the failures.
     ///   - makeStore: Creates an empty store. Called once.
     public func run(
@@ -67,7 +67,7 @@ public enum PreferenceStoreSuite {
 
 // MARK: A run of a check
 
-/// One run of one check: the store, and where to say what it does wrong.
+/// One run of one check, with the store and the place to report its failures.
 struct StoreTrial: Sendable {
   let check: String
   let store: any PreferenceStore
@@ -75,17 +75,17 @@ struct StoreTrial: Sendable {
   let patience: Duration
   let sourceLocation: SourceLocation
 
-  /// Reports what is wrong unless the condition holds.
+  /// Reports an issue unless the condition holds.
   func expect(_ condition: Bool, else complaint: @autoclosure () -> String) {
     if !condition { Issue.report("A store \(check). \(complaint())", at: sourceLocation) }
   }
 
-  /// Reports what is wrong unless the two are equal.
+  /// Reports an issue unless the two values are equal.
   func expect<Value: Equatable>(_ value: Value, is expected: Value, _ when: String) {
     expect(value == expected, else: "\(when) it was \(value) and not \(expected).")
   }
 
-  /// Reports what is wrong unless the body throws an error with this code.
+  /// Reports an issue unless the body throws an error with this code.
   func expect(_ code: PreferenceError.Code, _ when: String, from body: () throws -> Void) {
     do {
       try body()
@@ -95,13 +95,13 @@ struct StoreTrial: Sendable {
     }
   }
 
-  /// The store that has what this one has kept.
+  /// Returns the store after it was opened again, with the values that it has kept.
   func reopened() async throws -> any PreferenceStore {
     guard let reopen else { throw Unopened() }
     return try await reopen()
   }
 
-  /// The keys that are heard, until all of `expected` have been or nothing comes any more.
+  /// Returns the keys that are reported as changed, until they include all expected keys or no more changes arrive.
   func hears(_ expected: Set<String>, from changes: PreferenceChanges) async -> Set<String> {
     var heard: Set<String> = []
     while !heard.isSuperset(of: expected), let keys = await next(changes) { heard.formUnion(keys) }
@@ -115,7 +115,7 @@ struct StoreTrial: Sendable {
         return nil
       }
       group.addTask { [patience] in
-        // Ends a wait for what will not come; what comes is waited for above.
+        // This task ends the wait for a change that never arrives; the task above receives changes.
         do { try await Task.sleep(for: patience) } catch { return [] }
         return nil
       }

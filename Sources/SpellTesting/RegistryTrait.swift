@@ -1,5 +1,5 @@
 public import PreferenceStorage
-// A test that imports SpellTesting can check the whole program.
+// The export lets a test that imports SpellTesting check the whole program.
 @_exported public import SpellDiagnostics
 public import SpellRegistry
 internal import Support
@@ -18,15 +18,15 @@ public import Testing
 /// ```
 ///
 /// All traits of a test and of its suites configure one registry, the outermost first, as if their registrations were
-/// written one after the other. What a suite registers holds unless an inner suite or the test registers something else
-/// for the same type, class and name. So an override also reaches singletons.
+/// written one after the other. A suite's registration applies unless an inner suite or the test registers something
+/// else for the same type, class and name. An override therefore also reaches the dependencies of singletons.
 ///
 /// The body of an exit test runs in another process, without traits. Make a registry for tests current there:
 /// `InitializerRegistry(context: .test).run { … }`.
 ///
-/// On a suite, it applies to every test, including those of inner suites. On a parameterized test, it applies to every
-/// case. The registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is
-/// `.test`. A property that can't be injected records an issue with the whole message before it stops the program.
+/// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
+/// registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`.
+/// A property that can't be injected records an issue with the whole message before it stops the program.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void
@@ -42,12 +42,12 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     self.configure = configure
   }
 
-  /// True, so that a suite's trait applies to each of its tests.
+  /// True, so that a suite's trait applies to each test of the suite.
   public var isRecursive: Bool { true }
 
   /// Runs a test, or one case of it, with its own registry.
   ///
-  /// - Throws: The error of the test, or of a trait.
+  /// - Throws: The error of the test, or of the trait's configuration.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
@@ -64,7 +64,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     try await Self.$registry.withValue(registry) { try await registry.run(function) }
   }
 
-  /// Creates a registry for one test, with the clock of its innermost trait.
+  /// Creates a registry for one test, with the clock of the innermost trait that has one.
   ///
   /// A registry that another library's trait has made current becomes the parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
@@ -79,7 +79,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension InitializerRegistry {
-  /// Registers a clock as its own type, for the test, and as any clock, for the code under test.
+  /// Registers a clock as its own type, for the test, and as `any Clock<Duration>`, for the code under test.
   fileprivate func register(clock: some Clock<Duration>) {
     register(instance: clock)
     register(instance: clock as any Clock<Duration>)
@@ -87,7 +87,7 @@ extension InitializerRegistry {
 }
 
 extension Issue {
-  /// The receiver of what this module finds, in place of the running test, for tests of this module.
+  /// A function that receives this module's issues in place of the running test, for tests of this module.
   @TaskLocal package static var receiver: (@Sendable (String, SourceLocation) -> Void)?
 
   static func report(_ text: String, at location: SourceLocation = #_sourceLocation) {
@@ -95,7 +95,7 @@ extension Issue {
   }
 }
 
-/// Uses of a registry by what isn't in its test.
+/// The detection of code that uses a registry outside the test that the registry belongs to.
 private enum RegistryEscapes {
   private static let runningTests = Lock(0)
   private static let reported = Lock<Set<String>>([])
@@ -116,7 +116,7 @@ private enum RegistryEscapes {
     runningTests.withLock { $0 += 1 }
   }
 
-  /// Watches for other tests that use an object of a test that has ended.
+  /// Begins to report other tests that use an object of a test which has ended.
   static func end(of test: Test, _ registry: InitializerRegistry) {
     runningTests.withLock { $0 -= 1 }
     registry.watch { step in
@@ -132,18 +132,18 @@ private enum RegistryEscapes {
 
 /// The treatment of declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
-  /// The test fails, with an issue that names the key and the property that asked, and goes on with the live
-  /// initializer.
+  /// A use of such a key fails the test, with an issue that names the key and the property that asked. The live
+  /// initializer then makes the value.
   ///
-  /// One issue for each key and test, unless something is registered for the key.
+  /// There is one issue for each key and test, and none if something is registered for the key.
   case strict
 }
 
 extension Trait where Self == RegistryTrait {
-  /// A new current registry for each test, and for each case of a parameterized test.
+  /// A trait that makes a new registry current for each test, and for each case of a parameterized test.
   public static var registry: RegistryTrait { RegistryTrait { _ in } }
 
-  /// A new current registry for each test, with registrations that all tests need.
+  /// A trait that makes a new registry current for each test, with registrations that all tests need.
   ///
   /// - Parameter configure: Runs once for each test, and for each case of a parameterized test, so tests don't share
   ///   what it creates. If it throws, the test fails without running.
@@ -153,14 +153,14 @@ extension Trait where Self == RegistryTrait {
     RegistryTrait(configure)
   }
 
-  /// A new current registry for each test that is strict about declared keys, with registrations that all tests need.
+  /// A trait that makes a new registry current for each test, and reports keys that have no initializer for tests.
   ///
   /// ```swift
   /// @Suite(.registry(.strict)) struct CheckoutTests { … }
   /// ```
   ///
   /// - Parameters:
-  ///   - strictness: What happens if a test reaches a key's live initializer.
+  ///   - strictness: The treatment of a test that reaches a key's live initializer.
   ///   - configure: Runs once for each test, and for each case of a parameterized test. If it throws, the test fails
   ///     without running.
   public static func registry(
@@ -173,7 +173,7 @@ extension Trait where Self == RegistryTrait {
     }
   }
 
-  /// A new current registry for each test, with a clock for its expiring values.
+  /// A trait that makes a new registry current for each test, with a clock by which values expire.
   ///
   /// ```swift
   /// @Test(.registry(clock: TestClock())) func endsAfterAnHour() throws {
@@ -198,25 +198,25 @@ extension Trait where Self == RegistryTrait {
 // MARK: Preferences
 
 extension Trait where Self == RegistryTrait {
-  /// A new preference store for each test, in the test's own current registry.
+  /// A trait that registers a new preference store for each test, in the test's own current registry.
   ///
   /// ```swift
   /// @Test(.preferences(try FilePreferenceStore(url: newFile())))
   /// func keepsTheVolume() { … }
   /// ```
   ///
-  /// The store is registered in the registry that all traits of a test share, with or without `.registry`, before or
-  /// after it. If there are several stores, the innermost trait's is used, or the last one of a test.
+  /// All traits of a test share a registry, so this trait works with or without `.registry`, before or after it. If
+  /// several traits have a store, the innermost trait's is used, or the last one of a test.
   ///
-  /// - Parameter store: Evaluated for each test, and for each case of a parameterized test, so that they don't share
-  ///   it. If it throws, the test fails without running.
+  /// - Parameter store: Evaluated for each test, and for each case of a parameterized test, so that tests don't share
+  ///   the store. If it throws, the test fails without running.
   public static func preferences(
     _ store: @autoclosure @escaping @Sendable () throws -> any PreferenceStore
   ) -> RegistryTrait {
     RegistryTrait { $0.register(instance: try store()) }
   }
 
-  /// A new preference store in memory for each test, with initial values.
+  /// A trait that registers a new preference store in memory, with initial values, for each test.
   ///
   /// ```swift
   /// @Suite(.preferences(["volume": 7, "nickname": "Ada"]))

@@ -15,8 +15,8 @@ public import Testing
 /// #expect(try await reminder.value == "tea")
 /// ```
 ///
-/// Wait for sleepers before each advance: a task that was started, or woken, has yet to reach its next sleep. Real time
-/// passes only in a wait that fails. Safe to use from any thread.
+/// Wait for sleepers before each advance, because a task that was just started or woken may not have reached its next
+/// sleep. Real time passes only in a wait that fails. Safe to use from any thread.
 public final class TestClock: Clock, Sendable {
   /// A time on the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -26,7 +26,7 @@ public final class TestClock: Clock, Sendable {
     /// Creates the time that is `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// Returns the time that is later by a duration.
+    /// Returns the time that is `duration` after this one.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
     /// Returns the duration from this time to another one.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
@@ -41,23 +41,23 @@ public final class TestClock: Clock, Sendable {
   /// Creates a clock at zero.
   public init() {}
 
-  /// The time, which only `advance` changes.
+  /// The current time, which only `advance` changes.
   public var now: Instant { sleep.withLock(\.now) }
 
-  /// One nanosecond, though nothing is rounded to it.
+  /// One nanosecond, although the clock doesn't round times.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Moves the time on, and wakes the tasks whose time has come, in the order of their deadlines.
+  /// Advances the clock by a duration, and wakes the tasks whose deadlines it reaches, in the order of the deadlines.
   ///
-  /// Which of several tasks that are woken at once runs first, the runtime decides: if that counts, move the time on step by
-  /// step. A task that falls asleep again does so at the new time.
+  /// If several tasks wake at once, the runtime decides which of them runs first. If the order matters, advance the
+  /// clock step by step. A task that goes back to sleep does so at the new time.
   ///
   /// - Precondition: The duration isn't negative.
   public func advance(by duration: Duration) { advance { $0.advanced(by: duration) } }
 
-  /// Moves the time on to `instant`, and wakes the tasks whose time has come, in the order of their deadlines.
+  /// Advances the clock to a time, and wakes the tasks whose deadlines it reaches, in the order of the deadlines.
   ///
-  /// - Precondition: The instant isn't past.
+  /// - Precondition: The time isn't earlier than the clock's current time.
   public func advance(to instant: Instant) { advance { _ in instant } }
 
   private func advance(_ target: (Instant) -> Instant) {
@@ -70,16 +70,16 @@ public final class TestClock: Clock, Sendable {
     notifyWatchers()
   }
 
-  /// Sleeps until the clock is moved to a time, or past it.
+  /// Sleeps until the clock reaches a time.
   ///
-  /// - Throws: `CancellationError`, at once, if the task is cancelled before.
+  /// - Throws: `CancellationError`, at once, if the task is cancelled before then.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = sleep.withLock { $0.makeID() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         guard sleep.withLock({ $0.add(continuation, id, until: deadline) }) else { return continuation.resume() }
-        // The handler may have come before there was anything to cancel.
+        // The cancellation handler may have run before the sleeper was added.
         if Task.isCancelled { cancel(id) }
         notifyWatchers()
       }
@@ -88,11 +88,11 @@ public final class TestClock: Clock, Sendable {
     }
   }
 
-  /// Sleeps until the clock has been moved on by a duration.
+  /// Sleeps until the clock has advanced by a duration.
   ///
-  /// - Throws: `CancellationError`, at once, if the task is cancelled before.
+  /// - Throws: `CancellationError`, at once, if the task is cancelled before then.
   public func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
-    // The standard library's own implementation leaves the caller's actor, and with it the order of waking.
+    // The standard library's implementation leaves the caller's actor, which would change the order of waking.
     try await sleep(until: now.advanced(by: duration), tolerance: tolerance)
   }
 
@@ -104,20 +104,20 @@ public final class TestClock: Clock, Sendable {
 
 // MARK: Sleepers
 
-// The tasks that sleep on a clock, and the tests that wait for them.
+// These members show the tasks that sleep on a clock, and let a test wait for them.
 
 extension TestClock {
   /// The deadlines of the tasks that sleep on the clock, the earliest first.
   public var deadlines: [Instant] { sleep.withLock(\.deadlines) }
 
-  /// Waits until a number of tasks sleep on the clock; with 0, until all have been woken or cancelled.
+  /// Waits until a number of tasks sleep on the clock; with 0, until all tasks have been woken or cancelled.
   ///
-  /// A count that is wrong fails the test: after `limit` of real time, an issue says which tasks sleep, and the wait ends. It
-  /// ends early if the waiting task is cancelled, as by a time limit.
+  /// A wrong count fails the test: after `limit` of real time, an issue lists the deadlines of the sleeping tasks, and
+  /// the wait ends. It ends early if the waiting task is cancelled, for example by a time limit.
   ///
   /// - Parameters:
   ///   - count: The exact number of tasks.
-  ///   - limit: How long to wait, in real time in which the task could run. Only a wait that fails takes so long.
+  ///   - limit: The maximum real time to wait, except while no thread is free. Only a wait that fails takes so long.
   ///   - sourceLocation: The source location of the issue.
   public func waitForSleepers(
     _ count: Int, within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
@@ -125,13 +125,13 @@ extension TestClock {
     await wait(for: "exactly \(count) to sleep", within: limit, sourceLocation) { $0.count == count }
   }
 
-  /// Waits until a task sleeps until a time.
+  /// Waits until a task sleeps on the clock with this deadline.
   ///
-  /// A time that is wrong fails the test, as with ``waitForSleepers(_:within:sourceLocation:)``.
+  /// A wrong deadline fails the test, as a wrong count does with ``waitForSleepers(_:within:sourceLocation:)``.
   ///
   /// - Parameters:
-  ///   - deadline: The time, since the clock was created.
-  ///   - limit: How long to wait, in real time in which the task could run. Only a wait that fails takes so long.
+  ///   - deadline: The deadline, as the time since the clock was created.
+  ///   - limit: The maximum real time to wait, except while no thread is free. Only a wait that fails takes so long.
   ///   - sourceLocation: The source location of the issue.
   public func waitForSleeper(
     until deadline: Duration, within limit: Duration = .seconds(20),
@@ -148,7 +148,7 @@ extension TestClock {
   ) async {
     let id = sleep.withLock { $0.makeID() }
     let expiry = Task {
-      // In parts: while other tests keep all of the pool's threads, no more than one of them passes.
+      // The wait is divided, since no more than one part passes while other tests occupy all threads of the pool.
       for _ in 0..<20 {
         do { try await Task.sleep(for: limit / 20) } catch { return }
       }
@@ -177,13 +177,13 @@ extension TestClock {
 
   private func stopWaiting(_ id: Int) { sleep.withLock { $0.removeWatcher(id) }?.resume(returning: false) }
 
-  /// Resumes the waits whose condition holds now.
+  /// Resumes the waits whose condition is now satisfied.
   private func notifyWatchers() {
     for watcher in sleep.withLock({ $0.takeSatisfiedWatchers() }) { watcher.resume(returning: true) }
   }
 }
 
-/// The time of a clock, and everything that waits for it.
+/// The time of a clock, with the tasks that sleep on it and the tests that wait for sleepers.
 private struct SleepState: Sendable {
   private struct Sleeper: Sendable {
     let deadline: TestClock.Instant
@@ -206,7 +206,7 @@ private struct SleepState: Sendable {
     return lastID
   }
 
-  /// Adds a sleeper; returns false if its time has come.
+  /// Adds a sleeper, or returns false if the clock has already reached the deadline.
   mutating func add(
     _ continuation: CheckedContinuation<Void, any Error>, _ id: Int, until deadline: TestClock.Instant
   ) -> Bool {
@@ -219,7 +219,7 @@ private struct SleepState: Sendable {
     sleepers.removeValue(forKey: id)?.continuation
   }
 
-  /// Moves the time, and returns the sleepers whose time has come: by deadline, and of one deadline the first to fall asleep.
+  /// Sets the time, and returns the sleepers that are due, sorted by deadline and then by the beginning of sleep.
   mutating func advance(to instant: TestClock.Instant) -> [CheckedContinuation<Void, any Error>] {
     now = instant
     let due = sleepers.filter { $0.value.deadline <= instant }

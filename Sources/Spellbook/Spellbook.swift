@@ -1,4 +1,4 @@
-// One import for every module but the test support.
+// This module exports the property wrappers, the registry, the preference stores, and the standard keys.
 
 @_exported public import FinalSpell
 @_exported public import InjectedSpell
@@ -17,7 +17,7 @@
 
 /// A registry for previews; in a file that imports SwiftUI, write `Spellbook.Preview`.
 public enum Preview {
-  /// Runs `make` with what keys declare for previews, and with preferences of its own in memory.
+  /// Calls `make` in a new registry for previews, which has its own preferences in memory.
   public static func run<Result>(
     _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
     _ make: () throws -> Result
@@ -29,10 +29,10 @@ public enum Preview {
 }
 
 extension FinalError: LocalizedError {
-  /// The description.
+  /// The same text as `description`.
   public var errorDescription: String? { description }
 }
 extension PartialError: LocalizedError {
-  /// The description.
+  /// The same text as `description`.
   public var errorDescription: String? { description }
 }

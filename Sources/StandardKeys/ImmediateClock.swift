@@ -1,6 +1,6 @@
 internal import Support
 
-/// A clock on which a sleep takes no time: it sets the clock forward, and returns.
+/// A clock on which a sleep takes no time, since the sleep sets the clock forward and returns at once.
 ///
 /// ```swift
 /// let clock = ImmediateClock()
@@ -8,7 +8,7 @@ internal import Support
 /// clock.now.offset                            // 60 seconds
 /// ```
 ///
-/// For tests of code whose delays don't matter. To decide when a sleep ends, use a `TestClock`. Safe to use from any thread.
+/// For tests whose delays don't matter; to decide when a sleep ends, use a `TestClock`. Safe to use from any thread.
 public final class ImmediateClock: Clock, Sendable {
   /// A time on the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -18,7 +18,7 @@ public final class ImmediateClock: Clock, Sendable {
     /// Creates the time that is `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// Returns the time that is later by a duration.
+    /// Returns the time that is `duration` after this one.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
     /// Returns the duration from this time to another one.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
@@ -33,19 +33,19 @@ public final class ImmediateClock: Clock, Sendable {
   /// Creates a clock at zero.
   public init() {}
 
-  /// The latest time that a task has slept until.
+  /// The latest deadline that any task has slept until.
   public var now: Instant { time.withLock { $0 } }
 
-  /// One nanosecond, though nothing is rounded to it.
+  /// One nanosecond, although the clock doesn't round times.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Sets the clock to a time, if it isn't past, and lets other tasks run.
+  /// Sets the clock to a deadline, unless the deadline is past, and lets other tasks run.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     time.withLock { $0 = max($0, deadline) }
-    // A loop that sleeps must not keep the others from running.
+    // Without the yield, a task that sleeps in a loop could keep other tasks from running.
     await Task.yield()
     try Task.checkCancellation()
   }

@@ -7,11 +7,11 @@ internal import Synchronization
 /// let number = random { Int.random(in: 1...6, using: &$0) }
 /// ```
 ///
-/// With a seed it is SplitMix64: G. Steele, D. Lea and C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
-/// 2014, with the constants of S. Vigna's `splitmix64.c`. The same seed gives the same numbers on every platform. It isn't
-/// for secrets; ``system`` is.
+/// With a seed, the generator is SplitMix64: G. Steele, D. Lea and C. Flood, "Fast Splittable Pseudorandom Number
+/// Generators", OOPSLA 2014, with the constants of S. Vigna's `splitmix64.c`. The same seed gives the same numbers on
+/// every platform. For secrets, use ``system``.
 ///
-/// Safe to use from any thread: no number is given twice. In which order several threads get them, the threads decide.
+/// Safe to use from any thread: each number goes to only one caller, in an order that the threads' timing decides.
 public final class RandomSource: RandomNumberGenerator, Sendable {
   /// The state of SplitMix64; nil for the system's generator.
   private let state: AtomicState?
@@ -21,12 +21,12 @@ public final class RandomSource: RandomNumberGenerator, Sendable {
     init(_ value: UInt64) { self.value = Atomic(value) }
   }
 
-  /// The system's generator, which is never the same twice and is suitable for cryptography.
+  /// The system's generator, whose numbers can't be reproduced and are suitable for cryptography.
   public static let system = RandomSource(state: nil)
 
   private init(state: AtomicState?) { self.state = state }
 
-  /// Creates a generator whose numbers a seed decides.
+  /// Creates a generator whose sequence of numbers depends only on a seed.
   public convenience init(seed: UInt64) { self.init(state: AtomicState(seed)) }
 
   /// Returns the next 64 random bits.
@@ -35,16 +35,16 @@ public final class RandomSource: RandomNumberGenerator, Sendable {
       var system = SystemRandomNumberGenerator()
       return system.next()
     }
-    // Relaxed: the bits are all that one thread tells another by it.
+    // Relaxed order suffices, because threads share no other data through the state.
     var bits = state.value.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
     bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
     bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
     return bits ^ (bits >> 31)
   }
 
-  /// Calls `body` with the generator, for functions that take one `inout`.
+  /// Calls `body` with the generator, for functions that take a generator `inout`.
   ///
-  /// No lock is held.
+  /// No lock is held while `body` runs.
   public func callAsFunction<Result, Failure: Error>(
     _ body: (inout RandomSource) throws(Failure) -> Result
   ) throws(Failure) -> Result {

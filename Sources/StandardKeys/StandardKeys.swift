@@ -1,5 +1,5 @@
-// Values that a program takes from its surroundings. FoundationEssentials suffices for them, so a program on Linux that
-// imports no more of Foundation links no more.
+// The keys of this module are for values from a program's environment. FoundationEssentials suffices for them, so a
+// program on Linux that imports no more of Foundation links no more.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -10,22 +10,22 @@ public import SpellRegistry
 internal import Synchronization
 
 extension InjectionKeys {
-  /// The time now.
+  /// A function that returns the current time.
   ///
   /// ```swift
   /// @Injected(.now) var now
   /// let age = now().timeIntervalSince(birth)
   /// ```
   ///
-  /// In a test and a preview it is always the beginning of 2001, in UTC: Foundation's reference date.
+  /// In tests and previews, it always returns the beginning of 2001 in UTC, which is Foundation's reference date.
   public static let now = InjectionKey<@Sendable () -> Date>(scope: .singleton) { { Date() } }
     .test { { Date(timeIntervalSinceReferenceDate: 0) } }
     .preview { { Date(timeIntervalSinceReferenceDate: 0) } }
 
-  /// A new UUID for each call.
+  /// A function that returns a new UUID at each call.
   ///
-  /// In a test and a preview the UUIDs count, from `00000000-0000-0000-0000-000000000000` on. Each test counts from the beginning, if it
-  /// has a registry of its own, as with the trait `.registry`.
+  /// In tests and previews, the UUIDs count up from `00000000-0000-0000-0000-000000000000`. Each test with a registry
+  /// of its own, as with the trait `.registry`, counts from the beginning.
   public static let uuid = InjectionKey<@Sendable () -> UUID>(scope: .singleton) { { UUID() } }
     .test {
       let count = SharedCount()
@@ -36,17 +36,17 @@ extension InjectionKeys {
       return { UUID(counting: count.next()) }
     }
 
-  /// The clock that delays and timeouts run on.
+  /// The clock for delays and timeouts.
   ///
-  /// It is a `ContinuousClock`. In a test it is the clock that is registered as `any Clock<Duration>`, which
-  /// `.registry(clock: TestClock())` does; else an ``ImmediateClock``, so that no test waits, and none for a clock that
-  /// never advances by itself.
+  /// It is a `ContinuousClock`. In a test, it is the clock that is registered as `any Clock<Duration>`, which the trait
+  /// `.registry(clock: TestClock())` does. If none is registered, it is an ``ImmediateClock``, so that no test waits
+  /// for real time, or for a clock that never advances by itself.
   public static let clock = InjectionKey<any Clock<Duration>>(scope: .singleton) { ContinuousClock() }
     .test { resolver in try resolver.resolve((any Clock<Duration>)?.self) ?? ImmediateClock() }
 
   /// The user's calendar, whose settings follow the system's.
   ///
-  /// In a test it is the Gregorian calendar in GMT and in the locale `en_US_POSIX`.
+  /// In a test, it is the Gregorian calendar in GMT and in the locale `en_US_POSIX`.
   public static let calendar = InjectionKey<Calendar>(scope: .singleton) { Calendar.autoupdatingCurrent }
     .test {
       var calendar = Calendar(identifier: .gregorian)
@@ -57,12 +57,12 @@ extension InjectionKeys {
 
   /// The user's locale, whose settings follow the system's.
   ///
-  /// In a test it is `en_US_POSIX`, which never changes.
+  /// In a test, it is `en_US_POSIX`, which never changes.
   public static let locale = InjectionKey<Locale>(scope: .singleton) { Locale.autoupdatingCurrent }.test { testLocale }
 
   /// The user's time zone, which follows the system's.
   ///
-  /// In a test it is GMT.
+  /// In a test, it is GMT.
   public static let timeZone = InjectionKey<TimeZone>(scope: .singleton) { TimeZone.autoupdatingCurrent }.test { .gmt }
 
   /// A source of random numbers.
@@ -72,22 +72,22 @@ extension InjectionKeys {
   /// let number = random { Int.random(in: 1...6, using: &$0) }
   /// ```
   ///
-  /// It is the system's generator. In a test and a preview it is one whose seed is 0, so its numbers are the same each
-  /// time; register another: `registry.register(.randomNumberGenerator) { RandomSource(seed: 7) }`.
+  /// It is the system's generator. In tests and previews, it is a generator with seed 0, whose numbers are the same
+  /// each time. To use another seed: `registry.register(.randomNumberGenerator) { RandomSource(seed: 7) }`.
   public static let randomNumberGenerator = InjectionKey<RandomSource>(scope: .singleton) { RandomSource.system }
     .test { RandomSource(seed: 0) }
     .preview { RandomSource(seed: 0) }
 
   /// The environment variables of the process, as they were when they were first asked for.
   ///
-  /// In a test there are none: register those that the test needs.
+  /// In a test, it is empty; register the variables that the test needs.
   public static let environment = InjectionKey<[String: String]>(scope: .singleton) {
     ProcessInfo.processInfo.environment
   }
   .test { [:] }
 }
 
-// Foundation's value types start empty too. They conform here, since the core doesn't import Foundation.
+// Types of Foundation conform here, since the module that declares the protocol doesn't import Foundation.
 
 extension Data: DefaultInitializable {}
 extension Date: DefaultInitializable {}
@@ -97,7 +97,7 @@ extension IndexPath: DefaultInitializable {}
 extension UUID: DefaultInitializable {}
 
 extension InjectionError: LocalizedError {
-  /// The description.
+  /// The same text as `description`.
   public var errorDescription: String? { description }
 }
 
@@ -109,7 +109,7 @@ private final class SharedCount: Sendable {
 }
 
 extension UUID {
-  /// The UUID whose last eight bytes are a number, and the others 0.
+  /// Creates the UUID whose last eight bytes are a number, and whose other bytes are 0.
   fileprivate init(counting number: UInt64) {
     func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: number >> (56 - 8 * index)) }
     self.init(

@@ -1,4 +1,4 @@
-// The C library of each platform, imported in this one place: a file that calls it imports Support.
+// This file imports the C library of each platform. A file that calls the library imports Support.
 
 #if canImport(Darwin)
   @_exported public import Darwin
@@ -16,7 +16,7 @@
   #error("Spellbook doesn't know the C library of this platform. Add its module to this list.")
 #endif
 
-/// Writes text to the standard error, at once.
+/// Writes text to standard error, without a buffer.
 package func writeToStandardError(_ text: String) {
   let bytes = Array(text.utf8)
   #if os(Windows)
@@ -26,12 +26,12 @@ package func writeToStandardError(_ text: String) {
   #endif
 }
 
-// MARK: What started this process, as far as its environment and its arguments tell
+// MARK: The origin of the process, by its environment and its arguments
 
 /// Whether a test runner started this process: XCTest, Swift Testing, or a package's `swift test`.
 ///
-/// Apple's runners set variables, and those of Swift packages load a bundle or a program with an `.xctest` name or pass
-/// an option of the testing library. An exit test's child process is a test, too.
+/// Apple's runners set environment variables. Those of Swift packages load a bundle or a program whose name ends in
+/// `.xctest`, or pass an option of the testing library. An exit test's child process is a test, too.
 package let isTestProcess: Bool =
   ["XCTestConfigurationFilePath", "XCTestBundlePath", "XCTestSessionIdentifier", "SWT_EXIT_TEST_ID"]
   .contains { environmentVariable($0) != nil }
@@ -42,5 +42,5 @@ package let isTestProcess: Bool =
 /// Whether Xcode started this process to show previews.
 package let isPreviewProcess: Bool = environmentVariable("XCODE_RUNNING_FOR_PREVIEWS") == "1"
 
-/// One variable of the process's environment; nil if it isn't set.
+/// Returns the value of an environment variable, or nil if the variable isn't set.
 private func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -2,16 +2,16 @@ public import Synchronization
 
 /// A mutex whose hand-over the thread sanitizer can see.
 ///
-/// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see that, and so reports
-/// races that don't exist. A thread that leaves stores the flag beside the mutex with releasing order, and a thread that
-/// enters loads it with acquiring order. That repeats the order that the mutex gives anyway, and costs two moves.
+/// The kernel hands over a contended `Mutex` (by a futex on Linux). The thread sanitizer doesn't see that, and so
+/// reports races that don't exist. A thread therefore stores a flag with releasing order before it unlocks, and loads
+/// the flag with acquiring order after it locks. This repeats the mutex's own order, and costs two moves.
 @frozen @usableFromInline package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
   @usableFromInline let handOver = Atomic(false)
 
   @inlinable package init(_ state: consuming sending State) { mutex = Mutex(state) }
 
-  /// Runs `body` with the state while no other thread has it.
+  /// Calls `body` with exclusive access to the state, and returns its result.
   @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

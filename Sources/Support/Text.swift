@@ -1,7 +1,7 @@
-// What several modules do with text: escape it, and find the name that was meant.
+// Text functions that several modules share: escapes, and the search for the name that a misspelling stands for.
 
 extension String {
-  /// The string as a JSON string, in quotes.
+  /// The string as a JSON string literal, in quotes.
   package var jsonQuoted: String {
     unicodeScalars.reduce(into: "\"") { text, scalar in
       switch scalar {
@@ -14,7 +14,7 @@ extension String {
     } + "\""
   }
 
-  /// The string as XML text or the value of an attribute, without the characters that XML can't have.
+  /// The string as XML text or an attribute's value, with spaces for control characters and others that XML forbids.
   package var xmlEscaped: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar {
@@ -32,9 +32,9 @@ extension String {
 // MARK: Closest match
 
 extension String {
-  /// The closest of the names, if it is close enough to be what this one was meant to be; the first of several.
+  /// Returns the closest of the names, if this string may be a misspelling of it; the alphabetically first in a tie.
   ///
-  /// Costs the product of the lengths for each name of about the same length.
+  /// - Complexity: O(*n* × *m*) for each name of similar length, where *n* and *m* are the lengths of both strings.
   package func closestMatch(among names: some Sequence<String>) -> String? {
     let wanted = Array(lowercased().utf8)
     var limit = max(1, wanted.count / 3)
@@ -51,13 +51,13 @@ extension String {
     return closest
   }
 
-  /// Returns the number of characters to insert, remove, or replace to turn this string into another.
+  /// Returns the number of characters to insert, remove or replace to turn this string into another.
   package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
 }
 
-/// The Levenshtein distance of two sequences.
+/// Returns the Levenshtein distance of two sequences.
 ///
-/// Costs the product of their lengths.
+/// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
 private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
   var row = Array(0...b.count)
   for (i, left) in a.enumerated() {
@@ -76,7 +76,7 @@ private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]
 
 extension String {
   /// The text with escapes such as `\u{1b}` for control characters, line breaks, and marks that change the direction of
-  /// writing, so that an id or an error can't move the cursor, set a title or forge a line of the log.
+  /// writing, so that an ID or an error can't move the cursor, set a title or forge a line of the log.
   package var escaped: String {
     if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in
@@ -96,7 +96,7 @@ extension Unicode.Scalar {
   fileprivate var needsEscape: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return true
-    // Format characters, except those that join emoji and letters.
+    // Format characters need an escape, except those that join emoji and letters.
     case .format: return value != 0x200C && value != 0x200D && !(0xE0020...0xE007F).contains(value)
     default: return false
     }

@@ -1,7 +1,7 @@
 import PreferenceStorage
 internal import Support
 
-/// A command over a file.
+/// A command of the tool, which works on one file.
 enum Command: Equatable {
   case list, watch, check
   case get(key: String, isText: Bool)
@@ -14,14 +14,14 @@ enum Command: Equatable {
 
 /// The form of a value in an argument.
 enum ValueForm: Equatable {
-  /// Text if the key has a text, or else JSON.
+  /// Text if the present value of the key is a text, and JSON otherwise.
   case kept
   case json
   case text
 }
 
 extension Command {
-  /// Runs the command, and returns how it went.
+  /// Runs the command, and returns the exit code.
   func run(on path: FilePath) async throws -> ExitCode {
     if !mayBeNew, !exists(path) {
       Console.complain("\(path): no such file")
@@ -48,7 +48,7 @@ extension Command {
     return .success
   }
 
-  /// Whether the command works where there is no file yet.
+  /// Whether the command also works if the file doesn't exist yet.
   private var mayBeNew: Bool {
     switch self {
     case .set, .import, .watch: true
@@ -57,7 +57,7 @@ extension Command {
   }
 
   private func exists(_ path: FilePath) -> Bool {
-    // What can't be looked at is opened, and the reason shown.
+    // If the path can't be examined, opening the file will report the reason.
     do throws(SystemError) { return try FileSystem().find(path) != nil } catch { return true }
   }
 
@@ -66,9 +66,9 @@ extension Command {
     return .notFound
   }
 
-  /// Sets a value, which `-` reads from the standard input.
+  /// Sets a value, which is read from the standard input if the argument is `-`.
   ///
-  /// If the key has a text, it stays one, whatever it looks like; a JSON string has its quotes already, and `null` removes.
+  /// A key with a text gets another text, which may be in JSON's quotes or without them; `null` removes the text.
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
     let value = value == "-" ? try Console.readText() : value
     let json = PreferenceText.compacted(value)
@@ -93,9 +93,9 @@ extension Command {
     _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description)
   }
 
-  /// Writes each change.
+  /// Writes each change of a value until the program is interrupted.
   ///
-  /// Ends with an error if there are no notices: silence would mean that nothing changes.
+  /// Ends with an error if the file can't be watched, because silence would mean that nothing changes.
   private func watch(_ store: FilePreferenceStore) async throws -> ExitCode {
     let errors = store.errors
     let changes = store.changes()
@@ -128,16 +128,16 @@ extension Command {
 
 // MARK: Export
 
-/// A file that everything is exported to, readable by its owner only.
+/// The target of an export; a file that the export creates is readable only by its owner.
 struct Export {
   let target: FilePath
-  /// The store's own file, which is never the target.
+  /// The path of the file that is exported, which must not be the target.
   let store: FilePath
   private let system = FileSystem()
 
-  /// Writes a new file and gives it the target's name, so that a reader of an older one sees all of one or of the other.
+  /// Replaces the target with a new file, so that a reader sees either the whole old file or the whole new file.
   ///
-  /// Into what isn't a file, such as a pipe, a device or a link, it writes as other programs do.
+  /// If the target is a pipe, a device or a link, the text is written into it instead.
   func write(_ text: String) throws {
     let bytes = Array(text.utf8)
     let failure = "nothing was exported; check that there is room, and the right to write"

@@ -1,17 +1,17 @@
 import PreferenceStorage
 internal import Support
 
-/// The values of a store, or one of them, in a text editor, and back in the store.
+/// A session in which the user edits the values of a store, or one of them, in a text editor.
 struct Editing {
   let store: FilePreferenceStore
-  /// The key of the value to edit; nil for all.
+  /// The key of the value to edit; nil for all values.
   let key: String?
   var system = FileSystem()
 
-  /// Returns when the editor has ended and what it saved is in the store.
+  /// Runs the editor, and writes the edited values to the store.
   ///
-  /// Nothing is written if it isn't JSON, or if another program has changed one of the values that were edited. The edited text
-  /// is kept in its file then.
+  /// Nothing is written if the edited text isn't JSON, or if another program has changed one of the edited values. The
+  /// edited text then stays in its file.
   func run() throws -> ExitCode {
     var original = store.json()
     if let key {
@@ -36,7 +36,7 @@ struct Editing {
     }
   }
 
-  /// Puts what was saved in the store and removes the file; returns why not.
+  /// Writes the saved values to the store, and removes the file; returns an exit code if that fails, and nil otherwise.
   private func keepEdited(_ file: FilePath, insteadOf original: String) throws -> ExitCode? {
     guard let edited = String(validating: try file.contents(), as: UTF8.self) else {
       throw PreferenceError(.unreadable, "is not UTF-8; nothing was changed", path: file.description)
@@ -55,7 +55,7 @@ struct Editing {
     return nil
   }
 
-  /// Makes the changes, unless a value isn't what was given to the editor.
+  /// Writes the changes, and returns true, unless another program has changed one of the values in the meantime.
   private func write(_ new: [String: String?], insteadOf old: [String: String?]) throws -> Bool {
     try store.transaction { changes in
       let edited = Set(old.keys).union(new.keys).filter { (old[$0] ?? nil) != (new[$0] ?? nil) }
@@ -77,7 +77,7 @@ struct Editing {
     return [key: value == "null" ? nil : value]
   }
 
-  /// A file that its owner alone can read, in the folder for temporary files.
+  /// Creates a file that only its owner can read, in the folder for temporary files.
   private func makeFile(with text: String) throws -> FilePath {
     let folder = getenv("TMPDIR").map { FilePath(String(cString: $0)) } ?? "/tmp"
     let path = folder.appending(FilePath("prefs-\(UInt32.random(in: 0 ... .max)).json"))
@@ -89,7 +89,7 @@ struct Editing {
     return path
   }
 
-  /// Runs the editor as a shell would: its name may have arguments and quotes.
+  /// Runs the editor, in a shell because the editor's name may have arguments and quotes; returns whether it succeeded.
   private func runEditor(on file: FilePath) -> Bool {
     let quoted = file.description.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     return runShell("file='\(quoted)'; eval \"${VISUAL:-${EDITOR:-vi}}\" '\"$file\"'") == 0
@@ -97,9 +97,9 @@ struct Editing {
 
 }
 
-// A property has the function's name.
+// This function is outside the type, in which `system` is a property.
 private func runShell(_ command: String) -> Int32 {
-  // Apple's phones have no shell, and the function is unavailable there.
+  // Apple's platforms other than macOS have no shell, and `system` is unavailable there.
   #if canImport(Darwin) && !os(macOS)
     return -1
   #else

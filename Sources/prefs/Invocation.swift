@@ -1,14 +1,14 @@
 import PreferenceStorage
 
-/// The command line, parsed.
+/// The parsed command line.
 enum Invocation: Equatable {
   case help
   case command(Command, path: FilePath)
 
-  /// Reads the arguments, without the name of the tool.
+  /// Parses the arguments, which don't include the name of the tool.
   init(_ arguments: [FilePath]) throws(UsageError) {
     if arguments.isEmpty { throw UsageError(message: "missing file") }
-    // An argument of `set` may well be "-h".
+    // Among three or more arguments, "-h" may be a key or a value.
     if arguments.count < 3, arguments.contains(where: { $0 == "--help" || $0 == "-h" }) {
       self = .help
       return
@@ -19,11 +19,11 @@ enum Invocation: Equatable {
   }
 }
 
-/// The arguments are invalid.
+/// An error in the arguments.
 struct UsageError: Error, Equatable { let message: String }
 
 extension Command {
-  /// The names of the commands, with their arguments and what they do, in the order of the help.
+  /// The names, arguments and summaries of the commands, in the order of the help.
   static let all: [(name: String, arguments: String, summary: String)] = [
     ("list", "", "the keys, by first writing"),
     ("get", "KEY [--string]", "the value, as JSON, or a text without quotes"),
@@ -61,7 +61,7 @@ extension Command {
     }
   }
 
-  /// Takes an option that comes last; before it, one is a key or a value.
+  /// Removes the last argument if it is an option for the form; anywhere else, such an argument is a key or a value.
   private static func takeForm(from arguments: inout [FilePath]) -> ValueForm {
     let form: ValueForm
     switch arguments.last {
@@ -73,7 +73,7 @@ extension Command {
     return form
   }
 
-  /// A key or a value, which are text; a file's name need not be.
+  /// Returns a key or a value as text; unlike a file's name, it has to be valid UTF-8.
   private static func text(_ argument: FilePath) throws(UsageError) -> String {
     guard let text = String(validating: argument.bytes, as: UTF8.self) else {
       throw UsageError(message: "\(argument.description.debugDescription) is not UTF-8, as keys and values are")

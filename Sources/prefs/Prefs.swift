@@ -1,14 +1,14 @@
 import PreferenceStorage
 internal import Support
 
-/// The command-line tool over a preferences file.
+/// The command-line tool `prefs`, which reads and changes a preferences file.
 @main
 struct Prefs {
   static func main() async {
     exit(await run(arguments).rawValue)
   }
 
-  /// The arguments byte for byte: a file's name need not be text.
+  /// The arguments as bytes, because a file's name need not be valid UTF-8.
   private static var arguments: [FilePath] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       CommandLine.unsafeArgv[index].map { FilePath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
@@ -40,7 +40,7 @@ struct Prefs {
   }
 }
 
-/// An exit code of the tool, from `sysexits.h` if it has one.
+/// An exit code of the tool, from `sysexits.h` where it has a suitable code.
 enum ExitCode: Int32 {
   case success = 0
   case notFound = 1
@@ -61,11 +61,11 @@ enum ExitCode: Int32 {
 
 // MARK: Output
 
-/// The standard streams.
+/// The standard streams of the tool.
 enum Console {
-  /// Writes a line at once, since the reader of a pipe wants it now.
+  /// Writes a line at once, because the reader of a pipe may be waiting for it.
   ///
-  /// - Throws: If it can't be written: the output is closed, its reader is gone, its disk is full.
+  /// - Throws: An error if the line can't be written, for example because the reader is gone or the disk is full.
   static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
   /// Reads the standard input to its end.
@@ -94,11 +94,11 @@ enum Console {
   }
 
   static func complain(_ message: String) {
-    // If not even this can be written, the exit status has to do.
+    // If this message can't be written either, the exit status is the only report.
     do throws(OutputError) { try emit("prefs: \(message)\n", to: STDERR_FILENO) } catch {}
   }
 
-  /// A key as it is, or as JSON if it would not stay on its line.
+  /// Returns a key as it is, or quoted and escaped if it is empty or has quotes or control characters.
   static func shown(_ key: String) -> String {
     let isPlain =
       !key.isEmpty && key.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\"" && $0 != "\u{7f}" }
@@ -114,10 +114,10 @@ enum Console {
   }
 }
 
-/// The output could not be written.
+/// A failure to write the output.
 struct OutputError: Error { let cause: SystemError }
 
-/// Runs system calls, whose errors become ones that name the file.
+/// Runs system calls, and turns their errors into errors that name the file.
 func onFile<Result>(
   _ path: FilePath, _ failure: String, _ body: () throws(SystemError) -> Result
 ) throws -> Result {

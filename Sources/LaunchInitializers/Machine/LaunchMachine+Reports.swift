@@ -1,7 +1,7 @@
-// What the machine says: events, reports and errors.
+// The events, reports and errors of the machine.
 
 extension LaunchMachine {
-  /// Notes an event about a step or a whole phase.
+  /// Emits an event about a step or a whole phase, if a stream or the log takes it.
   mutating func event(
     _ kind: LaunchEvent.Kind, _ purpose: Purpose, _ step: Int? = nil, message: String? = nil,
     isService: Bool = false
@@ -19,19 +19,19 @@ extension LaunchMachine {
     actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
   }
 
-  /// Creates the report of a pass.
+  /// Returns the report of a pass.
   func report(of purpose: Purpose) -> LaunchReport {
     let pass = passes[purpose.rawValue]
     if pass.steps.isEmpty { return .empty }
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
-    // For each invisible node, the step because of which it ended when it did.
+    // For each point, the step that ended last of those that the point waits for.
     var last: [Int: Int] = [:]
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
     for index in indices {
       let (node, step) = (plan.nodes[index], pass.steps[index])
-      // A step waits for the beginning of its group, too; that matters if it waits for nothing else.
+      // The beginning of the step's own group counts only if the step waits for nothing else.
       let inner = graph[index].filter { plan.nodes[$0].declared != nil || plan.nodes[$0].groups != node.groups }
       let awaited = (inner.isEmpty ? graph[index] : inner[...]).compactMap {
         plan.nodes[$0].declared == nil ? last[$0] : $0
@@ -71,7 +71,7 @@ extension LaunchMachine {
     }
   }
 
-  /// The error that ended the sequence; nil if it was shut down after its launch.
+  /// Returns the error that ended the sequence, or nil if a call or a signal shut it down after its launch.
   func makeFailure() -> LaunchError? {
     let (code, step, message): (LaunchError.Code, Int?, String)
     switch cause {

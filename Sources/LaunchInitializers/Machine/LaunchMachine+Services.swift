@@ -1,9 +1,9 @@
-// The services of the steps, and the shut-down of all.
+// The services of the steps, and the shut-down of all steps.
 
 extension LaunchMachine {
   // MARK: Running
 
-  /// Begins the service of a step that has completed.
+  /// Begins the service of a step that has been set up.
   mutating func beginService(of step: Int) {
     services[step] = ServiceState()
     passes[0].steps[step].phase = .readying
@@ -28,7 +28,7 @@ extension LaunchMachine {
     settle(job.step, .launch, .completed, passes[0].steps[job.step].message)
   }
 
-  /// Ends the launch because a service isn't ready in time, or goes on without it.
+  /// Records that a step failed because its service wasn't ready in time, and aborts the launch if its policy says so.
   mutating func notReadyInTime(_ step: Int) {
     services[step]?.isStopping = true
     let message = "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
@@ -75,7 +75,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Notes that the service of a step won't run again.
+  /// Records that the service of a step won't run again.
   mutating func serviceEnded(_ step: Int, message: String? = nil) {
     guard services.removeValue(forKey: step) != nil else { return }
     event(.serviceEnded, .launch, step, message: message, isService: true)
@@ -83,7 +83,7 @@ extension LaunchMachine {
 
   // MARK: Shutting down
 
-  /// Lets no step begin any more, and cancels those under way.
+  /// Prevents further steps from beginning, and cancels the attempts under way.
   mutating func stopPasses() {
     for purpose in [Purpose.launch, .foreground] where passes[purpose.rawValue].isUnderWay {
       passes[purpose.rawValue].stop()
@@ -111,7 +111,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Shuts the steps down when no attempt is left, and ends when nothing is.
+  /// Begins to shut the steps down once all attempts have ended, and ends the sequence once all jobs have.
   mutating func proceedClosing() {
     if !passes[2].isUnderWay {
       if passes[0].running + passes[1].running > 0 { return }
@@ -130,7 +130,7 @@ extension LaunchMachine {
     finish()
   }
 
-  /// Begins to shut a step down: asks its service to end, if it has one.
+  /// Begins to shut a step down; if the step has a service, asks the service to end first.
   mutating func beginShutDown(of step: Int) {
     guard let service = services[step] else {
       return passes[0].steps[step].isServiceLeft ? settleShutDown(step) : shutDown(step)
@@ -148,12 +148,12 @@ extension LaunchMachine {
     cancel(Job(purpose: .launch, kind: .run, step: job.step, number: service.run))
   }
 
-  /// Shuts a step down if its service has ended.
+  /// Shuts a step down, if its service and the call that asked the service to end have both ended.
   mutating func serviceMayHaveStopped(_ step: Int) {
     guard passes[2].isUnderWay, passes[2].steps[step].phase == .stopping, services[step] == nil,
       jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil
     else { return }
-    // What a service uses that is still at work isn't shut down.
+    // A service that is still running may use what the step set up, so the step isn't shut down.
     if passes[0].steps[step].isServiceLeft || reachedLimit != nil { return settleShutDown(step) }
     passes[2].steps[step].phase = .running
     shutDown(step)
@@ -172,7 +172,7 @@ extension LaunchMachine {
     settleShutDown(step, note: state.isLate ? late : nil)
   }
 
-  /// Ends the shut-down of a step.
+  /// Records the end of a step's shut-down.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
     passes[2].running -= 1
     actions.append(.withdrawAll(step, except: nil))
@@ -184,7 +184,7 @@ extension LaunchMachine {
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
   }
 
-  /// Ends a shut-down that takes too long: what is under way is cancelled, and nothing more begins.
+  /// Cuts short a shut-down that takes too long: cancels everything under way, and lets nothing more begin.
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit

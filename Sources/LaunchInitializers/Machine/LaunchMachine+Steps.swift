@@ -1,7 +1,7 @@
-// What happens to a step from its turn to its end, in the launch and at the foreground.
+// The life of a step from its turn to its end, in the launch and at the foreground.
 
 extension LaunchMachine {
-  /// The declarations of a visible node's step.
+  /// Returns the declarations of a step, and traps for a point.
   func declared(_ step: Int) -> LaunchStep.Declaration {
     guard let declared = plan.nodes[step].declared else { fatalError("A point was begun as a step.") }
     return declared
@@ -9,7 +9,7 @@ extension LaunchMachine {
 
   // MARK: Turns
 
-  /// Makes nodes ready that wait for nothing, and settles those that don't run, with what that makes ready.
+  /// Makes nodes ready that wait for nothing; settles nodes that don't run, and continues with their dependents.
   mutating func makeReady(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
@@ -27,7 +27,7 @@ extension LaunchMachine {
     }
   }
 
-  /// The reason to skip a node when its turn comes; nil if it isn't skipped.
+  /// Returns the reason to skip a node when its turn comes, or nil to run it.
   private mutating func reasonToSkip(_ node: Int) -> String? {
     if let exclusion = plan.nodes[node].exclusion { return exclusion }
     guard let required = plan.requirements[node].first(where: { passes[0].steps[$0].outcome != .completed })
@@ -40,7 +40,7 @@ extension LaunchMachine {
     return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
   }
 
-  /// Ends a node, and returns those that now wait for nothing.
+  /// Records the end of a node, and returns the nodes that now wait for nothing.
   private mutating func finish(
     _ node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
@@ -55,7 +55,7 @@ extension LaunchMachine {
     return passes[index].settled(node, in: plan)
   }
 
-  /// Ends a step that had begun.
+  /// Records the end of a step, and makes the steps ready that waited only for it.
   mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
     makeReady(finish(step, purpose, outcome, message), purpose)
   }
@@ -83,7 +83,7 @@ extension LaunchMachine {
 
   private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let (step, index) = (job.step, job.purpose.rawValue)
-    // On a busy machine the timer may be late.
+    // The timer may be late on a busy machine, so the times are compared as well.
     let isLate = state.isLate || declared(step).timeout.map { now - state.start > $0 } ?? false
     passes[index].steps[step].isLate = isLate
     let note = isLate ? overrun(step, state) : nil
@@ -117,7 +117,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Decides what follows an attempt that failed and has been rolled back.
+  /// Retries a step after a failed attempt and its rollback, or records that the step failed.
   private mutating func fail(_ step: Int, _ purpose: Purpose) {
     passes[purpose.rawValue].running -= 1
     let (state, declared) = (passes[purpose.rawValue].steps[step], declared(step))
@@ -131,14 +131,14 @@ extension LaunchMachine {
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
   }
 
-  /// Ends the launch because of a step, unless its policy is to go on.
+  /// Aborts the launch because of a failed step, unless the step is deferred or its policy is to go on.
   mutating func abort(_ step: Int, _ purpose: Purpose, _ code: LaunchError.Code) {
     if purpose == .launch, phase == .launching, declared(step).policy.skips != true, !plan.nodes[step].isDeferred {
       close(.failed(step, code))
     }
   }
 
-  /// Notes an error of a job; returns false if it only says that the job was cancelled.
+  /// Records an error of a job, or returns false if the error only says that the job was cancelled.
   mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool) -> Bool {
     if isCancelled, error is CancellationError { return false }
     passes[job.purpose.rawValue].steps[job.step].errors.append(error)
@@ -146,7 +146,7 @@ extension LaunchMachine {
     return true
   }
 
-  /// Takes the result of a job that was abandoned.
+  /// Handles the result of an abandoned job: reports its error, and undoes what the job has set up.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, note(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
@@ -171,27 +171,27 @@ extension LaunchMachine {
     cancel(job)
   }
 
-  /// Cancels a job, which may end in its own time.
+  /// Cancels a job, without a limit on the time that it takes to end.
   mutating func cancel(_ job: Job) {
     guard let state = jobs[job], !state.isCancelled else { return }
     jobs[job]?.isCancelled = true
     cancelled.append(job)
   }
 
-  /// Limits the time that a job may go on for after its cancellation.
+  /// Limits the time that a job may take to end after its cancellation.
   mutating func giveGrace(_ job: Job) {
     guard jobs[job]?.hasGrace == false else { return }
     jobs[job]?.hasGrace = true
     schedule(.grace(job), after: grace)
   }
 
-  /// The message about an attempt that took longer than its timeout.
+  /// Returns the message about an attempt that took longer than its timeout.
   private func overrun(_ step: Int, _ state: JobState) -> String {
     let timeout = (declared(step).timeout ?? .zero).text
     return "\(state.hasBegun ? "took longer than" : "did not get a thread within") its timeout of \(timeout)"
   }
 
-  /// Goes on without a job that takes too long and ignores its cancellation.
+  /// Abandons a job that hasn't ended within the grace period after its cancellation.
   mutating func abandon(_ job: Job) {
     guard let state = jobs.removeValue(forKey: job) else { return }
     let (step, index) = (job.step, job.purpose.rawValue)
@@ -226,6 +226,6 @@ extension LaunchMachine {
 }
 
 extension String? {
-  /// Adds a note to a message.
+  /// Adds a note to the message, or makes it the message if there is none.
   mutating func add(_ note: String) { self = map { "\($0); \(note)" } ?? note }
 }

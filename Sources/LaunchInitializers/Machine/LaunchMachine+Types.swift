@@ -1,4 +1,4 @@
-// The words of the machine: what happens to it, and what it has done.
+// The inputs and actions of the machine, and the parts of its state.
 
 extension LaunchMachine {
   /// A purpose of a pass through the steps.
@@ -6,24 +6,24 @@ extension LaunchMachine {
     case launch, foreground, shutDown
   }
 
-  /// One call of a step's code, in a task of its own.
+  /// One call of a step's code, such as an attempt to set the step up.
   struct Job: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-      /// An attempt to set the step up or to shut it down, and what undoes a failed one.
+      /// An attempt to set the step up or to shut it down, and the rollback of a failed attempt.
       case perform, rollBack
-      /// A run of the step's service, and what asks it to end.
+      /// A run of the step's service, and the call that asks the service to end.
       case run, stop
-      /// Shuts down what an abandoned attempt set up after all.
+      /// The shut-down of what an abandoned attempt set up after all.
       case undo
     }
 
     let purpose: Purpose
     let kind: Kind
     let step: Int
-    /// The number of the attempt or run, from 1.
+    /// The number of the attempt or run, counted from 1.
     let number: Int
 
-    /// By the step alone, of which few jobs are under way at once.
+    /// Hashes only the step, because few jobs of one step are under way at once.
     func hash(into hasher: inout Hasher) { hasher.combine(step) }
 
     func with(_ kind: Kind) -> Job { Job(purpose: purpose, kind: kind, step: step, number: number) }
@@ -35,22 +35,22 @@ extension LaunchMachine {
     /// The step had nothing to do, and isn't reported.
     case idle
     case skipped(String)
-    /// The job threw an error, whose text isn't asked for under the lock; whether the step's policy retries it.
+    /// The job threw an error. Its text and whether to retry are found outside the lock, because both run user code.
     case failed(any Error, text: String, isRetryable: Bool)
   }
 
   enum Timer: Hashable, Sendable {
-    /// Ends the time that a job may take, and that a cancelled one may go on for.
+    /// The end of the time that a job may take, or of the time that a cancelled job has left.
     case timeout(Job), grace(Job)
-    /// Ends the pause after an attempt of a step that failed, or after a run of its service.
+    /// The end of the pause before a step's next attempt, or before the next run of its service.
     case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
-    /// Ends the time that a shut-down may take, or that it waits after a signal.
+    /// The end of the time that a shut-down may take, or of the drain before it.
     case limit(Duration), drain
-    /// Asks whether anything has happened for a while.
+    /// A check whether anything has happened for ten seconds.
     case watch
   }
 
-  /// A call of the sequence's functions, which gets an answer.
+  /// A call of one of the sequence's methods, which waits for an answer.
   enum Call: Sendable {
     case launch
     /// Launches, and waits until the sequence is over.
@@ -69,15 +69,15 @@ extension LaunchMachine {
     case cancelled(Int)
     case ended(Job, Result)
     case ready(Job)
-    /// The service of a job can only be cancelled.
+    /// The step has no `stop()` of its own, so its service has to be cancelled.
     case cannotStop(Job)
     case fired(Timer)
-    /// A signal, and its number among all arrivals of the process, since several calls may report one.
+    /// A signal, and the number of its arrival in the process, because several calls may report one arrival.
     case signal(Int32, arrival: Int)
     case background
   }
 
-  /// The answer to a call.
+  /// The answer to a call: a report, an error or an exit code.
   enum Answer: Sendable {
     case report(LaunchReport), error(LaunchError), exitCode(Int32)
 
@@ -87,20 +87,20 @@ extension LaunchMachine {
   enum Action: Sendable {
     case start(Job), cancel(Job)
     case schedule(Timer, at: Duration), unschedule(Timer)
-    /// Withdraw the services that an attempt registered, or all of a step but those of one attempt.
+    /// Withdraws the services that an attempt registered, or all services of a step except those of one attempt.
     case withdraw(Job)
     case withdrawAll(Int, except: Job?)
     case event(LaunchEvent)
     case answer([Int], Answer)
-    /// End the process, as the signal would have without the sequence.
+    /// Ends the process, or calls the handler that the signal had before the sequence.
     case endProcess(Int32)
-    /// The sequence is over.
+    /// Releases what the sequence holds, because it is over.
     case over
   }
 
   /// The reason for a shut-down.
   enum Cause: Sendable {
-    /// A step failed, or its service did.
+    /// A step or its service failed.
     case failed(Int, LaunchError.Code)
     case cancelled, asked, signal(Int32)
   }
@@ -112,21 +112,21 @@ struct StepState: Sendable {
     case waiting, running, done
     /// An attempt failed, and the next one begins after a pause.
     case pausing
-    /// Its service isn't ready yet, or ends before the step is shut down.
+    /// The step's service isn't ready yet, or has been asked to end before the step is shut down.
     case readying, stopping
   }
 
   var phase = Phase.waiting
   /// The number of the latest attempt; 0 before the first.
   var attempt = 0
-  /// Whether the step's code completed, so that it has to be shut down.
+  /// Whether the step's code has completed, so that the step has to be shut down.
   var isUp = false
-  /// Whether the latest attempt took longer than it may, and whether its error may be retried.
+  /// Whether the latest attempt exceeded its timeout, and whether the step may be retried after its error.
   var (isLate, isRetryable) = (false, true)
   var wasAbandoned = false
-  /// Whether its service ignored its cancellation and may still be at work.
+  /// Whether the step's service ignored its cancellation and may still be running.
   var isServiceLeft = false
-  /// Whether the step had nothing to do, and isn't reported.
+  /// Whether reports leave the step out, because it had nothing to do.
   var isUnmentioned = false
 
   var (queued, start, end) = (Duration.zero, Duration.zero, Duration.zero)
@@ -134,34 +134,34 @@ struct StepState: Sendable {
   var message: String?
   /// The errors of the step, its service and its rollback, in order.
   var errors: [any Error] = []
-  /// For an invisible node or a skipped step, the step because of which it didn't complete.
+  /// The step that kept this step or point from completing; nil if there is none.
   var culprit: Int?
 }
 
-/// A service of a completed step.
+/// The state of a completed step's service.
 struct ServiceState: Sendable {
   var run = 0
   var restarts: [Duration] = []
-  /// Whether it is ready, was asked to end, or pauses before its next run.
+  /// Whether the service is ready, has been asked to end, or pauses before its next run.
   var (isReady, isStopping, isPausing) = (false, false, false)
 }
 
-/// One pass through the steps of a plan, forwards or backwards: who waits for whom, and who may begin.
+/// One pass through the steps of a plan, forward or backward: the steps that wait, and those that may begin.
 struct Pass: Sendable {
   private(set) var (isUnderWay, isStopped) = (false, false)
   var steps: [StepState] = []
-  /// The number of steps that have a slot: their jobs are under way.
+  /// The number of steps that are being set up or shut down, at most the maximum number of concurrent steps.
   var running = 0
   var began = Duration.zero
-  /// The number of nodes that have not settled, without the deferred ones and with them.
+  /// The number of unsettled nodes that aren't deferred, and the number of those that are.
   private(set) var (left, deferredLeft) = (0, 0)
-  /// For each node how many others it waits for.
+  /// For each node, the number of unsettled nodes that it waits for.
   private var open: [Int] = []
-  /// The nodes that may begin, from `next` on.
+  /// The nodes that have become ready, in order; those from index `next` on have not begun.
   private var (ready, next): ([Int], Int) = ([], 0)
   private var isReversed = false
 
-  /// Begins the pass; returns the nodes that wait for nothing.
+  /// Begins the pass, and returns the nodes that wait for nothing.
   mutating func begin(_ plan: LaunchPlan, isReversed: Bool, at time: Duration) -> [Int] {
     self = Pass()
     (isUnderWay, self.isReversed, began) = (true, isReversed, time)
@@ -173,7 +173,7 @@ struct Pass: Sendable {
     return isReversed ? nodes.reversed() : nodes
   }
 
-  /// Notes that a node has settled; returns those that now wait for nothing.
+  /// Records that a node has settled, and returns the nodes that now wait for nothing.
   mutating func settled(_ node: Int, in plan: LaunchPlan) -> [Int] {
     if plan.nodes[node].isDeferred { deferredLeft -= 1 } else { left -= 1 }
     if isStopped { return [] }
@@ -185,14 +185,14 @@ struct Pass: Sendable {
 
   mutating func makeReady(_ node: Int) { if !isStopped { ready.append(node) } }
 
-  /// Takes the node that has been ready for the longest.
+  /// Removes the node that has been ready for the longest time, and returns it; nil if no node is ready.
   mutating func popReady() -> Int? {
     guard next < ready.count else { return nil }
     defer { next += 1 }
     return ready[next]
   }
 
-  /// Lets no further step begin.
+  /// Prevents further steps from beginning.
   mutating func stop() {
     isStopped = true
     next = ready.count

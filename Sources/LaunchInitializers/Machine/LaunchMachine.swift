@@ -1,12 +1,12 @@
-/// The state of a sequence for its whole life: its launch, services, passes at the foreground and shut-down.
+/// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shut-down.
 ///
-/// It decides and does nothing itself. ``handle(_:at:)`` takes what happened, under the lock of the sequence, and returns
-/// the actions that follow, which ``LaunchSequence`` performs. An input about a job that is over changes nothing, so timers
-/// and tasks may come late.
+/// The machine only makes decisions. ``handle(_:at:)``, which is called under the sequence's lock, takes an input and
+/// returns the actions that ``LaunchSequence`` then performs. An input about a job that has ended changes nothing, so
+/// timers and tasks may come late.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
     case new, launching, launched
-    /// A signal came, and the shut-down begins after a while.
+    /// A signal arrived, and the shut-down begins when the drain ends.
     case draining
     case closing, over
   }
@@ -14,47 +14,47 @@ struct LaunchMachine: Sendable {
   let plan: LaunchPlan
   let maxConcurrentSteps: Int
   let grace: Duration
-  /// Whether there are listeners; without any, only the events for the log are created.
+  /// Whether a stream of events was ever requested; if not, only the events for the log are created.
   var isObserved = false
 
   var phase = Phase.new
-  /// By their purposes.
+  /// The passes through the steps, indexed by the raw values of their purposes.
   var passes = [Pass(), Pass(), Pass()]
-  /// Those under way.
+  /// The jobs under way.
   var jobs: [Job: JobState] = [:]
-  /// Those that run or will run again, by their steps.
+  /// The services that run or will be restarted, by step.
   var services: [Int: ServiceState] = [:]
-  /// Those that wait for an answer.
+  /// The calls that wait for an answer, by number.
   var calls: [Int: Call] = [:]
-  /// All that was thrown, in order.
+  /// All errors that were thrown, in order.
   var errors: [any Error] = []
   /// The reason for the shut-down, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
-  /// The reason that the sequence ended, unless it was shut down after its launch.
+  /// The error that ended the sequence; nil before its end, and if it was shut down after its launch.
   var failure: LaunchError?
-  /// The faults of the steps' shut-downs, by step.
+  /// The messages about failed shut-downs, by step.
   var shutDownNotes: [Int: String] = [:]
-  /// The time limit of the shut-down, once it is reached.
+  /// The time limit of the shut-down; nil until it is reached.
   var reachedLimit: Duration?
 
-  /// The pause before the shut-down after a signal, and the shortest time limit that was set for it.
+  /// The pause between a signal and the shut-down, and the shortest limit that a call set for the shut-down.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
-  /// Whether a signal came, and the number of the last arrival.
+  /// Whether a signal arrived, and the number of the latest arrival.
   private var (hasSignal, lastArrival) = (false, 0)
-  /// Whether the app is in the background, and whether a pass follows the one under way.
+  /// Whether the app is in the background, and whether a pass at the foreground is due.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
-  /// The calls that wait for the next pass.
+  /// The calls of `enterForeground()` that wait for the next pass.
   private var callsForNextPass: [Int] = []
-  /// The number of inputs, and the number when the timer was set that watches it.
+  /// The number of inputs so far, and their number when the watch timer was set; nil if no such timer is set.
   private var inputs = 0
   private var watchedInputs: Int?
 
-  /// The latest time of an input: clocks are read outside the lock, so it may be earlier than that of its cause.
+  /// The latest time of all inputs; an input's own time may be earlier, because clocks are read outside the lock.
   private(set) var now = Duration.zero
   var actions: [Action] = []
-  /// The jobs to cancel after the other actions, since their cancellation handlers may take long.
+  /// The jobs to cancel after all other actions, because their cancellation handlers may take a long time.
   var cancelled: [Job] = []
 
   /// The state of a job under way.
@@ -63,7 +63,7 @@ struct LaunchMachine: Sendable {
     var hasBegun = false
     var isCancelled = false
     var isLate = false
-    /// Whether timers wait for the end of the job, and for its end after it was cancelled.
+    /// Whether timers are set for the job's timeout, and for the grace period after its cancellation.
     var hasTimeout = false
     var hasGrace = false
   }
@@ -72,7 +72,7 @@ struct LaunchMachine: Sendable {
     (self.plan, self.maxConcurrentSteps, self.grace) = (plan, maxConcurrentSteps, grace)
   }
 
-  /// Takes what happened, and returns what follows.
+  /// Handles an input, and returns the actions that follow.
   mutating func handle(_ input: Input, at time: Duration) -> [Action] {
     now = max(now, time)
     inputs += 1
@@ -92,9 +92,9 @@ struct LaunchMachine: Sendable {
     return actions
   }
 
-  /// Records that a thread performs a job, and returns a result if the job isn't wanted any more.
+  /// Records that the work on a job begins; if the job is no longer wanted, returns its result instead.
   mutating func began(_ job: Job) -> Result? {
-    // What undoes an attempt that was abandoned isn't waited for.
+    // A job that undoes an abandoned attempt isn't in the table, because nothing waits for it, but it is wanted.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
     if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
@@ -102,9 +102,9 @@ struct LaunchMachine: Sendable {
   }
 
   private var isServing: Bool { phase == .launched || phase == .draining }
-  /// The report of the launch; nil until it has completed, and if it failed.
+  /// The report of the launch; nil before the launch has completed, and if it failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
-  /// Whether the sequence serves.
+  /// Whether the launch has completed, no shut-down has begun, and all services are ready.
   var isReady: Bool { phase == .launched && services.values.allSatisfy(\.isReady) }
 
   // MARK: Calls
@@ -146,7 +146,7 @@ struct LaunchMachine: Sendable {
 
   private func ids(where isWanted: (Call) -> Bool) -> [Int] { calls.filter { isWanted($0.value) }.keys.sorted() }
 
-  /// Ends the wait of a caller that was cancelled; the last one that waits for the launch cancels it.
+  /// Handles a cancelled call; a call of `run`, or the last call that waits for the launch, closes the sequence.
   private mutating func cancelCall(_ id: Int) {
     guard let call = calls[id] else { return }
     switch call {
@@ -168,7 +168,7 @@ struct LaunchMachine: Sendable {
     watch()
   }
 
-  /// Begins what may begin, and ends what has ended; the last part of every input.
+  /// Begins the steps that may begin, and ends passes and phases that are complete; the last part of every input.
   private mutating func proceed() {
     beginReady(.launch)
     if phase == .launching, passes[0].left == 0 { launched() }
@@ -191,7 +191,7 @@ struct LaunchMachine: Sendable {
       if purpose == .shutDown {
         beginShutDown(of: step)
       } else {
-        // An attempt that an earlier pass at the foreground abandoned may still end, so numbers go on.
+        // Numbers continue across passes, because an attempt that an earlier pass abandoned may still end.
         if purpose == .foreground { foregroundAttempts += 1 }
         let number = purpose == .launch ? passes[0].steps[step].attempt : foregroundAttempts
         start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
@@ -271,7 +271,7 @@ struct LaunchMachine: Sendable {
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
     case .watch:
-      // The timer is an input, too.
+      // The timer's own input doesn't count as something that happened.
       if watchedInputs == inputs - 1 {
         event(.waiting(for: waitedFor), phase == .closing ? .shutDown : .launch)
       }
@@ -280,14 +280,14 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Lets a timer tell that nothing happens.
+  /// Sets a timer that reports if nothing happens for ten seconds.
   private mutating func watch() {
     if watchedInputs != nil || (phase != .launching && phase != .closing) { return }
     watchedInputs = inputs
     schedule(.watch, after: .seconds(10))
   }
 
-  /// The ids of the steps that something is waited for.
+  /// The IDs of the steps for which the launch or the shut-down waits.
   private var waitedFor: [String] {
     let steps = passes[passes[2].isUnderWay ? 2 : 0].steps
     return steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }.map {
@@ -295,7 +295,7 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  /// Shuts the sequence down, unless that has begun.
+  /// Begins to shut the sequence down, unless the shut-down has already begun.
   mutating func close(_ cause: Cause) {
     if phase == .closing || phase == .over { return }
     let limit = limit ?? .seconds(30)
@@ -306,18 +306,18 @@ struct LaunchMachine: Sendable {
     stopPasses()
   }
 
-  /// Sets a time limit for the shut-down, from now on or from its beginning; one that isn't shorter would end later.
+  /// Shortens the limit of the shut-down, which counts from now if the shut-down has begun; ignores longer limits.
   private mutating func limitShutDown(to new: Duration) {
     if let limit, limit <= new { return }
     limit = new
     if phase == .closing { schedule(.limit(new), after: new) }
   }
 
-  /// Notes that the sequence is over, and answers all calls.
+  /// Ends the sequence, and answers all calls.
   mutating func finish() {
     phase = .over
     failure = makeFailure()
-    // First, so that nothing is left of the sequence when a caller returns.
+    // This action comes first, so that everything has been released when a caller returns.
     actions.append(.over)
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
   }

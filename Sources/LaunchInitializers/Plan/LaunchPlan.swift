@@ -1,15 +1,15 @@
 internal import Support
 
-/// The steps of a sequence in an order in which they can run, and what each waits for.
+/// The steps of a sequence in an order in which they can run, and the dependencies between them.
 ///
-/// Two rules make the order. A step that declares its order waits for what it declares, and nothing else. The others
-/// form a line: each waits for the one of them that is listed before it. The steps are in the order in which they are
-/// listed, but each one after what it waits for.
+/// A step that declares its order waits only for the steps that it declares. Each other step waits for the previous
+/// step in the list that declares no order. The plan keeps the order of the list, except that each step comes after the
+/// steps that it waits for.
 ///
-/// A group begins and ends with a point, and all but the deferred steps come before one, so that a plan is linear in steps
-/// and references.
+/// A group begins and ends with a point, and another point separates the deferred steps from the others. The points
+/// keep the size of a plan linear in the numbers of steps and references.
 struct LaunchPlan: Sendable {
-  /// A step, or a point between steps that no report mentions.
+  /// A step, or a point: a place between steps, which only orders them and isn't in any report.
   final class Node: Sendable {
     let id: String
     /// The declarations of the step; nil for a point.
@@ -17,10 +17,10 @@ struct LaunchPlan: Sendable {
     /// The names of the groups around the step, outermost first.
     let groups: [String]
     let isDeferred: Bool
-    /// The reason not to run the step at all; nil if it runs.
+    /// The reason not to run the step in this stage; nil if it may run.
     let exclusion: String?
 
-    /// Creates the node of a step, or a point of a group or of none.
+    /// Creates the node of a step; or a point, if `listed` is a group or nil.
     init(_ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage) {
       (self.id, self.groups, declared) = (id, groups, listed?.members == nil ? listed : nil)
       isDeferred = listed?.isDeferred ?? false
@@ -33,13 +33,13 @@ struct LaunchPlan: Sendable {
     var stopTimeout: Duration { declared?.stopTimeout ?? declared?.timeout ?? .seconds(10) }
   }
 
-  /// The nodes; none waits for a later one.
+  /// The nodes, each of which comes after the nodes that it waits for.
   let nodes: [Node]
-  /// The nodes that each one waits for.
+  /// For each node, the nodes that it waits for.
   let dependencies: StepGraph
-  /// The nodes that wait for each one.
+  /// For each node, the nodes that wait for it.
   let dependents: StepGraph
-  /// The nodes that have to complete for each one to run.
+  /// For each node, the nodes that have to complete before it may run.
   let requirements: StepGraph
 
   init(_ listed: [LaunchStep], stage: ReleaseStage) throws(LaunchPlanError) {
@@ -55,6 +55,6 @@ struct LaunchPlan: Sendable {
     requirements = StepGraph(listing.requirements, count: count).renumbered(positions)
   }
 
-  /// The ids of the steps.
+  /// The IDs of the steps, in the order of the plan.
   var ids: [String] { nodes.lazy.filter { $0.declared != nil }.map(\.id) }
 }

@@ -1,12 +1,12 @@
-/// Lists of nodes, one for each node, such as those that it waits for; all in one array, since a list of its own for
-/// each would cost a plan of many steps more than all else.
+/// A list of other nodes for each node, such as the nodes that it waits for; all lists share one array, because
+/// separate arrays would cost more than everything else in a plan of many steps.
 struct StepGraph: Sendable {
   typealias Edge = (from: Int, to: Int)
 
   private var starts: [Int]
   private var targets: [Int]
 
-  /// Creates the lists in which each edge's target is listed for its source, in the order of the edges.
+  /// Creates the lists from edges: each list has the targets of the edges from its node, in order.
   init(_ edges: [Edge], count: Int) {
     starts = Array(repeating: 0, count: count + 1)
     targets = Array(repeating: 0, count: edges.count)
@@ -24,10 +24,10 @@ struct StepGraph: Sendable {
   /// The length of each list.
   var counts: [Int] { (0..<starts.count - 1).map { starts[$0 + 1] - starts[$0] } }
 
-  /// The lists in the other direction.
+  /// Returns the lists with all edges reversed.
   func inverted() -> StepGraph { mapped { ($1, $0) } }
 
-  /// The lists after each node has moved to a new position.
+  /// Returns the lists with each node renumbered by its new position.
   func renumbered(_ positions: [Int]) -> StepGraph { mapped { (positions[$0], positions[$1]) } }
 
   private func mapped(_ transform: (Int, Int) -> Edge) -> StepGraph {

@@ -1,24 +1,24 @@
 internal import Support
 
-/// The listed steps as nodes, numbered as they are listed, and what waits for what.
+/// The nodes and dependencies of the listed steps, with nodes numbered in the order of the list.
 struct StepListing {
-  /// The first and the last node of a step or group: all of it lies between them.
+  /// The range from the first to the last node of a step or group.
   private typealias Span = ClosedRange<Int>
   private typealias Group = (declared: LaunchStep.Declaration, begin: Int, path: [String])
 
   private(set) var nodes: [LaunchPlan.Node] = []
-  /// From each node to those that it waits for.
+  /// The edges from each node to the nodes that it waits for.
   private(set) var dependencies: [StepGraph.Edge] = []
-  /// From each node to those that it requires.
+  /// The edges from each node to the nodes that it requires.
   private(set) var requirements: [StepGraph.Edge] = []
 
   private let stage: ReleaseStage
   private var spans: [String: Span] = [:]
   private var users: [(name: String, span: Span, references: [StepReference])] = []
-  /// The steps without an id, which get the names of their types after all ids are known.
+  /// The steps without an ID, which are named after their types once all IDs are known.
   private var unnamed: [Int] = []
   private var typeNames: [ObjectIdentifier: String] = [:]
-  /// The number of steps without an id, by the name of their type.
+  /// The number of steps without an ID, by the name of their type.
   private var namesakes: [String: Int] = [:]
 
   init(_ listed: [LaunchStep], stage: ReleaseStage) throws(LaunchPlanError) {
@@ -34,10 +34,10 @@ struct StepListing {
     try addDeferral()
   }
 
-  /// Adds a list; returns the spans of its entries.
+  /// Adds the entries of a list, and returns the span of each entry.
   private mutating func add(_ listed: [LaunchStep], in group: Group?) throws(LaunchPlanError) -> [Span] {
     var spans: [Span] = []
-    // Deferred steps form a line of their own.
+    // A deferred step without a declared order waits for the previous deferred step, not for other steps.
     var (former, formerDeferred): (Int?, Int?)
     for step in listed {
       let declared = group.map { step.inheriting(from: $0.declared).declared } ?? step.declared
@@ -86,7 +86,7 @@ struct StepListing {
       .duplicateID, path: [name], "Two steps or groups have the id \(name.quoted). Give one of them another id.")
   }
 
-  /// Returns the name of a step's type, which is looked up once.
+  /// Returns the name of a step's type, which is cached.
   private mutating func typeName(of declared: LaunchStep.Declaration) -> String {
     let type = declared.work.type
     let name = typeNames[ObjectIdentifier(type)] ?? "\(type)"
@@ -94,7 +94,7 @@ struct StepListing {
     return name
   }
 
-  /// Gives the steps without an id the names of their types, with a number if that is taken.
+  /// Gives each step without an ID the name of its type, with a number if the name is taken.
   private mutating func nameTheRest() {
     for index in unnamed {
       let (node, name) = (nodes[index], nodes[index].id)
@@ -136,7 +136,7 @@ struct StepListing {
     if reference.relation == .requires { requirements.append((waiting.lowerBound, awaited.upperBound)) }
   }
 
-  /// Adds the point that all steps of the launch come before, and the deferred steps after.
+  /// Adds a point between the steps of the launch and the deferred steps.
   private mutating func addDeferral() throws(LaunchPlanError) {
     guard nodes.contains(where: \.isDeferred) else { return }
     for (node, other) in dependencies where nodes[other].isDeferred && !nodes[node].isDeferred {
@@ -151,15 +151,15 @@ struct StepListing {
     nodes.append(LaunchPlan.Node("", nil, groups: [], in: stage))
   }
 
-  /// Returns the nodes in the order in which they are listed, but each one after those that it waits for.
+  /// Returns the nodes in the order of the list, except that each node comes after the nodes that it waits for.
   func order(by dependencies: StepGraph) throws(LaunchPlanError) -> [Int] {
     var order: [Int] = []
     order.reserveCapacity(nodes.count)
-    // For each node how many of those that it waits for have been looked at, and the nodes that are looked at.
+    // For each node, the number of its dependencies that have been visited, and whether the node is on the path.
     var looked = Array(repeating: 0, count: nodes.count)
     var isOnPath = Array(repeating: false, count: nodes.count)
     var isOrdered = isOnPath
-    // Each node on the path waits for the next.
+    // Each node on the path waits for the next node.
     var path: [Int] = []
     for listed in nodes.indices where !isOrdered[listed] {
       path.append(listed)
@@ -183,7 +183,7 @@ struct StepListing {
     return order
   }
 
-  /// The error about nodes of which each waits for the next, and the last for the first.
+  /// Returns the error about a cycle, in which each node waits for the next, and the last node for the first.
   private func cycleError(_ cycle: ArraySlice<Int>) -> LaunchPlanError {
     let steps = cycle.filter { nodes[$0].declared != nil }
     let shown = steps.isEmpty ? Array(cycle) : Array(steps)

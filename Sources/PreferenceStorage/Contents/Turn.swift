@@ -1,22 +1,22 @@
 import Synchronization
 
-/// A lock that is waited for with a limit, and knows its owner: a write within a transaction is an error and no deadlock.
+/// A lock with a time limit for waiting, which knows its owner, so that a write within a transaction can't deadlock.
 final class Turn: Sendable {
-  /// The owner's thread, or 0, exchanged acquiring and stored releasing: an owner sees what those before it have done.
+  /// The owner's thread, or 0; exchanged acquiring and stored releasing, so that an owner sees earlier owners' work.
   private let owner = Atomic<UInt>(0)
-  /// The store's path, for messages.
+  /// The path of the file, for error messages; nil for other stores.
   private let path: String?
 
   init(of path: String?) { self.path = path }
 
-  /// For how long a turn is waited for, unless a store has another limit.
+  /// The longest time that a thread waits for its turn, unless a store has another limit.
   static let defaultLimit = Duration.seconds(5)
 
   private func tryTake() -> Bool {
     owner.compareExchange(expected: 0, desired: currentThread, ordering: .acquiring).exchanged
   }
 
-  /// Takes the turn, waiting for other threads no longer than that.
+  /// Takes the turn, and waits for other threads no longer than the limit.
   ///
   /// - Throws: `.nestedTransaction` if the calling thread has it already; `.busy` if the limit is reached.
   func take(within limit: Duration) throws(PreferenceError) {

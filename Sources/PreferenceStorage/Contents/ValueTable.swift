@@ -1,7 +1,7 @@
-/// The state of a store: the text of each key's value, in the order of first writing.
+/// The contents of a store: the text of each key's value, and the order in which the keys were first written.
 ///
-/// Two keys are one if they are equal as Swift strings, such as two spellings of `é`, in memory, in transactions and in the
-/// file. A key keeps the spelling in which it came.
+/// Strings that Swift considers equal, such as two spellings of `é`, are one key in memory, in transactions and in the
+/// file. A key keeps the spelling with which it was first written.
 struct ValueTable: Sendable {
   private struct Entry: Sendable {
     var text: JSONText
@@ -15,30 +15,30 @@ struct ValueTable: Sendable {
 
   func text(forKey key: String) -> JSONText? { entries[key]?.text }
 
-  /// The change with the key as it is spelled here; nil if it would change nothing.
+  /// Returns the change, with the existing spelling of the key; nil if nothing would change.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     guard let index = entries.index(forKey: key) else { return text.map { PreferenceChange(key: key, text: $0) } }
     if entries.values[index].text == text { return nil }
     return PreferenceChange(key: entries.keys[index], text: text)
   }
 
-  /// The keys by first writing; sorted at each call.
+  /// The keys in the order in which they were first written; sorted at each access.
   var keys: [String] { entries.sorted { $0.value.order < $1.value.order }.map(\.key) }
 
-  /// Every key with its text, by first writing; sorted at each call.
+  /// Every key with its text, in the order in which the keys were first written; sorted at each access.
   var allEntries: [PreferenceChange] { keys.map { PreferenceChange(key: $0, text: text(forKey: $0)) } }
 
-  /// About how many bytes a file has that holds one line for each key; computed from all keys at each call.
+  /// The approximate length in bytes of a file with one line for each key; computed from all keys at each access.
   var fileLength: Int {
     entries.reduce(Line.header.count) { $0 + 15 + $1.key.utf8.count + $1.value.text.string.utf8.count }
   }
 
-  /// Room for as many keys, so that filling the table doesn't move it.
+  /// Reserves space for a number of keys, so that the table isn't reallocated while it is filled.
   mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
-  /// Makes the change, and returns whether there was one.
+  /// Makes the change, and returns whether the table has changed.
   ///
-  /// With one look-up, whether the key is new or not (benchmark "Open a store of 100,000 keys").
+  /// Takes a single lookup, whether the key is new or not (benchmark "Open a store of 100,000 keys").
   @discardableResult
   mutating func apply(_ change: PreferenceChange) -> Bool {
     guard let text = change.text else { return entries.removeValue(forKey: change.key) != nil }
@@ -47,7 +47,7 @@ struct ValueTable: Sendable {
     return isNew != nil
   }
 
-  /// Returns whether the entry is new; nil if it has that text already.
+  /// Sets the entry, and returns whether it is new; returns nil if the entry already has the text.
   private static func set(_ text: JSONText, order: Int, in entry: inout Entry?) -> Bool? {
     let old = entry
     if old?.text == text { return nil }
@@ -55,7 +55,7 @@ struct ValueTable: Sendable {
     return old == nil
   }
 
-  /// The changes that turn the other table into this one.
+  /// Returns the changes that turn the other table into this one.
   func changes(since other: ValueTable) -> [PreferenceChange] {
     var changes: [PreferenceChange] = []
     for (key, entry) in entries where other.entries[key]?.text != entry.text {
@@ -65,7 +65,7 @@ struct ValueTable: Sendable {
     return changes
   }
 
-  /// Throws unless the key may be one.
+  /// Throws `.invalidKey` if the key is empty or too long.
   static func check(_ key: String) throws(PreferenceError) {
     let length = key.utf8.count
     guard length > 0 else { throw PreferenceError(.invalidKey, "a key can't be empty; give the preference a name") }

@@ -1,21 +1,21 @@
 internal import Support
 
-/// The place of a preferences file, and whether it is safe there.
+/// The location of a preferences file, with the check that no other user can replace the file.
 struct FileLocation: Sendable {
-  /// The path; absolute and without a symbolic link once it is resolved.
+  /// The path of the file, which is absolute and without symbolic links once it is resolved.
   private(set) var path: FilePath
-  /// Whether the path is resolved, for which the folder has to exist.
+  /// Whether the path is resolved, which is possible only if the folder exists.
   private var isResolved = false
 
   var folder: FilePath { path.folder }
 
   init(_ path: FilePath) { self.path = path }
 
-  /// Finds the place before the file is opened, checks that it is safe, and makes the folder if the file is to be written.
+  /// Resolves the path before the file is opened, checks the folders, and if `making` is true, creates missing ones.
   ///
-  /// Symbolic links are followed once and for all. A link that leads nowhere is where the file is going to be made.
+  /// Symbolic links are followed only once. If a link leads to a missing file, the file will be created there.
   ///
-  /// - Returns: False if the folder doesn't exist.
+  /// - Returns: False if the folder doesn't exist and isn't to be created.
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
     do {
       return try resolve(making: making, in: system)
@@ -46,7 +46,7 @@ struct FileLocation: Sendable {
       }
       found = folder.appending(try system.target(ofLink: found))
     }
-    // A folder's link leads to itself, or to nothing that could be made.
+    // The links form a cycle or a very long chain, or the folder is a link to a folder that doesn't exist.
     throw SystemError.cycle
   }
 }
@@ -54,10 +54,10 @@ struct FileLocation: Sendable {
 // MARK: Folders
 
 extension FileLocation {
-  /// Makes a folder and those above it, and synchronizes the folders that have new names in them.
+  /// Creates a folder and its missing ancestors, and synchronizes each folder in which a new one was created.
   private static func makeFolder(_ path: FilePath, in system: FileSystem) throws(SystemError) {
     for folder in path.ancestors + [path] {
-      // Nothing may be made in some folders that exist, so each is looked for first.
+      // Creating a folder that exists can fail for lack of permission, so each folder is looked up first.
       if try system.find(folder) != nil { continue }
       do throws(SystemError) {
         try system.makeFolder(folder)
@@ -69,11 +69,11 @@ extension FileLocation {
     }
   }
 
-  /// Throws if another user could put a file of theirs in the place of ours.
+  /// Throws `.insecureFolder` if another user could replace the file.
   ///
-  /// No other user may write in the folder or in one above it, as `sshd` demands for its keys: a user who can rename one of
-  /// them decides what the path leads to. A folder above it that has the sticky bit, like `/tmp`, is safe, and so is one that
-  /// only its owner's own group can write, which has the owner's number by convention.
+  /// No other user may be able to write to the folder or to one above it, as `sshd` demands for its keys: a user who
+  /// can rename one of them decides where the path leads. A folder above with the sticky bit, like `/tmp`, is safe. So
+  /// is a folder that its owner's private group can write to, the group whose ID is, by convention, the user ID.
   private static func check(_ folder: FilePath, in system: FileSystem) throws {
     guard system.hasOtherUsers else { return }
     for path in (folder.ancestors + [folder]).reversed() {
@@ -94,12 +94,12 @@ extension FileLocation {
   }
 }
 
-// MARK: Files beside it
+// MARK: Companion files
 
 extension FileLocation {
-  /// The path of a file that is kept beside this one: `settings.preferences.rewriting`.
+  /// Returns the path of a file that belongs beside this one, such as `settings.preferences.rewriting`.
   ///
-  /// A file's name has at most 255 bytes. A longer one is cut, and has the checksum of the whole name.
+  /// File names have at most 255 bytes, so a long name is truncated and followed by the checksum of the whole name.
   func companion(_ suffix: String) -> FilePath { folder.appending(companionPrefix + suffix) }
 
   private var companionPrefix: FilePath {
@@ -109,7 +109,7 @@ extension FileLocation {
     return FilePath(bytes: name.bytes.prefix(180)) + "-\(String(checksum, radix: 16))."
   }
 
-  /// Whether it is a name that `companion` gives, with a number after the suffix: nothing else may be removed.
+  /// Returns whether the name is one that `companion` returns, followed by a number; only such files may be removed.
   func isCompanion(_ name: FilePath, _ suffix: String) -> Bool {
     let prefix = (companionPrefix + suffix).bytes
     let number = name.bytes.dropFirst(prefix.count)

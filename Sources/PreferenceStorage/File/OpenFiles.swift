@@ -1,9 +1,9 @@
 import Support
 
-/// The files that are open in this process, so that stores on one path share one.
+/// The open files of this process, among which all stores on one path find the same file.
 ///
-/// They are known by their resolved path, byte for byte, and not by their inode, which changes with every compaction. Two
-/// names of a file are two files here, which keep out of each other's way as two processes do.
+/// A file is identified by its resolved path, byte for byte, and not by its inode, which changes with every compaction.
+/// Two hard links to one file count as two files, which lock each other out as two processes do.
 final class OpenFiles: Sendable {
   private struct Reference: Sendable { weak var file: PreferencesFile? }
 
@@ -12,7 +12,7 @@ final class OpenFiles: Sendable {
 
   static var current: OpenFiles { process.object { OpenFiles() } }
 
-  /// The file at the place, open already or to be opened.
+  /// Returns the shared object of the file at the location, and creates the object if there is none.
   func file(at location: FileLocation) -> PreferencesFile {
     files.withLock { files in
       if let file = files[location.path]?.file { return file }

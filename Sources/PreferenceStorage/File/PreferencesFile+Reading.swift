@@ -1,7 +1,7 @@
 import Support
 
 extension PreferencesFile {
-  /// Reads the file, if there is one, and waits a moment for its lock if something in it seems to be damaged.
+  /// Reads the file if it exists; if the file seems damaged, waits up to a second for its lock to read it again.
   func reload() throws(PreferenceError) {
     try inTurn(within: Turn.defaultLimit) { () throws(PreferenceError) in
       do throws(PreferenceError) { try lookAround(waiting: PreferencesFile.readingLimit) } catch {
@@ -11,10 +11,10 @@ extension PreferencesFile {
     }
   }
 
-  /// Reads the file that has the path now.
+  /// Reads the file that is at the path now.
   ///
-  /// Without the lock, so that no one waits for it: what another process writes meanwhile is seen as a line that broke off.
-  /// If anything is wrong with the file it is looked at again under the lock, if that is free within the limit.
+  /// This takes no lock, so that no process has to wait. A line that another process is writing then seems incomplete.
+  /// If the file seems damaged, it is read again under the lock, provided that the lock is free within the limit.
   func lookAround(waiting limit: Duration) throws(PreferenceError) {
     for _ in 0..<1000 {
       guard let descriptor = try openFile(making: false) else { return removeAllFromMemory() }
@@ -35,7 +35,7 @@ extension PreferencesFile {
     throw neverSettled
   }
 
-  /// Reads what was appended to the file, which has that size now, if it is whole lines with their checksums.
+  /// Reads the lines that were appended up to this size; returns false unless they are whole and have valid checksums.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
     let bytes = try asking { () throws(SystemError) in try descriptor.read(from: known.length, to: size) }
@@ -44,7 +44,7 @@ extension PreferencesFile {
     return true
   }
 
-  /// Reads lines that follow those that memory knows; nil if anything is wrong with them.
+  /// Parses the lines that follow the known part of the file; returns nil if a line is damaged or was edited by hand.
   private func parse(_ bytes: ArraySlice<UInt8>, after known: KnownPart) -> LineParser? {
     var parser = LineParser(after: known)
     bytes.withUnsafeBufferPointer { _ = parser.parseLines($0) }
@@ -56,11 +56,11 @@ extension PreferencesFile {
     if !parser.changes.isEmpty { apply(parser.changes) }
   }
 
-  /// Reads the whole file, and makes memory what it is.
+  /// Reads the whole file, and updates memory to match it.
   ///
-  /// The lines that memory knows are compared by their checksum, and aren't parsed again.
+  /// If the known part of the file has the same checksum as before, it isn't parsed again.
   ///
-  /// - Returns: False if something seems to be wrong with it that is to be looked at under the lock.
+  /// - Returns: False if the file seems damaged, and has to be read again under the lock.
   @discardableResult
   func look(isLocked: Bool) throws(PreferenceError) -> Bool {
     guard let descriptor else { return true }
@@ -102,7 +102,7 @@ extension PreferencesFile {
     return isSound || isLocked
   }
 
-  /// Returns the table that was in memory.
+  /// Replaces the table in memory, and returns the old one.
   private func replaceMemory(with table: ValueTable) -> ValueTable {
     memory.withLock { memory in
       defer { (memory.table, memory.failure) = (table, nil) }
@@ -110,7 +110,7 @@ extension PreferencesFile {
     }
   }
 
-  /// Reports what was written here and is gone, if another program has put other text in its place.
+  /// Reports the values that this process has set and that were lost because another program has changed the file.
   private func reportLoss(of changes: [PreferenceChange]) {
     defer { wasCarriedOver = false }
     if wasCarriedOver { return }
@@ -126,18 +126,18 @@ extension PreferencesFile {
           + (lost.count > 5 ? " and others" : "") + ". Set them again if they were to stay", path: name))
   }
 
-  /// There is no file, so there are no values.
+  /// Removes all values from memory, because there is no file.
   private func removeAllFromMemory() {
     changedKeys.formUnion(replaceMemory(with: ValueTable()).keys)
     written = []
   }
 
-  /// Lets go of a file that has lost its path, after a last look at what was written to it.
+  /// Closes a file that is no longer at the path, after a last look at what was appended to it.
   func leave() {
     guard let old = descriptor else { return }
     wasCarriedOver = false
     do {
-      // Whoever leaves the mark has the lock until the new file has the path for good.
+      // The process that appends the mark holds the lock until the new file is permanently at the path.
       var patience = Patience(.milliseconds(100))
       while try !system.tryLock(old.number), patience.wait() {}
       defer { system.unlock(old.number) }
@@ -145,7 +145,7 @@ extension PreferencesFile {
       _ = try readTail(to: size)
       wasCarriedOver = try old.read(from: max(0, size - Line.mark.count), to: size) == Line.mark
     } catch {
-      // The new file has all that can be known.
+      // If the old file can't be read, the new file has all that can be known.
     }
     descriptor = nil
   }
@@ -154,7 +154,7 @@ extension PreferencesFile {
 // MARK: Opening
 
 extension PreferencesFile {
-  /// The open file, made if it is to be written to; nil if there is none, or another process has just made or removed it.
+  /// Returns the open file, created if `making` is true; nil if there is none, or a process just created or removed it.
   func openFile(making: Bool) throws(PreferenceError) -> Descriptor? {
     if let descriptor { return descriptor }
     guard try location.prepare(making: making, in: system) else { return nil }
@@ -195,13 +195,13 @@ extension PreferencesFile {
     return new
   }
 
-  /// Goes on with another open file, and forgets what was wrong with the one before.
+  /// Switches to another open file, and discards the recorded damage and failures of the old one.
   func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
     (descriptor, self.identity, self.known) = (new, identity, known)
     (damage, repairFailed, syncFailure, compactionThreshold) = (PreferenceRecovery(), false, nil, 0)
   }
 
-  /// Takes the right to write the file, which is a preferences file, from others.
+  /// Revokes the right of other users to write to the file, which has proved to be a preferences file.
   private func keepOthersOut() throws(PreferenceError) {
     guard let descriptor, let mode = unsafeMode else { return }
     do throws(SystemError) {
@@ -220,7 +220,7 @@ extension PreferencesFile {
       .unwritable, "is replaced over and over, so it could not be locked; find out which program does that", path: name)
   }
 
-  /// Runs calls of the system, whose errors become the store's.
+  /// Runs `body`, and translates errors of its system calls into errors of the store.
   func asking<Result>(
     _ translate: (SystemError, String) -> PreferenceError = PreferenceError.reading,
     _ body: () throws(SystemError) -> Result
@@ -228,7 +228,7 @@ extension PreferencesFile {
     do throws(SystemError) { return try body() } catch { throw translate(error, name) }
   }
 
-  /// The identity and the size of the file at the path; nil if there is none.
+  /// Returns the identity and the size of the file at the path; nil if there is none.
   func snapshot() throws(PreferenceError) -> FileStatus? {
     try asking { () throws(SystemError) in
       try system.ifPresent { () throws(SystemError) in try system.snapshot(atPath: location.path) }

@@ -3,10 +3,10 @@ import Support
 extension PreferencesFile {
   private static var copyLimit: Int { 3 }
 
-  /// Writes the first line of a file that has none.
+  /// Writes the first line of an empty file.
   ///
-  /// It is synchronized, with the folder, so that after a power cut the file is recognized as a preferences file. Nothing was
-  /// promised yet, so a failure is reported, and remembered for the next synchronization.
+  /// The line and the folder are synchronized, so that the file is recognized as a preferences file after a power cut.
+  /// No value depends on the line yet, so a failure is only reported, and remembered for the next synchronization.
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
     try append(Line.header)
@@ -22,10 +22,10 @@ extension PreferencesFile {
     folderNeedsSync = false
   }
 
-  /// Puts a new file without the damage in the place of this one, if that can be done.
+  /// Replaces the file with one without the damage, if possible, and reports a failure.
   func repair() { repairFailed = !reporting { () throws(PreferenceError) in try rewrite() } }
 
-  /// Compacts a file that is three times as large as it has to be, if that can be done.
+  /// Compacts a file that is more than three times as long as necessary, if possible, and reports a failure.
   func compactIfWorthwhile() {
     guard let length = known?.length else { return }
     compactionThreshold = 3 * memory.withLock { $0.table.fileLength }
@@ -33,7 +33,7 @@ extension PreferencesFile {
     if !reporting({ () throws(PreferenceError) in try rewrite() }) { compactionThreshold = 2 * length }
   }
 
-  /// Reports an error that isn't the caller's, and returns whether there was none.
+  /// Runs `body`, reports its error, which doesn't concern the caller, and returns whether there was none.
   @discardableResult
   private func reporting(_ body: () throws(PreferenceError) -> Void) -> Bool {
     do throws(PreferenceError) {
@@ -47,10 +47,10 @@ extension PreferencesFile {
 
   // MARK: A new file
 
-  /// Puts a new file, with a line for each key, in the place of this locked one, and keeps a copy of what it drops.
+  /// Replaces this locked file with a new one with a line for each key, and keeps a copy if bytes are dropped.
   ///
-  /// The file is read again before. The lock then is the new file's. Until the new file has its name, the old one is as it was,
-  /// so the process may end at any instant.
+  /// The file is first read again. Afterward, this process holds the lock of the new file instead. The old file keeps
+  /// its values until the new one has its name, so the process may end at any time.
   func rewrite() throws(PreferenceError) {
     guard let old = descriptor else { return }
     try look(isLocked: true)
@@ -60,20 +60,20 @@ extension PreferencesFile {
       left = try replace(old)
     } catch { throw .compacting(error, path: name) }
     folderNeedsSync = true
-    // If it fails, it is tried again with the next value that is to be synchronized.
+    // If this fails, the next synchronization includes the folder again.
     reporting { () throws(PreferenceError) in try synchronizeFolder() }
     if let left { try takeOver(from: old, beyond: left) }
   }
 
-  /// Returns what memory knew of the old file when the new one took its name; nil if that wasn't marked.
+  /// Replaces the file; returns the known part of the old file, or nil if the old file could not be marked.
   private func replace(_ old: Descriptor) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
-    // A file of another user's would become ours, and a file with two names would become two.
+    // Another user's file would become this user's, and a file with two hard links would become two files.
     guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
     let folder = try lockFolder()
     defer { if let folder { system.unlock(folder.number) } }
     let newPath = location.companion("rewriting")
-    // What a process left that ended at this point. One that is alive would have the lock.
+    // A process that ended here has left its file. If it were still running, it would hold the lock.
     discard(newPath)
     try clearTrade(beside: old)
     let new = Descriptor(try system.open(newPath, for: .creating), of: system)
@@ -85,7 +85,7 @@ extension PreferencesFile {
       try system.synchronize(new.number)
       let newIdentity = try system.status(of: new.number).identity
       isMarked = leave(Line.mark)
-      // A program that edits by hand knows no lock.
+      // An editor ignores the lock, and may have changed the file in the meantime.
       let bytes = try old.readAll()
       guard let known, known.isAll(of: bytes) else { throw SystemError("rename", ESTALE) }
       try takePath(from: newPath, newIdentity, isTrade: folder != nil)
@@ -93,7 +93,7 @@ extension PreferencesFile {
       replace(with: new, identity: newIdentity, known: newKnown)
       return isMarked ? known : nil
     } catch {
-      // Nothing was carried over to what may have the path now.
+      // The mark would claim that the file at the path now has all values; an empty line after the mark revokes it.
       if isMarked { _ = leave([UInt8(ascii: "\n")]) }
       system.unlock(new.number)
       for path in [newPath, tradePath] { discard(path) }
@@ -103,10 +103,10 @@ extension PreferencesFile {
 
   // MARK: The path
 
-  /// The name that a new file has when it trades names with the old one, which has it then.
+  /// The path of the new file just before it exchanges names with the old file, and of the old file afterward.
   private var tradePath: FilePath { location.companion("replaced") }
 
-  /// The folder, locked so that one process at a time gives files of it another name; nil where a folder has no lock.
+  /// Returns the locked folder, so that one process at a time renames files in it; nil if folders can't be locked.
   private func lockFolder() throws(SystemError) -> Descriptor? {
     guard let number = try? system.open(location.folder, for: .reading) else { return nil }
     let folder = Descriptor(number, of: system)
@@ -120,8 +120,8 @@ extension PreferencesFile {
 
   /// Gives the new file the path of the old one, unless another program has put a third file there.
   ///
-  /// The files trade names, so that what had the path is seen after it has lost it. If that isn't the old file, it gets the
-  /// path back, and so does a fourth one that came meanwhile: the last has it in the end.
+  /// The two files exchange names, so that afterward it can be checked which file had the path. If it wasn't the old
+  /// file, it gets the path back. If yet another file has come in the meantime, the latest one gets the path.
   private func takePath(from newPath: FilePath, _ new: FileIdentity, isTrade: Bool) throws(SystemError) {
     guard try system.snapshot(atPath: location.path).identity == identity else { throw SystemError("rename", ESTALE) }
     guard isTrade else { return try system.rename(newPath, to: location.path) }
@@ -138,18 +138,18 @@ extension PreferencesFile {
         (placed, expected) = (found, placed)
       }
     } catch {
-      // What had the path stays where it is, and the next rewrite keeps a copy of it.
+      // The file that had the path stays at the trade path, where the next rewrite finds it.
       return
     }
     guard placed == new else { throw SystemError("rename", ESTALE) }
     discard(tradePath)
   }
 
-  /// Removes what a process has left that ended while files traded names, and keeps a copy of it if it is another program's.
+  /// Removes a file that a process left when it ended during an exchange; keeps a copy of another program's file.
   private func clearTrade(beside old: Descriptor) throws(SystemError) {
     let found = try system.ifPresent { () throws(SystemError) in try system.open(tradePath, for: .reading) }
     guard let found = found.map({ Descriptor($0, of: system) }) else { return }
-    // The old file ends with the mark. While the new one has this name, the one that has the path has the mark in it.
+    // If the old file was left, it ends with the mark. If the new one was left, the file at the path contains the mark.
     if try !found.readAll().suffix(Line.mark.count).elementsEqual(Line.mark),
       try old.readAll().firstRange(of: Line.mark) == nil
     {
@@ -163,15 +163,15 @@ extension PreferencesFile {
     discard(tradePath)
   }
 
-  /// Ends the old file with an empty change, by which other processes that have it open see that the new one has everything
-  /// that was in it, or with an empty line, by which they see that it hasn't.
+  /// Appends a line to the old file: the mark, which tells other processes that the new file has all of its values, or
+  /// an empty line, which revokes the mark; returns false if this fails.
   private func leave(_ line: [UInt8]) -> Bool {
     guard let known, known.length > 0 else { return false }
-    // If it fails there is no room, which the new file makes.
+    // A full disk is no obstacle, since the new file frees space.
     return (try? append(known.lacksNewline ? [UInt8(ascii: "\n")] + line : line)) != nil
   }
 
-  /// Makes the changes that another program has made to the old file while the new one took its name.
+  /// Repeats the changes that another program made to the old file while the new one was taking its place.
   private func takeOver(from old: Descriptor, beyond left: KnownPart) throws(PreferenceError) {
     let bytes = try asking { () throws(SystemError) in try old.readAll() }
     if left.isAll(of: bytes) { return }
@@ -180,7 +180,7 @@ extension PreferencesFile {
     try write(parser.table.changes(since: memory.withLock(\.table)))
   }
 
-  /// Writes a whole file, and returns what is known of it.
+  /// Writes the table to a new file, and returns the whole file as the known part.
   private func writeAll(_ table: ValueTable, to new: Descriptor) throws(SystemError) -> KnownPart {
     var bytes = Line.header
     for change in table.allEntries { Line.append(CollectionOfOne(change), to: &bytes) }
@@ -193,7 +193,7 @@ extension PreferencesFile {
 
   // MARK: Copies of damaged files
 
-  /// Copies the file as it is to `….damaged-<time>`, reports where that is, and removes all but the last copies.
+  /// Copies the file to `….damaged-<time>`, records the copy's path, and removes all but the last three copies.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
     var stamp = 1000 * Int(time(nil))
     var path = location.companion("damaged-\(stamp)")
@@ -218,6 +218,6 @@ extension PreferencesFile {
     memory.withLock { $0.recovery?.noteCopy(at: path.description) }
   }
 
-  /// Removes a file that is of no use, if that can be done; if not, it is in no one's way.
+  /// Removes a file that isn't needed any more, if possible; a file that remains does no harm.
   private func discard(_ path: FilePath) { try? system.remove(path) }
 }

@@ -3,12 +3,12 @@ import Support
 struct WriteTerms: Sendable {
   var durability = Durability.written
   var lockWaitLimit = Turn.defaultLimit
-  /// Called before the file's lock is taken; what it returns is called when the write is over.
+  /// A closure to call before the file's lock is taken, which returns a closure to call when the write is over.
   var aroundLock: (@Sendable () -> @Sendable () -> Void)?
 }
 
 extension PreferencesFile {
-  /// Sets the text of the key, unless it has another value than the known one; returns whether it had that.
+  /// Sets the text of the key, or with `known`, only if the key still has that value; returns whether it had it.
   @discardableResult
   func set(
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil
@@ -16,7 +16,7 @@ extension PreferencesFile {
     try perform(terms) { () throws(PreferenceError) in
       var change = change(to: text, forKey: key)
       if change == nil {
-        // An equal value needs no line, unless another program has written the file in place.
+        // An equal value needs no new line, provided that no other program has edited the file in place.
         try look(isLocked: true)
         change = self.change(to: text, forKey: key)
       }
@@ -35,12 +35,12 @@ extension PreferencesFile {
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // An equal value needs no line, unless another program has written the file in place.
+        // An equal value needs no new line, provided that no other program has edited the file in place.
         if transaction.hasEqualValues { try look(isLocked: true) }
         try write(transaction.changes)
         result = .success(answer)
       } catch { result = .failure((error as? PreferenceError)?.at(name) ?? error) }
-      // Others try the lock now and then, and would find it taken every time if this process took it again at once.
+      // Waiting processes poll the lock, and would always find it taken if this process took it again at once.
       let length = .now - start
       if length > .microseconds(100) {
         lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
@@ -64,7 +64,7 @@ extension PreferencesFile {
     if let pending { try finish(pending) }
   }
 
-  /// Does what has to be done in the caller's turn and under the file's lock.
+  /// Runs `body` in the thread's turn and under the file's lock, and synchronizes the file if the terms say so.
   private func perform<Result>(
     _ terms: WriteTerms, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
@@ -82,7 +82,7 @@ extension PreferencesFile {
     return result
   }
 
-  /// Runs the body in the calling thread's turn, and notifies the listeners when the turn was given back.
+  /// Runs `body` in the calling thread's turn, and notifies listeners after the turn has ended.
   func inTurn<Result>(
     within limit: Duration, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
@@ -103,9 +103,9 @@ extension PreferencesFile {
     return try body()
   }
 
-  /// Takes the file's lock and brings memory up to date; makes the file if there is none.
+  /// Takes the file's lock and brings memory up to date; creates the file if there is none.
   ///
-  /// - Throws: `.busy` if another process keeps the lock for longer than the limit.
+  /// - Throws: `.busy` if another process holds the lock for longer than the limit.
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
@@ -117,7 +117,7 @@ extension PreferencesFile {
         if now.size != known?.length, try !readTail(to: now.size) { try look(isLocked: true) }
         return isReady = true
       }
-      // Another file is at the path now, or none.
+      // The path now leads to another file, or to none.
       unlock()
       leave()
     }
@@ -125,7 +125,7 @@ extension PreferencesFile {
   }
 
   private func lock(_ descriptor: Descriptor, within limit: Duration) throws(PreferenceError) {
-    // After a wait in vain, the writes that follow don't wait as long.
+    // After a wait that has timed out, the next writes wait for a shorter time.
     var patience = Patience(isBlocked ? min(limit, .milliseconds(50)) : limit)
     repeat {
       if try tryLock(descriptor) { return isBlocked = false }
@@ -143,18 +143,18 @@ extension PreferencesFile {
     try asking(translate) { () throws(SystemError) in try system.tryLock(file.number) }
   }
 
-  /// Gives the lock back, unless it is the parent's of a forked child.
+  /// Releases the lock, unless this process is a forked child, whose parent has the lock.
   func unlock() { if let descriptor, !isForked { system.unlock(descriptor.number) } }
 
-  /// Writes the changes as one line at the end of the file, which is locked, and then makes them in memory.
+  /// Appends the changes as one line to the locked file, and then makes them in memory.
   ///
-  /// When it throws, file and memory are as they were.
+  /// If it throws, the file and memory have the same values as before.
   func write(_ changes: some Collection<PreferenceChange>) throws(PreferenceError) {
     if changes.isEmpty { return }
     try checkProcess()
     try makeReady()
-    // Taken out of the property, since a change in place would be checked for exclusive access (benchmark "Set an Int,
-    // written").
+    // The buffer is moved out of the property, since changing it in place would be checked for exclusive access
+    // (benchmark "Set an Int, written").
     var bytes = buffer
     buffer = []
     defer { if bytes.capacity <= 1 << 16 { buffer = bytes } }
@@ -167,7 +167,7 @@ extension PreferencesFile {
     if let length = known?.length, length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
-  /// Makes changes in memory that the file has, and notes which keys the listeners are to be notified of.
+  /// Makes changes in memory that the file already has, and notes the keys of which listeners are to be notified.
   func apply(_ changes: some Collection<PreferenceChange>) {
     memory.withLock { memory in
       memory.failure = nil
@@ -175,7 +175,7 @@ extension PreferencesFile {
     }
   }
 
-  /// Appends all the bytes or none.
+  /// Appends all of the bytes to the file, or none of them.
   func append(_ bytes: [UInt8]) throws(PreferenceError) {
     guard let descriptor, let length = known?.length else { throw .writing(SystemError("write", ESTALE), path: name) }
     do throws(SystemError) {
@@ -188,7 +188,7 @@ extension PreferencesFile {
     bytes.withUnsafeBufferPointer { known?.append($0) }
   }
 
-  /// Makes the file ready for a line: it may be written, and begins with a header.
+  /// Prepares the file for a new line: checks that it is writable, repairs damage, and writes a missing header.
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
     if !damage.isEmpty, !repairFailed { repair() }
@@ -196,16 +196,16 @@ extension PreferencesFile {
     if known?.length == 0 { try writeHeader() }
   }
 
-  /// Throws if the process's limit, asked for again, is below that length: the system would end the process with a signal.
+  /// Throws if the length is above the process's current limit, since the system would end the process with a signal.
   func checkLimit(_ length: Int) throws(SystemError) {
     guard let limit = sizeLimit, length > limit else { return }
     sizeLimit = system.sizeLimit
     if let limit = sizeLimit, length > limit { throw SystemError("write", EFBIG) }
   }
 
-  /// Cuts off what a write that failed has left.
+  /// Removes what a failed write has left at the end of the file.
   ///
-  /// If that fails too, or a program that knows no lock has appended something, the next look finds bytes that broke off.
+  /// If this fails, or a program that ignores the lock has appended something, the whole file is read again next time.
   private func takeBack(_ bytes: [UInt8], from descriptor: Descriptor, to length: Int) {
     do throws(SystemError) {
       let rest = try descriptor.read(from: length, to: length + bytes.count + 1)
@@ -220,10 +220,10 @@ extension PreferencesFile {
 
 // MARK: Synchronizing
 
-/// A synchronization to make once the file's lock was given back, which it doesn't need.
+/// A synchronization that is made after the file's lock has been released, since it doesn't need the lock.
 private struct PendingSync: Sendable {
   let descriptor: Descriptor
-  /// The folder whose names are to be synchronized, too.
+  /// The folder, if it has to be synchronized as well.
   let folder: FilePath?
   let earlierFailure: SystemError?
 }
@@ -236,9 +236,9 @@ extension PreferencesFile {
     }
   }
 
-  /// Returns when what was written would survive a power cut.
+  /// Synchronizes the file, and its folder if necessary, so that the values survive a power cut.
   ///
-  /// A failed synchronization may leave anything, so everything is written again then, to a new file.
+  /// A failed synchronization guarantees nothing, so all values are then written to a new file.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     var failure = pending.earlierFailure
     if failure == nil {

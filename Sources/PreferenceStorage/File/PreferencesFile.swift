@@ -1,75 +1,75 @@
 import Support
 import Synchronization
 
-/// One preferences file, open once in this process and shared by every store on its path: its values, and what memory
-/// knows of the file.
+/// A preferences file, opened once in this process and shared by all stores on its path: its values, and the part of
+/// the file that is known.
 ///
-/// Writing is in `PreferencesFile+Writing.swift`: take the turn, lock the file, look at it, append, unlock. <doc:TheFile> has
-/// the states that the file can be found in, and what is done in each.
+/// `PreferencesFile+Writing.swift` has the steps of a write: take the turn, lock the file, look at it, append, unlock.
+/// <doc:TheFile> lists the states in which a file can be, and what the store does in each.
 ///
-/// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the hub's
-/// turn, whose atomic `owner` is exchanged acquiring, and given back releasing.
+/// `@unchecked Sendable`: what several threads read has a lock or is atomic; all other variables are guarded by the
+/// hub's turn, whose atomic `owner` is exchanged acquiring and stored releasing.
 final class PreferencesFile: @unchecked Sendable {
   let path: FilePath
   let system: FileSystem
-  /// A file up to this size, 256 KiB unless a test says otherwise, is never compacted by itself.
+  /// The size up to which the file is never compacted automatically: 256 KiB, unless a test sets another.
   let compactionMinimum: Int
   private let forkCount = Fork.count
 
-  // MARK: What any thread may read
+  // MARK: State for any thread
 
   struct Memory: Sendable {
     var table = ValueTable()
-    /// The error for which there is nothing to read, if the file could not be read.
+    /// The error that readers get if the file could not be read and memory has no values.
     var failure: PreferenceError?
-    /// When a file that couldn't be opened was last tried again by a reader.
+    /// The time at which a reader last tried to open a file that couldn't be opened.
     var lastTry: SuspendingClock.Instant?
     var recovery: PreferenceRecovery?
   }
   let memory = Lock(Memory())
-  /// The turn, the listeners and the readers of errors.
+  /// The hub of the process that opened the file: its turn, its listeners and its readers of errors.
   let ownHub: PreferenceHub
   private let watch = Lock<FileWatch?>(nil)
-  /// Whether what others change is read as they change it, also without a listener.
+  /// Whether changes by other processes are read as they happen, even without a listener.
   private let isFollowed = Atomic(false)
   private let wasRead = Atomic(false)
 
-  // MARK: What the thread that has the turn may use
+  // MARK: State for the thread that has the turn
 
   var location: FileLocation
   /// The open file; nil before there is one, and after it was deleted or replaced.
   var descriptor: Descriptor?
   var identity = FileIdentity()
-  /// The reason that the file can only be read.
+  /// The error that kept the file from being opened for writing, if it could be opened only for reading.
   var readOnly: SystemError?
-  /// The state of the file as memory knows it; nil if all of it has to be read.
+  /// The part of the file that memory reflects; nil if the whole file has to be read.
   var known: KnownPart?
-  /// The damage that is still in the file, until a new file takes its place.
+  /// The damage in the file, which remains until a new file replaces it.
   var damage = PreferenceRecovery()
-  /// Whether that failed, so that the next try is the next compaction's.
+  /// Whether replacing the damaged file has failed, so that only the next compaction tries again.
   var repairFailed = false
-  /// The error of a synchronization, after which only a new file is safe: the system may call the next one a success.
+  /// The error of a failed synchronization; only a new file is safe then, since the next attempt may falsely succeed.
   var syncFailure: SystemError?
-  /// Whether the file's name may not survive a power cut yet.
+  /// Whether the folder has to be synchronized so that the file's name survives a power cut.
   var folderNeedsSync = true
   var sizeLimit: Int?
-  /// The length above which compaction is looked into.
+  /// The length above which the store considers a compaction.
   var compactionThreshold = 0
-  /// The file's mode if others may write it, a right that is taken from them once it is known to be a preferences file.
+  /// The mode of a file that others can write to, until it proves to be a preferences file and that right is revoked.
   var unsafeMode: UInt32?
-  /// The keys that were written here, whose values no other program replaces without a word.
+  /// The keys that this process has written, so that it can report if another program discards their values.
   var written: Set<String> = []
-  /// Whether a compaction replaced the file before this one, and carried everything over.
+  /// Whether the previous file at the path was replaced by a compaction, which carried over all of its values.
   var wasCarriedOver = false
-  /// The keys that changed since the listeners were last notified, if there is one.
+  /// The changed keys of which listeners haven't been notified yet.
   var changedKeys: Set<String> = []
-  /// Whether the file's lock was waited for in vain, and hasn't been free since.
+  /// Whether the last wait for the file's lock timed out, so that the next writes wait only briefly.
   var isBlocked = false
-  /// Until when a thread leaves the lock to others, after a transaction that held it for long.
+  /// The time until which a thread leaves the lock to others, after a long transaction of its own.
   var lockPause: (thread: UInt, end: SuspendingClock.Instant)?
   var buffer: [UInt8] = []
 
-  /// For how long a reader waits for the other threads, or for the lock of a file that seems to be damaged.
+  /// The longest time that a reader waits for other threads, or for the lock of a file that seems damaged.
   static let readingLimit = Duration.seconds(1)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
@@ -86,12 +86,12 @@ final class PreferencesFile: @unchecked Sendable {
   }
 
   var name: String { path.description }
-  /// Whether the process was forked off from the one that opened the file.
+  /// Whether this process is a forked child of the one that opened the file.
   var isForked: Bool { forkCount != Fork.count }
-  /// The file's hub, of which a forked child has another one, without listeners.
+  /// The hub of the file; in a forked child, a new one without listeners.
   var hub: PreferenceHub { isForked ? PreferenceHub() : ownHub }
 
-  /// Throws in a forked child: another thread of the parent may have been in the midst of anything.
+  /// Throws `.forked` in a forked child, since another thread of the parent may have been changing the state.
   func checkProcess() throws(PreferenceError) {
     guard isForked else { return }
     throw PreferenceError(
@@ -104,7 +104,7 @@ final class PreferencesFile: @unchecked Sendable {
 // MARK: Reading values
 
 extension PreferencesFile: TransactionValues {
-  /// The text of the key's value, or nil if there is none; a file that couldn't be opened is tried again.
+  /// Returns the text of the key's value, or nil if there is none; tries again to open a file that couldn't be opened.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
     let (text, failure) = memory.withLock { ($0.table.text(forKey: key), $0.failure) }
@@ -119,13 +119,12 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// The change with the key as it is spelled here; nil if it would change nothing.
+  /// Returns the change, with the existing spelling of the key; nil if nothing would change.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
     memory.withLock { $0.table.change(to: text, forKey: key) }
   }
 
-  /// Opens a file that couldn't be opened, unless that was tried in the last tenth of a second, and returns whether it was
-  /// tried.
+  /// Tries again to open a file that couldn't be opened, at most ten times a second; returns whether it tried.
   private func openAgain() -> Bool {
     let isDue = memory.withLock { memory in
       guard memory.failure != nil else { return false }
@@ -134,7 +133,7 @@ extension PreferencesFile: TransactionValues {
       return true
     }
     guard isDue else { return false }
-    // If it fails again, the reason is noted.
+    // If the file can't be opened again, `reload` notes the error.
     try? reload()
     memory.withLock { $0.lastTry = .now }
     return true
@@ -144,33 +143,33 @@ extension PreferencesFile: TransactionValues {
 // MARK: Watching
 
 extension PreferencesFile {
-  /// The keys that change from now on, or one of them; the file is watched while there is a listener.
+  /// Returns the changes of all keys, or of one, from now on; the file is watched while there is a listener.
   func listen(to key: String? = nil) -> PreferenceChanges {
     let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
     return changes
   }
 
-  /// Follows the file from the second value that is read directly: a tool that reads one and ends needs no thread.
+  /// Follows the file from the second direct read of a value on: a tool that reads one value and exits needs no watch.
   func noteRead() {
     if isFollowed.load(ordering: .relaxed) { return }
     if wasRead.exchange(true, ordering: .relaxed) { follow() }
   }
 
-  /// Reads what others change as they change it, from now on, as long as the process has the file open.
+  /// Reads other processes' changes as they happen, from now on, as long as this process has the file open.
   func follow() {
     if isForked || isFollowed.exchange(true, ordering: .relaxed) { return }
     keepWatching()
   }
 
-  /// Whether what others change is to be read as they change it.
+  /// Whether the file has to be watched, because it is followed or has a listener.
   private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || ownHub.hasListeners }
 
-  /// Watches the file if it isn't watched, and there is a listener or a reader who follows it.
+  /// Begins to watch the file if this is necessary and it isn't watched yet.
   private func keepWatching() {
     if isForked { return }
     let new = watch.withLock { watch -> FileWatch? in
-      // A listener that ended since then found no watch to end.
+      // If the last listener has ended in the meantime, nothing would cancel a new watch.
       guard watch == nil, isWatchNeeded else { return nil }
       watch = system.watch(path) { [weak self] in self?.catchUp(within: PreferencesFile.readingLimit) ?? true }
       return watch
@@ -183,7 +182,7 @@ extension PreferencesFile {
           "can't be watched now, so what other processes change is seen only after a write or a reload; it is tried again"
             + " every second", path: name, underlying: problem))
     }
-    // What came before the watch would be missed. If another thread works on the file now, it is looked at in a second.
+    // Changes from before the watch have no event. If another thread has the turn, the watch tries again in a second.
     _ = catchUp(within: .zero)
   }
 
@@ -197,19 +196,19 @@ extension PreferencesFile {
     ended?.cancel()
   }
 
-  /// Reads what a notice announces, and returns whether it could.
+  /// Reads the changes that an event has announced; returns false if another thread has the turn.
   private func catchUp(within limit: Duration) -> Bool {
     do throws(PreferenceError) {
       try inTurn(within: limit) { () throws(PreferenceError) in try lookAround(waiting: .zero) }
     } catch {
       if error.code == .busy || error.code == .nestedTransaction { return false }
-      // What lasts is reported once.
+      // A failure that readers already get isn't reported again.
       if noteFailure(error) { ownHub.report(error) }
     }
     return true
   }
 
-  /// Makes readers throw the error, unless memory has values to go on with; returns whether it isn't known yet.
+  /// Makes readers throw the error if memory has no values; returns true unless they already get an error of its code.
   @discardableResult
   func noteFailure(_ error: PreferenceError) -> Bool {
     memory.withLock { memory in

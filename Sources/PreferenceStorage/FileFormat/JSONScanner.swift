@@ -1,22 +1,22 @@
-/// Finds where the values of a JSON text begin and end, and refuses what isn't JSON or is nested more than 512 deep.
+/// A scanner that finds the bounds of JSON values, and refuses invalid text and nesting of more than 512 levels.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private(set) var position = 0
-  /// Whether the string that was scanned last has escapes in it.
+  /// Whether the string that was scanned last contains escapes.
   private(set) var sawEscape = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   var isAtEnd: Bool { position == bytes.count }
 
-  /// Whether the bytes are one value, with or without space around it.
+  /// Returns whether the bytes are one JSON value, with or without white space around it.
   static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var scanner = JSONScanner(bytes)
-    // In the file, it is a member of a line's object.
+    // The depth begins at 1, because the file has the value within a line's object.
     return scanner.skipSpace() && scanner.skipValue(depth: 1) && scanner.skipSpace() && scanner.isAtEnd
   }
 
-  /// Steps over space, if there is any; always true.
+  /// Skips white space, if there is any; always returns true.
   @discardableResult
   mutating func skipSpace() -> Bool {
     while position < bytes.count, JSONScanner.isSpace(bytes[position]) { position += 1 }
@@ -31,7 +31,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Steps over a string and returns what is between its quotes.
+  /// Skips a string and returns the bytes between its quotes; nil if there is no valid string.
   private mutating func string() -> UnsafeBufferPointer<UInt8>? {
     guard take("\"") else { return nil }
     let start = position
@@ -49,7 +49,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// Steps over one value of any kind; false if there is none.
+  /// Skips one value of any kind; returns false if there is none.
   mutating func skipValue(depth: Int = 0) -> Bool {
     guard position < bytes.count, depth < 512 else { return false }
     switch bytes[position] {
@@ -63,8 +63,8 @@ struct JSONScanner {
     }
   }
 
-  /// Steps over an object, with a call for each member until one returns false: its name without the quotes, whether the
-  /// name has escapes, and its value.
+  /// Skips an object, and calls `body` for each member, until it returns false, with the name without its quotes,
+  /// whether the name has escapes, and the value.
   mutating func skipMembers(
     depth: Int = 0, _ body: (UnsafeBufferPointer<UInt8>, Bool, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -78,7 +78,7 @@ struct JSONScanner {
     }
   }
 
-  /// Steps over elements in brackets, with commas between them.
+  /// Skips a list of elements in brackets, which are separated by commas.
   private mutating func skipList(
     _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ skipElement: (inout JSONScanner) -> Bool
   ) -> Bool {
@@ -128,7 +128,7 @@ struct JSONScanner {
   }
 }
 
-/// Numbers as hexadecimal digits, and back.
+/// Conversions between numbers and hexadecimal digits.
 enum Hexadecimal {
   static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value }
 

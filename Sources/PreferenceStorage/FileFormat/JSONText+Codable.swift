@@ -5,10 +5,10 @@
 #endif
 
 extension JSONText {
-  /// The text of a value that is to be set; nil for a value that is nil.
+  /// Creates the text of a value to set; nil if the value is nil.
   ///
-  /// - Throws: `.invalidKey`; `.invalidValue` if the value can't be encoded, or is encoded as `null` without being nil: it
-  ///   would be read as no value.
+  /// - Throws: `.invalidKey`; `.invalidValue` if the value can't be encoded, or if it isn't nil but is encoded as
+  ///   `null`, which would be read as no value.
   init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     do {
@@ -26,7 +26,7 @@ extension JSONText {
         + " else, or make the property Optional", key: key)
   }
 
-  /// The text of a value, `null` for nil; the most frequent types are spelled here, as the encoder spells them.
+  /// Creates the text of a value, `null` for nil; the most frequent types need no encoder.
   init<Value: Encodable>(encoding value: Value) throws {
     if let value = same(value, as: Int.self) {
       self.init(value.description)
@@ -37,16 +37,16 @@ extension JSONText {
     } else if let value = same(value, as: Double.self), value.isFinite {
       self.init(value.description)
     } else if let seconds = date(in: value)?.timeIntervalSinceReferenceDate, seconds.isFinite {
-      // Always with a fraction, so that an integer isn't read as a date.
+      // The text of a date always has a fraction or an exponent, so that an integer isn't read as a date.
       self.init(seconds.description)
     } else {
       let encoder = JSONEncoder()
-      // Equal values have equal texts, so that they need not be written again.
+      // Sorted keys give equal values equal texts, so that equal values needn't be written again.
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       encoder.nonConformingFloatEncodingStrategy = .convertToString(
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
       self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
-      // The encoder writes some values as what no JSON parser reads: `NaN` for a `Decimal` that is none.
+      // Some of the encoder's output isn't JSON: it writes `NaN` for a `Decimal` that isn't a number.
       if !isJSON {
         throw PreferenceError(
           .invalidValue,
@@ -56,13 +56,13 @@ extension JSONText {
   }
 }
 
-/// The value as what it is, if the types are the same, without the search through conformances that `as?` takes.
+/// Returns the value as the other type, if both types are the same, without the conformance lookup of `as?`.
 @inline(__always)
 private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
 }
 
-/// The date that the value is, if it is one or an optional one.
+/// Returns the date if the value is a `Date` or a `Date?` that isn't nil; otherwise, nil.
 private func date<Value>(in value: Value) -> Date? {
   same(value, as: Date.self) ?? (same(value, as: Date?.self) ?? nil)
 }
@@ -70,7 +70,7 @@ private func date<Value>(in value: Value) -> Date? {
 // MARK: Decoding
 
 extension JSONText {
-  /// The value that was stored; the error of a mismatch has nothing of it, as it may be a secret.
+  /// Returns the stored value; the error of a mismatch doesn't contain the value, which may be a secret.
   func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
     do {
       return try decode(type)
@@ -83,10 +83,10 @@ extension JSONText {
     }
   }
 
-  /// The first byte shows that the type can't be read.
+  /// The error for a text whose kind of value doesn't fit the type.
   private struct KindMismatch: Error {}
 
-  /// The kind of value that the text spells, by its first byte.
+  /// The kind of the value, as the first byte of the text shows it.
   private var kind: String {
     switch firstByte {
     case UInt8(ascii: "\""): "a string"
@@ -97,10 +97,10 @@ extension JSONText {
     }
   }
 
-  /// The value that the text spells.
+  /// Returns the value that the text encodes.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // The types that need no decoder. The bit casts are of a type to itself. There is no `Optional<Value>`, which the
-    // runtime would look up at each call.
+    // These types need no decoder. Each bit cast is from a type to itself. None of the types is an `Optional<Value>`,
+    // since the runtime would look up that type at each call.
     if type == Int.self {
       if let value = Int(string) { return unsafeBitCast(value, to: type) }
     } else if type == Bool.self {
@@ -114,7 +114,7 @@ extension JSONText {
   }
 
   @inline(never) private func decodeOtherwise<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // A text of any length needn't be read to find that it is a string and not a number.
+    // The kind of the text is enough to refuse these types. A decoder would read all of a long text first.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
     let decoder = JSONDecoder()
@@ -123,7 +123,7 @@ extension JSONText {
     return try decoder.decode(type, from: Data(string.utf8))
   }
 
-  /// The string that the text spells, if it spells one.
+  /// The string that the text encodes; nil if the value isn't a string.
   private var characters: String? {
     guard isString else { return nil }
     return withBytes { bytes in
@@ -132,7 +132,7 @@ extension JSONText {
     }
   }
 
-  /// The value that is encoded within a string, or within data.
+  /// Returns the value that is encoded as JSON in a string, or as JSON or a property list in data.
   func decodeEncoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let string = try decode(String.self)
     if let inner = JSONText(validating: string) { return try inner.decode(type) }
@@ -144,7 +144,7 @@ extension JSONText {
 }
 
 extension JSONString {
-  /// The string between the quotes, or nil if an escape or the UTF-8 is wrong.
+  /// Returns the string of the bytes between two quotes; nil if an escape or the UTF-8 is invalid.
   static func decode(_ bytes: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> String? {
     guard hasEscapes else { return string(of: bytes) }
     let quote = UInt8(ascii: "\"")

@@ -8,30 +8,30 @@ struct JSONText: Sendable {
 
   init(_ text: String) { string = text }
 
-  /// Nil if the bytes aren't UTF-8.
+  /// Creates a text from bytes; nil if they aren't UTF-8.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let text = JSONString.string(of: bytes) else { return nil }
     string = text
   }
 
-  /// The text of a string.
+  /// Creates the JSON text of a string, with quotes and escapes.
   init(string: String) {
     var bytes: [UInt8] = []
     JSONString.append(string, to: &bytes)
     self.string = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text, if it is JSON, without space at its ends and between its parts.
+  /// Creates a text without the white space around its parts; nil if the text isn't JSON.
   init?(validating text: String) {
     guard JSONText(text).isJSON else { return nil }
     self = JSONText(text).compacted
   }
 
-  /// The text that is to be set, nil for `null` and nil; throws `.invalidValue` if it isn't JSON.
+  /// Creates the text of a value to set, nil for `null` and nil; throws `.invalidValue` if the text isn't JSON.
   init?(json: String?, forKey key: String) throws(PreferenceError) {
     guard let json else { return nil }
     guard let text = JSONText(validating: json) else {
-      // Its content may be a secret.
+      // The message leaves out the text, which may be a secret.
       throw PreferenceError(
         .invalidValue, "the text of \(json.utf8.count) bytes is not JSON, and was not set; a string needs its quotes",
         key: key)
@@ -45,7 +45,7 @@ struct JSONText: Sendable {
   var firstByte: UInt8? { string.utf8.first }
   var isString: Bool { firstByte == UInt8(ascii: "\"") }
 
-  /// Whether the text is one JSON value, with or without space around it.
+  /// Whether the text is one JSON value, with or without white space around it.
   var isJSON: Bool { withBytes { JSONScanner.isJSON($0) } }
 
   func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -55,7 +55,7 @@ struct JSONText: Sendable {
 
   func append(to bytes: inout [UInt8]) { withBytes { bytes.append(contentsOf: $0) } }
 
-  /// The text without the space between its parts, so that it fits in a line.
+  /// The text without white space outside of strings, so that it fits in one line.
   var compacted: JSONText {
     var compacted: [UInt8] = []
     withBytes { bytes in
@@ -72,14 +72,14 @@ struct JSONText: Sendable {
     return JSONText(String(decoding: compacted, as: UTF8.self))
   }
 
-  /// The members of a JSON object, as changes; nil if the bytes aren't one.
+  /// Returns the members of a JSON object, as changes; nil if the bytes aren't a JSON object.
   static func members(of bytes: UnsafeBufferPointer<UInt8>) -> [PreferenceChange]? {
     var changes: [PreferenceChange] = []
     guard Line.readObject(bytes, into: &changes) else { return nil }
     return changes.map { PreferenceChange(key: $0.key, text: $0.text?.compacted) }
   }
 
-  /// A JSON object with a line for each key.
+  /// Returns a JSON object with one line for each key.
   static func object(_ members: [PreferenceChange]) -> String {
     if members.isEmpty { return "{}\n" }
     var bytes: [UInt8] = []
@@ -95,35 +95,35 @@ struct JSONText: Sendable {
 }
 
 extension JSONText: Equatable {
-  /// Equal byte for byte; two spellings of `é` are equal strings and different texts.
+  /// Returns whether the texts have equal bytes; two spellings of `é` are equal strings, but different texts.
   static func == (one: JSONText, other: JSONText) -> Bool {
     one.withBytes { these in other.withBytes { those in these.count == those.count && these.elementsEqual(those) } }
   }
 }
 
-/// The texts of values, for what compares them.
+/// The functions on JSON texts that other modules use.
 package enum PreferenceText {
-  /// The text that a store keeps for the value; nil if the value can't be encoded.
+  /// Returns the text that a store keeps for the value; nil if the value can't be encoded.
   package static func text(of value: some Encodable) -> String? {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
-  /// The text of a value that is to be set; nil for a value that is nil, which is removed.
+  /// Returns the text of a value to set; nil if the value is nil, which removes the key.
   ///
   /// - Throws: `.invalidKey` or `.invalidValue`.
   package static func text(of value: some Encodable, forKey key: String) throws(PreferenceError) -> String? {
     try JSONText(of: value, forKey: key)?.string
   }
 
-  /// The text without the space between its parts; nil if it isn't JSON.
+  /// Returns the text without white space outside of strings; nil if the text isn't JSON.
   package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
 
-  /// The characters of a JSON string; nil if the text isn't one.
+  /// Returns the characters of a JSON string; nil if the text isn't a JSON string.
   package static func string(of text: String) -> String? {
     do { return try JSONText(text).decode(String.self) } catch { return nil }
   }
 
-  /// The members of a JSON object, the last of those with one name, nil for `null`; nil if the text isn't one.
+  /// Returns the members of a JSON object, the last of each name, with nil for `null`; nil if the text isn't an object.
   package static func members(of text: String) -> [String: String?]? {
     JSONText(text).withBytes(JSONText.members).map { members in
       Dictionary(members.map { ($0.key, $0.json) }) { _, last in last }
@@ -131,7 +131,7 @@ package enum PreferenceText {
   }
 }
 
-/// Strings as JSON spells them: everything as it is but `"`, `\` and the control characters.
+/// JSON strings, in which only `"`, `\` and control characters are escaped.
 enum JSONString {
   static func append(_ string: String, to bytes: inout [UInt8]) {
     if needsEscapes(string) { return bytes.append(contentsOf: string.jsonQuoted.utf8) }
@@ -144,9 +144,9 @@ enum JSONString {
     string.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
   }
 
-  /// The bytes as a string, or nil if they aren't UTF-8.
+  /// Returns the bytes as a string; nil if they aren't UTF-8.
   static func string(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
-    // The library's own check costs more than all the rest (benchmark "Open a store of 100,000 keys").
+    // ASCII skips the standard library's costly validation (benchmark "Open a store of 100,000 keys").
     bytes.reduce(0, |) < 0x80 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
   }
 }

@@ -3,14 +3,14 @@ enum Line {
   /// The first line of a file, with its newline.
   static let header = Array("#preferences 1\n".utf8)
 
-  /// The line of no changes that ends a file in whose place another one was put, which has everything that was in it.
+  /// The line without changes that ends a replaced file, to tell readers that the new file has all of its values.
   static let mark: [UInt8] = {
     var bytes: [UInt8] = []
     append([], to: &bytes)
     return bytes
   }()
 
-  /// Appends the line which makes all the changes.
+  /// Appends one line with all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
     bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 9))
@@ -36,17 +36,17 @@ enum Line {
 
   enum Kind: Sendable, Equatable {
     case blank
-    /// A line whose checksum is right.
+    /// A JSON object with a valid checksum.
     case checked
-    /// A JSON object without a checksum.
+    /// A JSON object without a checksum, as a person writes it.
     case byHand
-    /// A JSON object whose checksum is wrong: a person has changed the line.
+    /// A JSON object whose checksum is wrong, because a person has edited the line.
     case edited
-    /// No JSON object: the line is damaged.
+    /// A damaged line, without a JSON object.
     case damaged
   }
 
-  /// Reads a line without its newline into `changes`, which is empty if the line is blank or damaged.
+  /// Reads a line without its newline into `changes`, which are empty afterward if the line is blank or damaged.
   static func read(_ line: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Kind {
     changes.removeAll(keepingCapacity: true)
     var line = line
@@ -70,10 +70,10 @@ enum Line {
     return checksum
   }
 
-  /// Returns the offset of a record with its checksum at the end of a damaged line.
+  /// Returns the offset of a record with a valid checksum at the end of a damaged line; nil if there is none.
   ///
-  /// A program that writes in place can leave a file of the same length without its last newline, behind which the next record
-  /// is appended. Only the last places at which it may begin are tried, so that a hostile line costs no more than its length.
+  /// A program that edits in place can remove the last newline and keep the file's length, so that the next record is
+  /// appended to that line. Only the last eight possible beginnings are tried, so a malicious line takes linear time.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
@@ -86,7 +86,7 @@ enum Line {
     return nil
   }
 
-  /// Reads a JSON object, on any number of lines; false if it isn't one, and `changes` is empty then.
+  /// Reads a JSON object, on any number of lines; returns false with empty `changes` if the bytes aren't one.
   static func readObject(_ bytes: UnsafeBufferPointer<UInt8>, into changes: inout [PreferenceChange]) -> Bool {
     var scanner = JSONScanner(bytes)
     let isWhole = scanner.skipMembers { name, hasEscapes, value in
@@ -103,7 +103,7 @@ enum Line {
 // MARK: Checksum
 
 extension Line {
-  /// Eight tables of 256: the table k tells what a byte does that k more bytes come after.
+  /// Eight tables of 256 entries; table k has the effect of each byte on the checksum if k more bytes follow.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
@@ -118,9 +118,9 @@ extension Line {
     return tables
   }()
 
-  /// The CRC-32 of zlib, PNG and Ethernet, eight bytes at a time; `start` is the checksum of what comes before.
+  /// Returns the CRC-32 of zlib, PNG and Ethernet, eight bytes at a time; `start` is the checksum of the bytes before.
   ///
-  /// "Slicing-by-8", from Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
+  /// "Slicing-by-8" by Kounavis and Berry, *Novel Table Lookup-Based Algorithms for High-Performance CRC Generation*.
   static func checksum(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
     tables.withUnsafeBufferPointer { table in
       var crc = ~start
@@ -140,17 +140,17 @@ extension Line {
   }
 }
 
-// MARK: What memory knows of a file
+// MARK: The known part of a file
 
-/// The part of a file that memory knows, up to the end of a line.
+/// The beginning of a file, up to the end of a line, that memory reflects.
 struct KnownPart: Sendable, Equatable {
   var length = 0
-  /// The checksum of all its bytes, by which it is known again when they are read again.
+  /// The checksum of all bytes of the part, which shows whether a file still begins with them.
   private(set) var checksum: UInt32 = 0
-  /// Whether the last line has no newline, so that the next one begins with it.
+  /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false
 
-  /// Adds the lines that follow.
+  /// Extends the part by the bytes of the lines that follow.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let last = bytes.last else { return }
     length += bytes.count
@@ -158,10 +158,10 @@ struct KnownPart: Sendable, Equatable {
     lacksNewline = last != UInt8(ascii: "\n")
   }
 
-  /// Whether the file is this part still, and no more.
+  /// Returns whether the file still consists of exactly this part.
   func isAll(of file: [UInt8]) -> Bool { length == file.count && isBeginning(of: file) }
 
-  /// Whether the file begins with this part still.
+  /// Returns whether the file still begins with this part.
   func isBeginning(of file: [UInt8]) -> Bool {
     length <= file.count
       && checksum == file.withUnsafeBytes { Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<length])) }

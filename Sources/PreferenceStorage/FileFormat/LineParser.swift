@@ -1,26 +1,26 @@
-/// Reads the lines of a preferences file into a table, and keeps account of the damage, without a system call.
+/// A parser that reads the lines of a preferences file into a table and records the damage, without a system call.
 struct LineParser {
   private(set) var table = ValueTable()
-  /// The changes that the lines made, in order, if they are wanted.
+  /// The changes of the lines, in order, if the parser was created for the lines after a known part.
   private(set) var changes: [PreferenceChange] = []
   private(set) var damage = PreferenceRecovery()
   private(set) var lineCount = 0
   private(set) var known: KnownPart
-  /// Whether all lines have their checksums, and the last one its newline, as this library writes them.
+  /// Whether every line has a valid checksum and a newline, as this library writes them.
   private(set) var isAllChecked = true
   private let keepsChanges: Bool
   private var line: [PreferenceChange] = []
 
-  /// Creates a parser for a file, or for lines that come after the part that is known.
+  /// Creates a parser for a whole file, or for the lines after a known part of it.
   init(after known: KnownPart? = nil) { (self.known, keepsChanges) = (known ?? KnownPart(), known != nil) }
 
-  /// The beginning of a file.
+  /// The state of the beginning of a file, by which its format is recognized.
   enum Header: Equatable {
     case empty, whole, damaged, foreign
     case laterVersion(String)
   }
 
-  /// Reads a whole file into the table, if it is one of this format, and returns what it begins with.
+  /// Reads a whole file into the table, if it has this format, and returns the state of its beginning.
   mutating func parseFile(_ file: [UInt8]) -> Header {
     file.withUnsafeBufferPointer { file in
       if file.isEmpty { return .empty }
@@ -31,7 +31,7 @@ struct LineParser {
       let start = LineParser.lineEnd(in: bytes, from: 0) + 1
       let first = Line.header.dropLast()
       if start <= bytes.count, bytes.starts(with: first), start == first.count + 1 || bytes[first.count] == 0x0d {
-        // About that many keys, which saves moving the table while it grows.
+        // The estimated number of keys saves reallocations while the table grows.
         table.reserveCapacity(min(bytes.count / 32, 1 << 20))
         known.append(UnsafeBufferPointer(rebasing: bytes[..<start]))
         lineCount = 1
@@ -48,8 +48,8 @@ struct LineParser {
     }
   }
 
-  /// Reads a file whose first line isn't what it should be, and is known by its other lines: one has its checksum, or a
-  /// person has begun the file, and all are JSON objects.
+  /// Reads a file without a valid first line, which is a preferences file if another line has a valid checksum, or if
+  /// all lines are JSON objects, as a person may have begun the file.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
     if checkedCount > 0 || damage.isEmpty && !table.isEmpty {
@@ -60,7 +60,7 @@ struct LineParser {
     return .foreign
   }
 
-  /// Reads lines, and returns how many have a right checksum.
+  /// Reads lines, and returns the number of lines with a valid checksum.
   @discardableResult
   mutating func parseLines(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var (start, end, checkedCount) = (0, 0, 0)
@@ -89,7 +89,7 @@ struct LineParser {
     return checkedCount
   }
 
-  /// Makes the changes of a line, or notes why it has none.
+  /// Applies or collects the changes of the line that was just read, and records damage and edits.
   private mutating func note(_ kind: Line.Kind, length: Int) {
     if kind != .checked { isAllChecked = false }
     switch kind {
@@ -106,12 +106,12 @@ struct LineParser {
     bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 
-  /// Whether it is a part of the first line, or only zeros, which a power cut can leave of a new file.
+  /// Returns whether the file is an incomplete first line, or only zeros, as a power cut can leave a new file.
   private static func isTorn(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }
 
-  /// The version of a first line that is well-formed, of this format or a later one.
+  /// Returns the version that a well-formed first line states; nil if the first line isn't well-formed.
   private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> String? {
     let name = Line.header.dropLast(2)
     guard bytes.starts(with: name) else { return nil }

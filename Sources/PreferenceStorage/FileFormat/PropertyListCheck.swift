@@ -1,9 +1,9 @@
-/// Finds property lists that would do harm when they are decoded.
+/// A check that refuses property lists that would do harm when they are decoded.
 ///
-/// A binary one can refer to itself, or to one value so often that a few bytes become gigabytes. One of either form can be
-/// nested so deep that a decoder runs out of stack. The old text form isn't read.
+/// A binary list can contain itself, or refer to one value so often that a few bytes expand to gigabytes. A list of
+/// either format can be nested so deeply that a decoder overflows the stack. The old text format isn't read.
 enum PropertyListCheck {
-  /// As deep as the JSON that a store keeps.
+  /// The maximum depth of nesting, which is that of JSON in a store.
   private static let maximumDepth = 512
 
   static func check(_ bytes: [UInt8]) throws(PreferenceError) {
@@ -15,9 +15,9 @@ enum PropertyListCheck {
     )
   }
 
-  /// Whether the elements of an XML text are nested no deeper than is allowed.
+  /// Returns whether the elements of an XML text are nested no deeper than is allowed.
   ///
-  /// Only the beginnings of elements count: not those within a comment, a CDATA section, a declaration or an instruction.
+  /// Tags within a comment, a CDATA section, a declaration or a processing instruction don't count.
   private static func isShallow(_ bytes: ArraySlice<UInt8>) -> Bool {
     let passages = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!DOCTYPE", ">")]
     var (depth, rest) = (0, bytes)
@@ -26,7 +26,7 @@ enum PropertyListCheck {
       if let passage = passages.first(where: { rest.starts(with: $0.0.utf8) }) {
         let content = rest.dropFirst(passage.0.utf8.count)
         guard let end = content.firstRange(of: Array(passage.1.utf8)) else { return false }
-        // A document type of its own could define what other texts stand for.
+        // An internal document type definition could define entities that expand to long texts.
         if passage.0 == "<!DOCTYPE", content[..<end.lowerBound].contains(UInt8(ascii: "[")) { return false }
         rest = rest[end.upperBound...]
       } else {
@@ -39,11 +39,11 @@ enum PropertyListCheck {
     return depth == 0
   }
 
-  /// Whether each container of a binary list is in one other, no deeper than is allowed, as all programs write them.
+  /// Returns whether the containers of a binary list form a tree, as programs write it, of limited depth and size.
   ///
-  /// The list is eight bytes of header, the objects, a table of their offsets, and a trailer of 32 bytes.
+  /// A binary list has a header of eight bytes, the objects, a table of their offsets, and a trailer of 32 bytes.
   private static func isTree(_ bytes: [UInt8]) -> Bool {
-    /// A big-endian number; nil if it isn't in the file or isn't one of an `Int`.
+    /// Returns a big-endian number; nil if it lies outside of the file or doesn't fit in an `Int`.
     func integer(at offset: Int, width: Int) -> Int? {
       guard offset >= 0, offset <= bytes.count - width else { return nil }
       return Int(exactly: bytes[offset..<offset + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
@@ -57,7 +57,7 @@ enum PropertyListCheck {
       count * offsetWidth <= trailer - table
     else { return false }
 
-    // Equal values are kept once, so a sound list may well be larger than its file, but not by that much.
+    // Equal values are stored once, so a valid list can be larger than its file, but hardly beyond this limit.
     var rest = 64 * bytes.count + 1 << 20
     var containers: Set<Int> = []
     var waiting = [(index: top, depth: 0)]

@@ -1,7 +1,7 @@
-/// A store that keeps its values in a place of your own.
+/// A type that stores values in a medium of your own.
 ///
-/// The store has its `keys`, the text that `write` was last given for a key, and a hub. The spelling of values, transactions,
-/// notices and refusals are given.
+/// You implement `keys`, `json(forKey:)`, which returns the text last written for a key, `write(_:)` and `hub`.
+/// Extensions provide the encoding of values, transactions, notifications, and the errors for invalid keys and values.
 ///
 /// ```swift
 /// final class SessionStore: CustomPreferenceStore {
@@ -12,24 +12,24 @@
 /// }
 /// ```
 ///
-/// Everything that is given can be replaced, such as `reload()` if others change the medium. A property keeps its decoded value
-/// until the hub is notified of a change. A store that keeps its values in another store, for instance encrypted, returns that
-/// store's `changes()` and signals instead of the hub's, and replaces `transaction` by one of that store.
+/// You can replace each of these, such as `reload()` if others change the medium. A property keeps its decoded value
+/// until the hub is told of a change. A store that keeps its values in another store, for instance encrypted, returns
+/// the other store's `changes()` and signals instead of the hub's, and runs its transactions there.
 public protocol CustomPreferenceStore: PreferenceStore {
-  /// The turns of writers, and the listeners: one hub for the life of the store.
+  /// The hub that lets writers take turns and notifies listeners: one hub for the life of the store.
   var hub: PreferenceHub { get }
 
   /// Makes all of the changes, or none.
   ///
-  /// Called by one thread at a time, with changes only: at least one, and never a value that the store has already. Threads
-  /// that read meanwhile see all of them or none.
+  /// One thread at a time calls this method, with at least one change, and never with a value that the store already
+  /// has. Other threads that read meanwhile must see all of the changes or none.
   ///
-  /// - Throws: `.unwritable` or `.noSpace`, with everything as it was.
+  /// - Throws: `.unwritable` or `.noSpace`. The store must then have its old values.
   func write(_ changes: [PreferenceChange]) throws(PreferenceError)
 }
 
 extension CustomPreferenceStore {
-  /// Reads and changes several values as one.
+  /// Reads and changes several values as a unit, in the calling thread's turn.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     try hub.write { () throws(PreferenceError) in
@@ -45,10 +45,10 @@ extension CustomPreferenceStore {
     return try result!.get()
   }
 
-  /// Returns the keys that change from now on, through this store.
+  /// Returns the changes from now on that are made through this store.
   public func changes() -> PreferenceChanges { hub.changes() }
 
-  /// Returns the changes of one key from now on, through this store.
+  /// Returns the changes of one key from now on that are made through this store.
   public func changes(of key: String) -> PreferenceChanges { hub.changes(of: key) }
 
   /// Returns the hub's signal of the key.
@@ -57,22 +57,22 @@ extension CustomPreferenceStore {
   /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { hub.errors }
 
-  /// Does nothing: the store alone is taken to write to its medium.
+  /// Only waits for a write that is under way, since nothing else is expected to write to the medium.
   public func reload() throws(PreferenceError) { try hub.write { [] } }
 
-  /// Does nothing but wait for a write that is under way.
+  /// Only waits for a write that is under way.
   public func synchronize() throws(PreferenceError) { try hub.write { [] } }
 }
 
 extension PreferenceTransaction {
-  /// Creates a transaction on what the store has, for a store that replaces `transaction`.
+  /// Creates a transaction on the values of the store, for a store that implements `transaction` itself.
   ///
-  /// Run the body on it within ``PreferenceHub/write(_:)``, and keep its ``changes``. A store that others change, and that
-  /// can't keep them waiting, runs the body on a copy of its values, and again if what it has read was changed meanwhile.
+  /// Run the body on it within ``PreferenceHub/write(_:)``, and write its ``changes``. If others can change the store
+  /// at any time, run the body on a copy of the values, and again if others have changed values that the body has read.
   public init(on store: some PreferenceStore) { self.init(on: StoreValues(store: store) as any TransactionValues) }
 }
 
-/// The values of a store of your own, as a transaction reads them.
+/// The values of any store, as a transaction reads them.
 private struct StoreValues<Store: PreferenceStore>: TransactionValues {
   let store: Store
 

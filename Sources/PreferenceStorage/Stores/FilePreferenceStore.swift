@@ -5,46 +5,46 @@
 #endif
 internal import Support
 
-/// A store in a file, which loses nothing to a crash of the program, to another process, or to a full disk.
+/// A store in a file that loses no value to a crash of the program, to another process, or to a full disk.
 ///
-/// The file is text, with a line for each change, and may be read and appended to by hand. Any number of stores, threads and
-/// processes may use it at once. Values survive the end of the process, and a power cut if the file is synchronized: see
-/// ``Durability``. <doc:TheFile> has what a store does in each state of the file.
+/// The file is text, with a line for each change, and a person can read it and append to it. Any number of stores,
+/// threads and processes can use it at once. Values survive the end of the process, and also a power cut if the file is
+/// synchronized: see ``Durability``. <doc:TheFile> describes what a store does in each state of the file.
 ///
-/// *When the work happens.* Opening reads the whole file. Reading is from memory, which the stores on one path share. A write
-/// is one lock, one look whether the file is still the same and one `write`, whatever the number of keys.
+/// *When the work happens.* Opening a store reads the whole file. Values are read from memory, which the stores on one
+/// path share. A write takes one lock, one check whether the file has changed, and one `write`, for any number of keys.
 ///
-/// *Others.* What other processes write, and what is edited by hand, is seen by the next read, within 100 milliseconds, from
-/// the second read of a value or the first read of a property on. A store with `followsOthers: false` sees it after a write,
-/// after `reload()`, and while there is a listener to `changes()`. A file that is deleted is an empty store.
+/// *Others.* From the second read of a value or the first read of a property on, changes by other processes or by hand
+/// are read within 100 milliseconds. A store with `followsOthers: false` reads them at a write, at `reload()`, and
+/// while there is a listener to `changes()`. If the file is deleted, the store is empty.
 ///
-/// *Waiting.* A write waits while another process or thread is in a transaction, `lockWaitLimit` at most, and then throws
-/// `.busy`; the writes that follow don't wait for a lock that hasn't been free since. Reading a value waits for nothing.
+/// *Waiting.* A write waits for transactions of other processes and threads, for `lockWaitLimit` at most, and then
+/// throws `.busy`. The next writes wait for only 50 milliseconds, until the lock is free again. Reading doesn't wait.
 ///
-/// *Damage.* A line that can't be read is skipped and the rest kept; see `recovery`.
+/// *Damage.* A line that can't be read is skipped, and the rest is kept; see `recovery`.
 ///
-/// *Fork.* In a forked child a store of the parent's throws `.forked`. Open the file again there, where it isn't watched.
+/// *Fork.* In a forked child, the parent's stores throw `.forked`. Open the file again there, where it isn't watched.
 public final class FilePreferenceStore: ErrorReporter {
-  /// For how long a write waits for the file's lock, unless the store is given another limit: 5 seconds.
+  /// The longest time that a write waits for the file's lock, unless the store has another limit: 5 seconds.
   public static let defaultLockWaitLimit = Turn.defaultLimit
 
   let file: PreferencesFile
   let terms: WriteTerms
   private let followsOthers: Bool
 
-  /// Opens the file, or prepares to make it at the first write.
+  /// Opens the file, or prepares to create it at the first write.
   ///
-  /// A symbolic link is resolved once. Folders that are missing are made with the file, for their owner only.
+  /// A symbolic link is resolved only once. Missing folders are created together with the file, for their owner only.
   ///
   /// - Parameters:
-  ///   - url: A file's URL. Its path is taken byte for byte; a name that isn't UTF-8 is spelled with `%FF`.
-  ///   - durability: What a write survives once it has returned.
-  ///   - lockWaitLimit: For how long a write waits while another process or thread has the file's lock. Zero doesn't wait.
-  ///   - followsOthers: Whether a read sees what other processes have written, without a `reload()` or a listener.
-  ///   - aroundLock: Called before each write or transaction takes the file's lock, on its thread. What it returns is called
-  ///     when the write is over. For an app that mustn't be suspended while it has a lock.
-  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`, and nothing was
-  ///   touched; `.nestedTransaction` from within a transaction on the same file. A file that may only be read is opened.
+  ///   - url: The URL of the file. Its path is used byte for byte, including bytes such as `%FF` that aren't UTF-8.
+  ///   - durability: The failures that a write survives once it has returned.
+  ///   - lockWaitLimit: The longest time that a write waits for another process or thread; zero for no wait.
+  ///   - followsOthers: Whether reads see changes by other processes without a `reload()` or a listener.
+  ///   - aroundLock: A closure to call on the writing thread before it takes the file's lock. The closure that it
+  ///     returns is called after the write. For an app that must not be suspended while it holds a lock.
+  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`, with
+  ///   nothing changed; `.nestedTransaction` within a transaction on the same file. A read-only file isn't an error.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
@@ -54,8 +54,8 @@ public final class FilePreferenceStore: ErrorReporter {
       aroundLock: aroundLock)
   }
 
-  /// A store on the process's file at the path; on another file system, one that shares no memory with others on its path,
-  /// as if in another process.
+  /// Creates a store on the process's file at the path; with a `system` of its own, the store shares no memory with
+  /// others on the path, as if it were in another process.
   package convenience init(
     path: FilePath, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil,
@@ -75,12 +75,12 @@ public final class FilePreferenceStore: ErrorReporter {
     (self.file, self.terms, self.followsOthers) = (file, terms, followsOthers)
   }
 
-  /// The damage in the file when it was read, and where it is kept as it was found; nil if there was none.
+  /// The damage that was found in the file, and the copy of the damaged file; nil if there was none.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
   /// Returns the value of the key, or nil if there is none.
   ///
-  /// From memory: one lock, one dictionary look-up, and the decoding.
+  /// Costs one lock, one dictionary lookup in memory, and the decoding.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       try ValueTable.check(key)
@@ -89,68 +89,68 @@ public final class FilePreferenceStore: ErrorReporter {
     } catch { throw error.at(file.name) }
   }
 
-  /// Keeps the value under the key; nil removes the key.
+  /// Sets the value of the key; nil removes the key.
   ///
-  /// - Throws: `.unwritable` or `.noSpace`: file and memory are as they were. `.invalidKey`, `.invalidValue`.
+  /// - Throws: `.invalidKey`; `.invalidValue`; `.unwritable` or `.noSpace`: nothing is changed, unless a sync failed.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     do throws(PreferenceError) { try file.set(JSONText(of: value, forKey: key), forKey: key, terms) } catch {
       throw error.at(file.name)
     }
   }
 
-  /// The path of the file, for messages.
+  /// The path of the file, for error messages.
   package var path: String { file.name }
 
   /// Removes the value of the key, if there is one.
   public func removeValue(forKey key: String) throws(PreferenceError) { try file.set(nil, forKey: key, terms) }
 
-  /// The keys, sorted by first writing.
+  /// The keys in the order in which they were first written.
   public var keys: [String] { file.keys }
 
-  /// Returns the JSON text of the value, as the file has it, or nil if there is none.
+  /// Returns the JSON text of the value, as it is in the file, or nil if there is none.
   public func json(forKey key: String) throws(PreferenceError) -> String? { try file.text(forKey: key)?.string }
 
-  /// Reads and changes several values as one, under the file's lock: other processes wait meanwhile.
+  /// Reads and changes several values as a unit, under the file's lock; other processes that write have to wait.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try file.transaction(terms, body)
   }
 
-  /// Returns every value as a JSON object, with a line for each key, sorted by first writing.
+  /// Returns all values as a JSON object with a line for each key, in the order in which the keys were first written.
   ///
-  /// `import(from:)` reads it back.
+  /// `import(from:)` reads a file with this object.
   public func json() -> String { JSONText.object(file.memory.withLock(\.table).allEntries) }
 
-  /// Returns the keys that change from now on, in this process or another.
+  /// Returns the changes from now on, by this process or another.
   ///
-  /// While there is a listener to any file of the process, one thread waits for the system's notices, and looks once a second
-  /// for what the system has no notice of. If a file can't be watched at first, `.unwatchable` is reported to `errors`.
+  /// While there is a listener to any file of the process, one thread waits for file events of the system, and once a
+  /// second looks for changes without events. If a file can't be watched at first, `errors` has `.unwatchable`.
   public func changes() -> PreferenceChanges { file.listen() }
 
-  /// Returns the changes of one key from now on, and of no other.
+  /// Returns the changes of one key from now on, without those of other keys.
   public func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
 
   /// Returns the signal of the key.
   ///
-  /// From now on what other processes write is read as they write it.
+  /// From now on, changes by other processes are read as they happen, unless `followsOthers` is false.
   public func signal(forKey key: String) -> PreferenceSignal? {
     if followsOthers { file.follow() }
     return file.hub.signal(forKey: key)
   }
 
-  /// Errors that couldn't be thrown to a caller.
+  /// The errors that could not be thrown to a caller.
   public var errors: AsyncStream<PreferenceError> { file.hub.errors }
 
-  /// Reads what others have written since, also in place.
+  /// Reads what others have written since the last read, including edits in place.
   ///
-  /// - Throws: `.unreadable`, `.notAPreferencesFile` or `.laterVersion`: memory is as it was.
+  /// - Throws: `.unreadable`, `.notAPreferencesFile` or `.laterVersion`. The values in memory don't change then.
   public func reload() throws(PreferenceError) { try file.reload() }
 
   /// Returns when everything written so far, by any process, would survive a power cut.
   ///
-  /// - Throws: `.unwritable` or `.noSpace`: the last changes may not survive one.
+  /// - Throws: `.unwritable` or `.noSpace`. The last changes may not survive a power cut then.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// Puts a new file with one line for each key in the place of this one.
+  /// Replaces the file with a new one that has one line for each key.
   package func compact() throws(PreferenceError) { try file.compact(terms) }
 
   package func reportError(_ error: PreferenceError) { file.hub.report(error) }
@@ -161,14 +161,14 @@ public final class FilePreferenceStore: ErrorReporter {
 extension FilePreferenceStore {
   /// The program's own store: `settings.preferences` in a folder with the name of the program.
   ///
-  /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms it is in
-  /// Application Support, with the name of the bundle's identifier if there is one; on tvOS in Caches, which the system may
-  /// empty. The store is opened at the first use, its writes are `.written`, and nothing is made before a write.
+  /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms
+  /// it is in Application Support, or on tvOS in Caches, which the system may empty, and is named after the bundle
+  /// identifier, if any. The first use opens the store, as `.written`. Only a write creates the file.
   ///
-  /// It never traps. If the file can't be opened, every read and every write throws the reason. Each write and `reload()` tries
-  /// to open it again, and so do reads, ten times a second at most.
+  /// This property never traps. If the file can't be opened, every read and write throws the reason. Each write and
+  /// each `reload()` tries again to open the file, and so do reads, ten times a second at most.
   ///
-  /// A property that is read under a test runner, with no store registered, has a store in memory instead.
+  /// Under a test runner, a `@Preference` property without a registered store uses a store in memory instead.
   public static var standard: FilePreferenceStore { process.object { opening(FilePath(standardPath())) } }
   private static let process = PerProcess<FilePreferenceStore>()
 
@@ -188,7 +188,7 @@ extension FilePreferenceStore {
   ) -> String {
     var name = process.isEmpty ? "program" : process
     #if canImport(Darwin)
-      // Two programs may have one name, and no two have one identifier.
+      // Two programs may have the same name, but not the same bundle identifier.
       if let identifier = Bundle.main.bundleIdentifier { name = identifier }
       #if os(tvOS)
         let folder = URL.cachesDirectory.path

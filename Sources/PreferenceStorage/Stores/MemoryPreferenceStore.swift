@@ -1,10 +1,10 @@
 internal import Support
 
-/// A store that is gone with its last owner, for tests and previews.
+/// A store in memory, which loses its values with its last owner, for tests and previews.
 ///
-/// It behaves as `FilePreferenceStore` does in everything but lasting, including what it refuses.
+/// Apart from that it behaves like `FilePreferenceStore`, and refuses the same keys and values.
 public final class MemoryPreferenceStore: CustomPreferenceStore {
-  /// The turns of writers, and the listeners.
+  /// The hub that lets writers take turns and notifies listeners.
   public let hub = PreferenceHub()
   private let table = Lock(ValueTable())
 
@@ -23,22 +23,22 @@ public final class MemoryPreferenceStore: CustomPreferenceStore {
     for (key, value) in values { try set(value, forKey: key) }
   }
 
-  /// The keys, sorted by first writing.
+  /// The keys in the order in which they were first written.
   public var keys: [String] { table.withLock(\.self).keys }
 
   /// Returns the JSON text of the value, or nil if there is none.
   public func json(forKey key: String) -> String? { table.withLock { $0.text(forKey: key)?.string } }
 
-  /// Makes the changes.
+  /// Makes all of the changes under one lock.
   public func write(_ changes: [PreferenceChange]) { table.withLock { for change in changes { $0.apply(change) } } }
 
-  /// Returns every value as a JSON object, with a line for each key, sorted by first writing.
+  /// Returns all values as a JSON object with a line for each key, in the order in which the keys were first written.
   ///
-  /// `import(from:)` reads it back.
+  /// `import(from:)` reads a file with this object.
   public func json() -> String { JSONText.object(table.withLock(\.self).allEntries) }
 
-  /// The store of properties that are read under a test runner with no store registered; nil in another program.
+  /// The store of properties without a registered store under a test runner; nil in other programs.
   ///
-  /// Tests that run one after the other share it. Give each a store of its own with the trait `.preferences` or `.registry`.
+  /// All tests of the process share this store. Give each its own store with the trait `.preferences` or `.registry`.
   package static let sharedInTests: MemoryPreferenceStore? = isTestProcess ? MemoryPreferenceStore() : nil
 }

@@ -1,4 +1,4 @@
-/// A part of a store with keys of its own, which in the store begin with a prefix.
+/// A store within another store, whose keys there begin with a prefix.
 ///
 /// ```swift
 /// let windows = PrefixedPreferenceStore("windows.", in: store)
@@ -6,48 +6,48 @@
 /// try windows.removeAll()               // only keys with the prefix
 /// ```
 ///
-/// A prefix should end with punctuation: an accent at the beginning of a key would combine with a letter.
+/// A prefix should end with punctuation: a combining accent at the beginning of a key would merge with a letter.
 ///
-/// A write is a transaction of the store. Notices, signals and errors are those of the store.
+/// Each write is a transaction of the base store, which also provides the notifications, the signals and the errors.
 public final class PrefixedPreferenceStore: ErrorReporter {
-  /// The store that keeps the values.
+  /// The base store, which keeps the values.
   public let base: any PreferenceStore
-  /// The prefix of the keys in the store that keeps the values.
+  /// The prefix of the keys in the base store.
   public let prefix: String
 
-  /// Creates the part of a store whose keys begin with a prefix, of which nothing is seen here.
+  /// Creates a store for the keys of a base store that begin with a prefix, which the keys of this store omit.
   public init(_ prefix: String, in base: any PreferenceStore) {
     self.prefix = prefix
     self.base = base
   }
 
-  /// The key without the prefix; nil if it doesn't begin with it or has nothing else.
+  /// Returns the key without the prefix; nil if the key doesn't begin with the prefix, or is nothing else.
   private func key(forBaseKey key: String) -> String? {
-    // By scalars: as characters, the prefix's last one may combine with what comes after it.
+    // Scalars are compared, since the prefix's last character may combine with the character after it.
     guard key.unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
     let rest = key.unicodeScalars.dropFirst(prefix.unicodeScalars.count)
     return rest.isEmpty ? nil : String(rest)
   }
 
-  /// The keys of this part, in the order of the store.
+  /// The keys of this store, in the order of the base store.
   public var keys: [String] { base.keys.compactMap { key(forBaseKey: $0) } }
 
   /// Returns the JSON text of the value, or nil if there is none.
   public func json(forKey key: String) throws(PreferenceError) -> String? { try base.json(forKey: prefix + key) }
 
-  /// Reads and changes several values as one, in one transaction of the store.
+  /// Reads and changes several values as a unit, in one transaction of the base store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     try base.transaction { baseChanges in
-      // Nothing is staged yet, and no other writer comes between, so the store is what the transaction begins with.
+      // Nothing is staged yet, and no other thread can write, so the base store has the values of the transaction.
       var transaction = PreferenceTransaction(on: self)
       let result = try body(&transaction)
-      // Without a check of the key's length, which was checked as this part's.
+      // The length isn't checked again, since the limit is for the key without the prefix.
       for change in transaction.changes { baseChanges.stage(change.text, forKey: prefix + change.key) }
       return result
     }
   }
 
-  /// Returns the keys of this part that change from now on.
+  /// Returns the changes of this store's keys from now on.
   public func changes() -> PreferenceChanges { base.changes().renamingKeys { [self] in key(forBaseKey: $0) } }
 
   /// Returns the changes of one key from now on.
@@ -55,17 +55,17 @@ public final class PrefixedPreferenceStore: ErrorReporter {
     base.changes(of: prefix + key).renamingKeys { [self] in self.key(forBaseKey: $0) }
   }
 
-  /// Returns the signal of the key in the store that keeps the value.
+  /// Returns the signal of the prefixed key in the base store.
   public func signal(forKey key: String) -> PreferenceSignal? { base.signal(forKey: prefix + key) }
 
-  /// The errors of the store that keeps the values.
+  /// The errors of the base store.
   public var errors: AsyncStream<PreferenceError> { base.errors }
 
   package func reportError(_ error: PreferenceError) { base.report(error) }
 
-  /// Reloads the store that keeps the values.
+  /// Reloads the base store.
   public func reload() throws(PreferenceError) { try base.reload() }
 
-  /// Synchronizes the store that keeps the values.
+  /// Synchronizes the base store.
   public func synchronize() throws(PreferenceError) { try base.synchronize() }
 }

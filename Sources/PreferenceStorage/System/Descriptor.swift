@@ -1,4 +1,4 @@
-/// An open file, closed with the last reference to it, unless the process is a forked child, which closed it before.
+/// An open file, closed with the last reference to it, except in a forked child, which may have closed it already.
 final class Descriptor: Sendable {
   let number: Int32
   private let system: FileSystem
@@ -8,10 +8,10 @@ final class Descriptor: Sendable {
 
   deinit { if forkCount == Fork.count { system.close(number) } }
 
-  /// All of the file's bytes.
+  /// Returns all bytes of the file.
   func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }
 
-  /// The bytes from one offset to another, or to where the file ends.
+  /// Returns the bytes from one offset to another, or up to the end of the file if that comes first.
   func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: max(0, end - start))
     var count = 0

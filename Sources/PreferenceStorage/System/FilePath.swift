@@ -4,12 +4,12 @@
   internal import Foundation
 #endif
 
-/// A path as the system has it: bytes, which need not be text.
+/// A path as the system treats it: bytes, which need not be text.
 ///
-/// Two spellings of `é` are two names on Linux, and one string in Swift; so paths are compared, taken apart and joined as
+/// Two spellings of `é` are two names on Linux, but equal strings in Swift. So paths are compared, split and joined as
 /// bytes.
 package struct FilePath: Sendable, Hashable {
-  /// The bytes, and a zero for the system.
+  /// The bytes and the zero with which the system expects a path to end.
   private let terminated: [UInt8]
 
   package init(bytes: some Sequence<UInt8>) { terminated = bytes + [0] }
@@ -19,40 +19,40 @@ package struct FilePath: Sendable, Hashable {
   package var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
   package var isAbsolute: Bool { terminated.first == FilePath.slash }
-  /// Whether the system could be given the path: it ends at the first zero.
+  /// Whether the path can be passed to the system: it isn't empty, and contains no zero that would end it early.
   package var isValid: Bool { terminated.count > 1 && !bytes.contains(0) }
 
-  /// The part before the last slash.
+  /// The part before the last slash, or `.` if there is no slash.
   package var folder: FilePath {
     guard let slash = bytes.lastIndex(of: FilePath.slash) else { return "." }
     return slash == 0 ? "/" : FilePath(bytes: bytes[..<slash])
   }
 
-  /// The part after the last slash.
+  /// The part after the last slash, or the whole path if there is no slash.
   package var name: FilePath {
     guard let slash = bytes.lastIndex(of: FilePath.slash) else { return self }
     return FilePath(bytes: bytes[(slash + 1)...])
   }
 
-  /// The folders on the way to the path, the root first.
+  /// The folders that contain the path, from the root down.
   package var ancestors: [FilePath] {
     var ancestors = [folder]
     while let last = ancestors.last, last != "/", last != "." { ancestors.append(last.folder) }
     return ancestors.reversed()
   }
 
-  /// The path of a name in this folder; an absolute path stays as it is.
+  /// Returns the path of a name in this folder, or an absolute path as it is.
   package func appending(_ path: FilePath) -> FilePath {
     if path.isAbsolute { return path }
     return FilePath(bytes: bytes + (bytes.last == FilePath.slash ? [] : [FilePath.slash]) + path.bytes)
   }
 
-  /// The path with more at the end of its last name.
+  /// Returns the path with a suffix at the end of its last name.
   package static func + (path: FilePath, suffix: String) -> FilePath {
     FilePath(bytes: path.bytes + Array(suffix.utf8))
   }
 
-  /// Calls `body` with the bytes as the system takes them.
+  /// Calls `body` with the bytes as a C string.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     terminated.withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
@@ -63,12 +63,12 @@ package struct FilePath: Sendable, Hashable {
 extension FilePath: ExpressibleByStringLiteral, CustomStringConvertible {
   package init(stringLiteral string: String) { self.init(string) }
 
-  /// The path as text, with `U+FFFD` for what is none.
+  /// The path as text, with `U+FFFD` for bytes that aren't UTF-8.
   package var description: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension FilePath {
-  /// The path of a file's URL, byte for byte.
+  /// Creates the path of a file URL, byte for byte; throws `.unreadable` for any other URL.
   init(_ url: URL) throws(PreferenceError) {
     let notAFile = PreferenceError(
       .unreadable, "is not a file's URL; make one with URL(filePath:)", path: url.absoluteString)
@@ -90,7 +90,7 @@ extension FilePath {
     guard isValid else { throw notAFile }
   }
 
-  /// The bytes of the file.
+  /// Returns the contents of the file at the path; follows symbolic links.
   package func contents() throws(PreferenceError) -> [UInt8] {
     do throws(SystemError) {
       let system = FileSystem()

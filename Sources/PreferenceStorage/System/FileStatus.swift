@@ -1,35 +1,35 @@
 internal import Support
 
-/// The identity of a file, whatever its path.
+/// The identity of a file, independent of its path.
 package struct FileIdentity: Sendable, Hashable {
   var device: UInt64 = 0
   var inode: UInt64 = 0
 }
 
-/// The state of a file as the system knows it.
+/// The status of a file, as the system reports it.
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable { case file, folder, link, other }
 
   package var identity = FileIdentity()
   /// The size in bytes.
   package var size = 0
-  /// When the file or its status was last changed, in nanoseconds (`st_ctime`), a time that no program can set.
+  /// The time of the last change to the file or its status, in nanoseconds (`st_ctime`), which no program can set.
   package var changeTime: Int64 = 0
   package var kind = Kind.other
   /// The permission bits.
   package var mode: UInt32 = 0
-  /// The owner's numbers.
+  /// The user ID and the group ID of the owner.
   package var user: UInt32 = 0
   package var group: UInt32 = 0
-  /// The number of the file's names.
+  /// The number of hard links to the file.
   package var links = 1
 
   package init() {}
 
-  /// Whether the owner is unknown, as in a container each one from outside is, the superuser included.
+  /// Whether the owner is unknown: a container doesn't know the users outside of it, not even the superuser.
   var isOwnerUnknown: Bool { user == 65_534 }
 
-  /// Whether another user owns it who isn't the superuser; the superuser accepts every owner.
+  /// Returns whether a user other than this one and the superuser owns the file; the superuser accepts every owner.
   func isForeign(to user: UInt32) -> Bool { self.user != user && self.user != 0 && user != 0 && !isOwnerUnknown }
 
   init(_ status: stat) {
@@ -54,10 +54,10 @@ package struct FileStatus: Sendable, Equatable {
 }
 
 #if os(Linux)
-  /// Linux's `statx`, which says what was asked for and no more: not when the file was changed.
+  /// Linux's `statx`, which is asked only for the inode and the size, not for the time of the last change.
   ///
-  /// After a plain `stat` the kernel gives the next write a time exact to the nanosecond, which costs that write half as much
-  /// again (benchmark "Set an Int, written"). The C library's module map has no `statx`, so it is looked up by name.
+  /// After a plain `stat`, the kernel records the next write's time to the nanosecond, which makes that write 50%
+  /// slower (benchmark "Set an Int, written"). The C library's module map lacks `statx`, so it is looked up by name.
   enum ExtendedStatus {
     typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
 
@@ -67,7 +67,7 @@ package struct FileStatus: Sendable, Equatable {
     private static let inodeAndSize: UInt32 = 0x300
 
     static func snapshot(atPath path: FilePath, _ statx: Call) throws(SystemError) -> FileStatus {
-      // struct statx: 256 bytes; the inode at 32, the size at 40, the device's two numbers at 136 and 140.
+      // `struct statx` has 256 bytes: the inode at 32, the size at 40, the device's two numbers at 136 and 140.
       try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(SystemError) -> FileStatus in
         _ = try retrying("statx") {
           path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, buffer.baseAddress!) }
@@ -75,7 +75,7 @@ package struct FileStatus: Sendable, Equatable {
         let major = UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self))
         let minor = UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self))
         var status = FileStatus()
-        // As `stat` numbers a device.
+        // The device's two numbers are combined as in the `st_dev` of `stat`.
         status.identity.device = (major & 0xfff) << 8 | (major & ~0xfff) << 32 | (minor & 0xff) | (minor & ~0xff) << 12
         status.identity.inode = buffer.load(fromByteOffset: 32, as: UInt64.self)
         status.size = Int(buffer.load(fromByteOffset: 40, as: UInt64.self))

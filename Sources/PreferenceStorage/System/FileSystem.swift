@@ -2,15 +2,15 @@ internal import Support
 
 /// The system calls that a preferences file needs.
 ///
-/// An interrupted call is repeated. A call may write or read less than it was asked to. No descriptor is one of 0, 1 and 2,
-/// which are the program's input and output even while they are closed. A test's subclass fails a call or simulates a disk.
+/// An interrupted call is repeated. A call may write or read less than requested. No descriptor is 0, 1 or 2, the
+/// numbers of the standard streams, even if these are closed. A test's subclass makes calls fail, or simulates a disk.
 ///
-/// `@unchecked Sendable`: it has no state; a class that isn't final can't be checked.
+/// `@unchecked Sendable`: the class has no state; the compiler can't check a class that isn't final.
 package class FileSystem: @unchecked Sendable {
   package init() {}
 
   package func open(_ path: FilePath, for access: FileAccess) throws(SystemError) -> Int32 {
-    // Never a terminal, never waiting for the other end of a FIFO, never through a link put there since.
+    // Opening doesn't take over a terminal, wait for a FIFO's other end, or follow a link that was just put there.
     let common = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
     switch access {
     case .reading: return try openDescriptor(path, common | O_RDONLY)
@@ -34,7 +34,7 @@ package class FileSystem: @unchecked Sendable {
     try retrying("write") { write(file, bytes.baseAddress, bytes.count) }
   }
 
-  /// Cuts the file off, or makes it longer by a hole.
+  /// Truncates the file, or extends it with a hole.
   package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
   }
@@ -43,7 +43,7 @@ package class FileSystem: @unchecked Sendable {
     _ = try retrying("fchmod") { fchmod(file, mode_t(mode)) }
   }
 
-  /// Takes the lock if no other process has it; it is released when the file is closed or the process ends.
+  /// Takes the lock, and returns whether it was free; the lock ends when the file is closed or the process ends.
   package func tryLock(_ file: Int32) throws(SystemError) -> Bool {
     do {
       _ = try retrying("flock") { flock(file, LOCK_EX | LOCK_NB) }
@@ -63,8 +63,8 @@ package class FileSystem: @unchecked Sendable {
   /// Returns when the bytes and the length of the file would survive a power cut.
   package func synchronize(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
-      // `fsync` writes only to the disk's own memory there. A file system that doesn't know such a call has `fsync` at least.
-      // Any other error is one: `fsync` would hide it.
+      // On Apple platforms, `fsync` leaves the data in the disk's cache. It is only used if the file system doesn't
+      // support `F_FULLFSYNC`. Any other error is thrown, because `fsync` would hide it.
       do throws(SystemError) {
         _ = try retrying("F_FULLFSYNC") { fcntl(file, F_FULLFSYNC) }
       } catch {
@@ -76,7 +76,7 @@ package class FileSystem: @unchecked Sendable {
     #endif
   }
 
-  /// Returns when the names in the folder would survive a power cut.
+  /// Returns when the names of the files in the folder would survive a power cut.
   package func synchronizeFolder(_ path: FilePath) throws(SystemError) {
     let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     defer { _ = systemClose(folder) }
@@ -87,7 +87,7 @@ package class FileSystem: @unchecked Sendable {
         _ = try retrying("fsync") { () -> Int32 in fsync(folder) }
       #endif
     } catch {
-      // Some file systems have no such thing as a folder to be synchronized.
+      // Some file systems don't support synchronizing a folder.
       guard error.number == EINVAL else { throw error }
     }
   }
@@ -96,7 +96,7 @@ package class FileSystem: @unchecked Sendable {
     _ = try retrying("rename") { path.withCString { old in newPath.withCString { systemRename(old, $0) } } }
   }
 
-  /// Lets two files trade names at once; false if the file system can't.
+  /// Exchanges the names of two files atomically; returns false if the file system doesn't support this.
   package func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
     do throws(SystemError) {
       _ = try retrying("exchange") { path.withCString { one in other.withCString { systemExchange(one, $0) } } }
@@ -111,11 +111,11 @@ package class FileSystem: @unchecked Sendable {
     _ = try retrying("unlink") { path.withCString { unlink($0) } }
   }
 
-  /// Makes a folder for its owner only.
+  /// Creates a folder that only its owner can access.
   package func makeFolder(_ path: FilePath) throws(SystemError) {
     _ = try retrying("mkdir") { path.withCString { mkdir($0, 0o700) } }
     if user != 0 { return }
-    // By its descriptor, so that a link that is put there meanwhile isn't followed.
+    // The owner is set by descriptor, so that a link that was put there in the meantime isn't followed.
     let folder = try openDescriptor(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW)
     handOver(folder, in: path.folder)
     _ = systemClose(folder)
@@ -143,7 +143,7 @@ package class FileSystem: @unchecked Sendable {
     }
   }
 
-  /// The path without a symbolic link, `.` or `..` in it.
+  /// Returns the path without symbolic links, `.` and `..`.
   package func resolve(_ path: FilePath) throws(SystemError) -> FilePath {
     guard let resolved = path.withCString({ realpath($0, nil) }) else { throw SystemError("realpath", errno) }
     defer { free(resolved) }
@@ -152,7 +152,7 @@ package class FileSystem: @unchecked Sendable {
 
   // MARK: Status
 
-  /// The state of the file at the path; a symbolic link isn't followed.
+  /// Returns the status of the file at the path, without following a symbolic link.
   package func status(atPath path: FilePath) throws(SystemError) -> FileStatus {
     var status = stat()
     _ = try retrying("lstat") { path.withCString { lstat($0, &status) } }
@@ -165,7 +165,7 @@ package class FileSystem: @unchecked Sendable {
     return FileStatus(status)
   }
 
-  /// Returns which file is at the path, and its size, and may leave out the rest: it is called before every write.
+  /// Returns the identity and the size of the file at the path, and may omit the rest: every write calls this method.
   package func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
     #if os(Linux)
       if let statx = ExtendedStatus.call { return try ExtendedStatus.snapshot(atPath: path, statx) }
@@ -175,9 +175,9 @@ package class FileSystem: @unchecked Sendable {
 
   // MARK: Watching
 
-  /// Calls the handler after the file at the path was changed, replaced or removed, and after a second if it returned false.
+  /// Calls the handler after each change, replacement or removal of the file, and a second after it returned false.
   ///
-  /// A watch that can't be made, or whose folder is removed, is tried again every second. Nil if no file can be watched.
+  /// A watch that can't be set up, or whose folder is removed, is retried every second. Nil if no file can be watched.
   package func watch(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) -> FileWatch? {
     FileWatch(path, onEvent: onEvent)
   }
@@ -186,8 +186,8 @@ package class FileSystem: @unchecked Sendable {
 
   package var user: UInt32 { geteuid() }
 
-  /// Whether other users may own or write the folders on the way to a file of ours: where each program has a part of the
-  /// disk to itself, as on Android and on Apple's phones, they are none of its business.
+  /// Whether other users may own or write to the folders above a file; on Android and iOS, where each program has its
+  /// own part of the disk, the folders above it aren't checked.
   package var hasOtherUsers: Bool {
     #if os(Linux) || os(macOS)
       true
@@ -196,7 +196,7 @@ package class FileSystem: @unchecked Sendable {
     #endif
   }
 
-  /// The length beyond which the process may not write, if there is one.
+  /// The maximum length of a file that the process may write; nil if there is no limit.
   package var sizeLimit: Int? {
     var limit = rlimit()
     #if canImport(Glibc)
@@ -209,20 +209,20 @@ package class FileSystem: @unchecked Sendable {
 }
 
 extension FileSystem {
-  /// Writes all the bytes at the end of an open file, in as many calls as that takes.
+  /// Appends all of the bytes to an open file, in as many calls as necessary.
   package func appendAll(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
     var start = 0
     while start < bytes.count {
       let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
         try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
       }
-      // To repeat the call might never end.
+      // Repeating a call that writes nothing might never end.
       guard count > 0 else { throw SystemError("write", EFBIG) }
       start += count
     }
   }
 
-  /// Returns the result of a call on a file, or nil if there is no file.
+  /// Returns the result of a call on a file, or nil if the file doesn't exist.
   func ifPresent<Answer>(_ body: () throws(SystemError) -> Answer) throws(SystemError) -> Answer? {
     do throws(SystemError) {
       return try body()
@@ -232,12 +232,12 @@ extension FileSystem {
     }
   }
 
-  /// Returns the state of the file at the path, or nil if there is none.
+  /// Returns the status of the file at the path, or nil if there is none.
   package func find(_ path: FilePath) throws(SystemError) -> FileStatus? {
     try ifPresent { () throws(SystemError) in try status(atPath: path) }
   }
 
-  /// Gives what the superuser makes in another user's folder to that user, if that can be done.
+  /// Makes the folder's owner the owner of a file that the superuser has created in it, if possible.
   private func handOver(_ file: Int32, in folder: FilePath) {
     guard user == 0 else { return }
     do throws(SystemError) {
@@ -251,25 +251,25 @@ extension FileSystem {
 package enum FileAccess: Sendable {
   case reading
   case appending
-  /// As `appending`, for a new file, readable by its owner only. Fails if there is one already.
+  /// Like `appending`, but for a new file, which only its owner can access. Fails if the file exists already.
   case creating
 }
 
 // MARK: Calls
 
-/// Opens the file with a number above 2, as the program prints to 1 and 2, also if their files are closed.
+/// Opens the file with a descriptor above 2, since the program may print to 1 and 2 even after these are closed.
 package func openDescriptor(_ path: FilePath, _ flags: Int32) throws(SystemError) -> Int32 {
   try aboveStandardStreams(try retrying("open") { path.withCString { systemOpen($0, flags, 0o600) } })
 }
 
-/// Returns the descriptor if it is above 2; if not, closes it and returns another one of the same file.
+/// Returns the descriptor if it is above 2; otherwise, closes it and returns another descriptor of the same file.
 func aboveStandardStreams(_ descriptor: Int32) throws(SystemError) -> Int32 {
   if descriptor > 2 { return descriptor }
   defer { _ = systemClose(descriptor) }
   return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
 }
 
-// The functions whose names a method has too.
+// `FileSystem` has methods with the names of these functions, which hide the functions.
 private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
   open(path, flags, mode)
 }
@@ -278,7 +278,7 @@ private func systemExchange(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<
   #if canImport(Darwin)
     return renamex_np(one, other, UInt32(RENAME_SWAP))
   #else
-    // The C library's module map has neither `renameat2` nor the name of its flag, which is 2.
+    // The C library's module map lacks `renameat2` and `RENAME_EXCHANGE`, which is 2.
     typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
     if let call = dlsym(nil, "renameat2") {
       return unsafeBitCast(call, to: Call.self)(AT_FDCWD, one, AT_FDCWD, other, 2)
@@ -289,7 +289,7 @@ private func systemExchange(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<
 }
 private func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
 
-/// Calls again while a signal interrupts, and throws what else goes wrong.
+/// Repeats a call that a signal has interrupted, and throws any other error.
 func retrying<Answer: SignedInteger>(_ call: String, _ body: () -> Answer) throws(SystemError) -> Answer {
   while true {
     let answer = body()

@@ -1,45 +1,45 @@
 internal import Dispatch
 import Support
 
-/// A watch of a file, which goes on until it is canceled.
+/// A watch on a file, which lasts until it is canceled.
 ///
-/// The handler is called after each event that may concern the file, and once a second if the file isn't as it was. What the
-/// system says of events is ``FolderEvents``, which isn't the same on all systems.
+/// The handler is called after each event that may concern the file, and once a second if the file's status differs
+/// from the last one. The events come from ``FolderEvents``, which each system implements differently.
 package final class FileWatch: Sendable {
   private struct State: Sendable {
     var problem: SystemError?
-    /// The file as it was when the handler was last called; nil before that.
+    /// The status of the file when the handler was last called; nil before that, and if the handler returned false.
     var seen: FileStatus?
-    /// The handler is about to be called.
+    /// Whether a call of the handler is already scheduled.
     var isDue = false
     var isCanceled = false
   }
 
   let path: FilePath
   private let onEvent: @Sendable () -> Bool
-  /// The file's own, so that a slow handler delays no other file's.
+  /// The queue of this file alone, so that a slow handler doesn't delay the handlers of other files.
   private let queue = DispatchQueue(label: "preferences")
   private let state = Lock(State())
 
   init(_ path: FilePath, onEvent: @escaping @Sendable () -> Bool) {
     (self.path, self.onEvent) = (path, onEvent)
-    // Dispatch doesn't work in a forked child, nor does `Mutex`, which takes the thread that forked for the parent's.
+    // In a forked child, Dispatch doesn't work, nor does `Mutex`, which mistakes the child's thread for the parent's.
     if Fork.count > 0 { note(SystemError("fork", EPERM)) } else { FolderEvents.shared.add(self) }
   }
 
-  /// The reason that the file can't be watched now; nil if it is.
+  /// The reason that the file can't be watched now; nil if there is none.
   var problem: SystemError? { state.withLock(\.problem) }
 
-  /// Notes why the file can't be watched, unless it is for want of the folder, which needs no watch yet.
+  /// Notes why the file can't be watched; a missing folder isn't a problem, since there is nothing to watch yet.
   func note(_ problem: SystemError?) { state.withLock { $0.problem = problem?.isMissing == true ? nil : problem } }
 
-  /// Ends the watch; the handler may still be running, and isn't called again.
+  /// Ends the watch; the handler may still be running, but isn't called again.
   func cancel() {
     state.withLock { $0.isCanceled = true }
     if Fork.count == 0 { FolderEvents.shared.remove(self) }
   }
 
-  /// Calls the handler soon, once for all events until then.
+  /// Schedules a call of the handler, unless one is already scheduled.
   func deliver() {
     let isFirst = state.withLock { state in
       defer { state.isDue = true }
@@ -48,7 +48,7 @@ package final class FileWatch: Sendable {
     if isFirst { queue.async { self.callHandler() } }
   }
 
-  /// Calls the handler if the file isn't as it was seen last.
+  /// Schedules a call of the handler if the file's status differs from the last one.
   func lookAgain() {
     let status = look()
     if state.withLock({ $0.seen != status }) { deliver() }
@@ -67,7 +67,7 @@ package final class FileWatch: Sendable {
     if isCanceled { return }
     let start = ContinuousClock.now
     if !onEvent() { state.withLock { $0.seen = nil } }
-    // A file that is written without a pause is to cost little, also if it is a large one.
+    // This pause keeps the cost low for a file that is written continuously, even for a large file.
     let pause = (ContinuousClock.now - start) * 20 / .microseconds(1)
     sleep(microseconds: UInt32(min(pause, 100_000)))
   }

@@ -1,10 +1,10 @@
 internal import Support
 import Synchronization
 
-/// The state that a forked child must not share with its parent.
+/// The detection of forks, after which a child must not use the state of its parent.
 ///
-/// A store of the parent's throws `.forked` in the child, as another thread may have been in the midst of anything. The child
-/// first closes the descriptors that hold locks: they would hold the parent's locks for as long as the child runs.
+/// A store of the parent throws `.forked` in the child, since another thread may have been changing its state. The
+/// child first closes the descriptors of locked files, which would otherwise stay locked for as long as the child runs.
 enum Fork {
   private static let counter = Atomic<Int>(0)
   private static let lockedFiles = LockedFiles()
@@ -22,22 +22,22 @@ enum Fork {
     #endif
   }()
 
-  /// The number of forks that led to this process since the first use: one atomic load, and no system call.
+  /// The number of forks that led to this process since the first access; takes one atomic load, and no system call.
   static var count: Int {
     registration
     return counter.load(ordering: .relaxed)
   }
 
-  /// Notes that the file is locked, or isn't any more.
+  /// Records that the file is locked, or that it is no longer locked.
   static func note(_ file: Int32, isLocked: Bool) {
     let (old, new) = isLocked ? (-1, file) : (file, -1)
     for index in 0..<LockedFiles.capacity
     where lockedFiles.slots[index].compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged { return }
   }
 
-  /// The descriptors that hold locks, to be found by a child without a lock; one that finds no room isn't closed.
+  /// The descriptors that hold locks, which a child can read without locking; any beyond the capacity aren't closed.
   ///
-  /// `@unchecked Sendable`: the pointer never changes, and what it points at are atomics.
+  /// `@unchecked Sendable`: the pointer never changes, and it points to atomics.
   private final class LockedFiles: @unchecked Sendable {
     static let capacity = 64
     let slots = UnsafeMutablePointer<Atomic<Int32>>.allocate(capacity: capacity)
@@ -46,12 +46,12 @@ enum Fork {
   }
 }
 
-/// An object of which each process has one for its life, also one that was forked off, which doesn't use its parent's.
+/// An object of which each process has its own; a forked child doesn't use that of its parent.
 struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private final class Entry: Sendable {
     let object: Object
     let forkCount = Fork.count
-    /// The entry of a process that was forked off.
+    /// The entry of a child that this entry's process has forked.
     let next = AtomicLazyReference<Entry>()
 
     init(_ object: Object) { self.object = object }
@@ -59,7 +59,7 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 
   private let first = AtomicLazyReference<Entry>()
 
-  /// The process's object, made at the first call.
+  /// Returns the object of this process, which is created at the first call.
   func object(_ make: () -> Object) -> Object {
     var entry = first.load() ?? first.storeIfNil(Entry(make()))
     while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }

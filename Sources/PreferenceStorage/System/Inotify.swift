@@ -2,20 +2,20 @@
   internal import Dispatch
   import Support
 
-  /// The events of the folders of all watched files, by inotify: a file's own watch would end with the file.
+  /// The inotify events of the folders of all watched files: a watch on a file itself would end with the file.
   ///
-  /// There is one descriptor and one thread for all files of the process, from the first watch to the last. Once a second the
-  /// thread looks at what can't be watched: a folder that doesn't exist or was replaced, a system without descriptors or
-  /// watches to spare, a folder above that was moved away.
+  /// All files of the process share one descriptor and one thread, from the first watch to the last. Once a second, the
+  /// thread looks for changes without an event, as when a folder doesn't exist or was replaced, a folder above was
+  /// moved, or the system has no descriptors or watches left.
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch
-      /// The number of the watched folder; nil if it can't be watched now.
+      /// The watch descriptor of the folder; nil if the folder can't be watched now.
       var folder: Int32?
     }
 
     private struct State: Sendable {
-      /// The descriptor of the notices; -1 while there is none.
+      /// The inotify descriptor; -1 while there is none.
       var notices: Int32 = -1
       var isRunning = false
       var entries: [ObjectIdentifier: Entry] = [:]
@@ -25,7 +25,7 @@
 
     private static let events = UInt32(
       IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
-    // The module map of the C library has no name for this one.
+    // The module map of the C library lacks this constant, `IN_ONLYDIR`.
     private static let onlyFolders: UInt32 = 0x0100_0000
 
     private let state = Lock(State())
@@ -41,7 +41,7 @@
       if isFirst { queue.async { self.run() } }
     }
 
-    /// Ends the watch of the file; the thread ends within a second of the last one.
+    /// Ends the watch on the file; the thread ends within a second of the end of the last watch.
     func remove(_ file: FileWatch) {
       state.withLock { state in
         unwatch(state.entries.removeValue(forKey: ObjectIdentifier(file))?.folder, in: state)
@@ -87,14 +87,14 @@
           if isTick { nextTick = .now + .seconds(1) }
           let count = notices < 0 ? 0 : read(notices, buffer.baseAddress, buffer.count)
           handle(FolderEvents.parse(UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])), isTick: isTick)
-          // The next events come together: a program that writes without a pause would otherwise wake this thread with each
-          // write (benchmark "Set an Int, written").
+          // During the pause, events accumulate. Otherwise a program that writes continuously would wake this thread
+          // with each write (benchmark "Set an Int, written").
           if count > 0 { sleep(microseconds: 10_000) }
         }
       }
     }
 
-    /// The descriptor of the notices; nil once the last watch has ended.
+    /// Returns the inotify descriptor; closes it and returns nil once the last watch has ended.
     private func noticesToWaitFor() -> Int32? {
       state.withLock { state in
         if !state.entries.isEmpty { return state.notices }
@@ -104,7 +104,7 @@
       }
     }
 
-    /// Calls the handlers of the files that the events concern and, once a second, of those that aren't as they were.
+    /// Calls the handlers of files that the events concern and, once a second, of files whose status has changed.
     private func handle(_ events: [Event], isTick: Bool) {
       let (due, others) = state.withLock { state in
         let isOverflow = events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
@@ -112,7 +112,7 @@
         for entry in state.entries.values {
           let own = events.filter { $0.folder == entry.folder }
           let isGone = own.contains { $0.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 }
-          // Another folder may have the path now, or the same, for which the system gives the same number.
+          // Another folder may be at the path now. For the same folder, the system returns the same watch descriptor.
           if isTick || isGone { follow(entry.file, in: &state) }
           if isGone || isOverflow || own.contains(where: { $0.name == entry.file.path.name }) {
             due.append(entry.file)

@@ -3,14 +3,14 @@
   import Dispatch
   import Support
 
-  /// The events of all watched files and of their folders, by kqueues.
+  /// The kqueue events of all watched files and of their folders.
   ///
-  /// A kqueue is on an open file, not on a name, and a folder has an event when another file takes a name in it. So after each
-  /// event, and once a second, the names are looked up, and what has one of them now is watched instead.
+  /// A kqueue watches an open file, not a name. A folder has an event when another file takes a name in it. So after
+  /// each event, and once a second, both paths are looked up, and what is there now is watched.
   final class FolderEvents: Sendable {
     private struct Entry: Sendable {
       let file: FileWatch
-      /// The sources on the folder and on the file, as far as they exist.
+      /// The event sources of the folder and of the file, as far as these exist.
       var sources: [FilePath: FileSource] = [:]
     }
 
@@ -19,10 +19,10 @@
       var timer: TimerSource?
     }
 
-    /// `@unchecked Sendable`: a source may be used from any thread, which its type doesn't say.
+    /// `@unchecked Sendable`: any thread may use a source, although its type doesn't declare this.
     private struct Source<Base>: @unchecked Sendable {
       let source: Base
-      /// The watched folder or file; nil for the timer.
+      /// The identity of the watched folder or file; nil for the timer.
       var identity: FileIdentity?
     }
     private typealias FileSource = Source<any DispatchSourceFileSystemObject>
@@ -64,7 +64,7 @@
       return TimerSource(source: timer)
     }
 
-    /// Watches what has the names now, the folder first: a name that is taken after this look is an event of the folder.
+    /// Watches the folder and the file at the paths, the folder first, so that a later change of a name is an event.
     private func follow(_ file: FileWatch) {
       for part in [file.path.folder, file.path] {
         do throws(SystemError) {
@@ -99,7 +99,7 @@
         file.deliver()
       }
       source.setEventHandler(handler: handle)
-      // Dispatch registers it some time after the activation, and what happens until then isn't an event.
+      // Dispatch registers the source some time after the activation; what happens before that isn't an event.
       source.setRegistrationHandler(handler: handle)
       source.setCancelHandler { withExtendedLifetime(descriptor) {} }
       source.activate()

@@ -1,6 +1,6 @@
 internal import Support
 
-/// The answer of a system call that failed.
+/// The error of a system call that failed.
 package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The call that failed, for instance `open`.
   package let call: String
@@ -13,7 +13,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 
   package var description: String {
-    // Optional in some C libraries.
+    // The result is Optional in some C libraries.
     let message: UnsafeMutablePointer<CChar>? = strerror(number)
     return "\(call): " + (message.map { String(cString: $0) + " (error \(number))" } ?? "error \(number)")
   }
@@ -22,7 +22,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 // MARK: Meanings
 
 extension PreferenceError {
-  /// The error of a failed call for a caller who wanted to write.
+  /// Returns the store's error for a system call that failed during a write.
   static func writing(_ error: SystemError, path: String) -> PreferenceError {
     let reason =
       switch error.number {
@@ -35,7 +35,7 @@ extension PreferenceError {
     return PreferenceError(error.isFull ? .noSpace : .unwritable, reason, path: path, underlying: error)
   }
 
-  /// The error of a failed call if a file was to be replaced by a smaller or an undamaged one: no change was lost.
+  /// Returns the store's error for a system call that failed during a compaction or a repair, which loses no change.
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
     PreferenceError(
       error.isFull ? .noSpace : .unwritable,
@@ -44,7 +44,7 @@ extension PreferenceError {
         + " mounted by itself", path: path, underlying: error)
   }
 
-  /// The error of a failed call for a caller who wanted to read.
+  /// Returns the store's error for a system call that failed during a read.
   static func reading(_ error: SystemError, path: String) -> PreferenceError {
     let advice =
       switch error.number {
@@ -61,9 +61,9 @@ extension PreferenceError {
 extension SystemError {
   package var isMissing: Bool { number == ENOENT }
   var isTaken: Bool { number == EEXIST }
-  /// The disk, the quota or the process's limit is used up.
+  /// Whether the disk, the quota or the process's file-size limit is exhausted.
   var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
-  /// Reading may still be allowed.
+  /// Whether access was denied, perhaps only for writing.
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 
   static var cycle: SystemError { SystemError("readlink", ELOOP) }

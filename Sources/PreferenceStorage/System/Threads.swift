@@ -4,7 +4,7 @@ internal import Support
   internal import WinSDK
 #endif
 
-/// A number that identifies the running thread among those that run now.
+/// A number that identifies the calling thread among the threads that exist now.
 package var currentThread: UInt {
   #if os(Windows)
     return UInt(GetCurrentThreadId())
@@ -15,7 +15,7 @@ package var currentThread: UInt {
   #endif
 }
 
-/// Sleeps for some microseconds; for zero, lets another thread go first.
+/// Sleeps for a number of microseconds; for zero, yields to another thread.
 func sleep(microseconds: UInt32) {
   #if os(Windows)
     if microseconds == 0 { _ = SwitchToThread() } else { Sleep(max(1, microseconds / 1_000)) }
@@ -24,18 +24,18 @@ func sleep(microseconds: UInt32) {
   #endif
 }
 
-/// A limited wait for a lock that can only be tried, not waited for.
+/// A wait with a time limit, for a lock that can only be polled.
 ///
-/// A waiting thread tries the lock again and again: without a pause at first, since most turns are short, and about every
-/// millisecond in the end, at random, so that each of several threads is the next as often as any other.
+/// A waiting thread tries the lock repeatedly: at first without a pause, since most turns are short, and later about
+/// every millisecond. The pauses are random, so that all waiting threads have the same chance.
 struct Patience {
-  // Time in which the machine sleeps doesn't count.
+  // The time for which the machine is asleep doesn't count.
   private let end: SuspendingClock.Instant
   private var tries = 0
 
   init(_ limit: Duration) { end = .now + limit }
 
-  /// Sleeps for a moment and returns true, or returns false when the limit is reached.
+  /// Sleeps briefly and returns true, or returns false if the limit is reached.
   mutating func wait() -> Bool {
     tries += 1
     guard SuspendingClock.now < end else { return false }

@@ -19,7 +19,7 @@ extension DependencyGraph {
       "digraph dependencies {", nodes, connected { "  \($0) -> \($1)\($2 ? " [style=dashed]" : "");" }, ["}"])
   }
 
-  /// Returns the graph as a JSON object with `nodes` and `edges`, whose members have the names of the properties.
+  /// Returns the graph as a JSON object with `nodes` and `edges`, which have the properties of `Node` and `Edge`.
   public func json() -> String {
     let nodes = nodes.map { node in
       """
@@ -59,14 +59,14 @@ extension DependencyGraph {
     }
   }
 
-  /// The nodes by number, since type names may hold any character.
+  /// The numbers of the nodes by type name, which are IDs in drawings, since a type name may contain any character.
   var ids: [String: Int] {
     Dictionary(nodes.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
   }
 }
 
 extension DependencyGraph.Node {
-  /// The type's name, the file and line of its key, and its scope, if that isn't `unique`.
+  /// The text of a node: the type's name, the file and line of its key, and its scope unless that is `unique`.
   var label: String {
     var name = type[...]
     var notes: [String] = []
@@ -97,9 +97,9 @@ extension String? {
 // MARK: Picture
 
 extension DependencyGraph {
-  /// Returns the graph as an SVG picture: a type above what it needs, observed dependencies dashed, missing types red.
+  /// Returns the graph as an SVG picture: types above what they need, observed dependencies dashed, missing types red.
   ///
-  /// Made without other tools. Any browser opens it, and draws it light or dark as the reader's system is.
+  /// Needs no other tools. Any browser can show the picture, in the reader's light or dark appearance.
   public func svg() -> String {
     let ids = ids
     let layout = LayeredLayout(
@@ -137,7 +137,7 @@ extension DependencyGraph {
       """
   }
 
-  // The selectors have the picture's class, as the style of a picture in a page applies to the whole page.
+  // Each selector has the picture's class, because the style of a picture in a page applies to the whole page.
   private static let style = """
     <style>
     .dependency-graph .paper { fill: #ffffff } .dependency-graph .type { fill: #eef3fb; stroke: #4a6fa5 }
@@ -155,12 +155,12 @@ extension DependencyGraph {
     </style>
     """
 
-  /// A curve from the one box to the other, to be begun with a move or a line.
+  /// Returns a curve from one box to another as SVG path data, which has to follow an `M` or `L` command.
   private func path(from: LayeredLayout.Box, to: LayeredLayout.Box) -> String {
     let (x1, x2) = (from.x + from.width / 2, to.x + to.width / 2)
     let isUp = to.y <= from.y
     let (y1, y2) = isUp ? (from.y, to.y + to.height) : (from.y + from.height, to.y)
-    // A dependency on oneself, or within a layer, runs around the outside.
+    // A dependency of a type on itself, or on another type in its row, is a curve above the row.
     if from.y == to.y {
       return "\(x1) \(from.y) C\(x1) \(from.y - 36) \(x2 + 8) \(to.y - 36) \(x2 + 8) \(to.y)"
     }

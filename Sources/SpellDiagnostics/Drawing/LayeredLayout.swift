@@ -1,7 +1,7 @@
-/// The places of a picture's boxes, each above those that its lines lead to.
+/// The positions of boxes in a picture, each above the boxes that its lines lead to.
 ///
-/// A plain layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981): layers by longest path, order by
-/// neighbors' mean position.
+/// This is a layered drawing by Sugiyama's method (Sugiyama, Tagawa and Toda, 1981). The longest path to a box
+/// determines its layer, and the mean position of its neighbors determines its place in the layer.
 struct LayeredLayout {
   struct Box {
     fileprivate(set) var x = 0
@@ -24,13 +24,13 @@ struct LayeredLayout {
 
   /// - Parameters:
   ///   - widths: The width of each box.
-  ///   - lines: The boxes that are connected, by number; a line from a box to itself changes nothing.
+  ///   - lines: The lines between boxes, by number. A line from a box to itself doesn't affect the layout.
   init(widths: [Int], lines: [(from: Int, to: Int)]) {
     var needs = widths.map { _ in [Int]() }
     for line in lines where line.from != line.to { needs[line.from].append(line.to) }
     boxes = widths.map { Box(width: $0) }
     var depths = Self.rows(of: Self.depths(needs), needs, boxes)
-    // A line over several layers has a place in each of those between, so that it runs beside their boxes.
+    // A line across several layers gets a place in each layer between, so that it runs beside the boxes there.
     var links = needs.map { _ in [Int]() }
     for from in needs.indices {
       for to in needs[from] where bends[Line(from: from, to: to)] == nil {
@@ -58,16 +58,16 @@ struct LayeredLayout {
     height = max(1, layers.count) * 84 - 12
   }
 
-  /// The distance from a box or a bend to the next one of its row.
+  /// Returns the distance from a box or a bend to the next one in its row.
   private func step(after node: Int) -> Int { boxes[node].width == 0 ? 8 : boxes[node].width + Self.gap }
 
-  /// A box, or a bend, by number.
+  /// Returns the box with this number; a bend is a box without width.
   func box(of node: Int) -> Box { boxes[node] }
 
-  /// The bends of a line, by number.
+  /// Returns the numbers of the bends of a line between two boxes.
   func bends(from: Int, to: Int) -> [Int] { bends[Line(from: from, to: to), default: []] }
 
-  /// The number of rows from a node that no other needs to each node; a cycle is cut when nothing else is left to take.
+  /// Returns the length of the longest path to each node; enters a cycle at any node if no other nodes are left.
   private static func depths(_ needs: [[Int]]) -> [Int] {
     var open = needs.map { _ in 0 }
     for node in needs.joined() { open[node] += 1 }
@@ -91,10 +91,10 @@ struct LayeredLayout {
     return depth
   }
 
-  /// The maximum width of a row, which is about a page's, unless one box is wider.
+  /// The maximum width of a row, about the width of a page; a wider box has a row of its own.
   private static let widestRow = 1000
 
-  /// The depths, with a layer that is too wide in several rows, and what has no line in rows of its own below all others.
+  /// Returns each box's row: wide layers take several rows, and boxes without lines take rows below all others.
   private static func rows(of depths: [Int], _ needs: [[Int]], _ boxes: [Box]) -> [Int] {
     let needed = Set(needs.joined())
     let isAlone = needs.indices.map { needs[$0].isEmpty && !needed.contains($0) }
@@ -122,7 +122,7 @@ struct LayeredLayout {
     return layers
   }
 
-  /// The layers, each sorted by the middle of the places of those that need its nodes, so that few lines cross.
+  /// Returns the layers, each sorted by the mean position of the boxes that need its boxes, so that few lines cross.
   private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
     var neededBy = needs.map { _ in [Int]() }
     for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }

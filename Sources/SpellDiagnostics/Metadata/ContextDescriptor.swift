@@ -1,27 +1,27 @@
-// The layouts are those of the stable ABI (`docs/ABI/TypeMetadata.rst` and `include/swift/ABI/Metadata.h` of Swift), as the
-// runtime reads them.
+// The layouts follow the stable ABI that the runtime reads; see `docs/ABI/TypeMetadata.rst` and
+// `include/swift/ABI/Metadata.h` of Swift.
 
 extension UnsafeRawPointer {
-  /// The address that a relative pointer here names: 32 bits, counted from its own address; nil if it names none.
+  /// The target of a 32-bit pointer at this address, relative to this address; nil if the pointer is null.
   var target: UnsafeRawPointer? {
     let offset = loadUnaligned(as: Int32.self)
     return offset == 0 ? nil : self + Int(offset)
   }
 
-  /// The same for a relative pointer whose lowest bit says that it leads to an absolute one.
+  /// The target of a relative pointer at this address, through another, absolute pointer if its lowest bit is set.
   var indirectableTarget: UnsafeRawPointer? {
     guard let target, UInt(bitPattern: target) & 1 == 1 else { return target }
     return (target - 1).loadUnaligned(as: UnsafeRawPointer?.self)
   }
 
-  /// The text at the address that a relative pointer here names.
+  /// The text at the target of a relative pointer at this address; empty if the pointer is null.
   fileprivate var text: String { target.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? "" }
 }
 
-/// The compiler's description of a type, or of what types are declared in.
+/// The compiler's description of a type, or of a module or other context in which types are declared.
 ///
-/// Each field has 32 bits: flags, a pointer to the parent, one to the name; for types then the accessor of the metadata,
-/// and a pointer to the fields' descriptor.
+/// Each field has 32 bits: the flags, a pointer to the parent, and a pointer to the name. For types, pointers to the
+/// metadata accessor and to the descriptor of the fields follow.
 struct ContextDescriptor: Hashable {
   enum Kind: UInt32 {
     case `class` = 16
@@ -32,18 +32,18 @@ struct ContextDescriptor: Hashable {
 
   init(at address: UnsafeRawPointer) { self.address = address }
 
-  /// The address of a protocol's descriptor, from the metadata that the runtime has made for its values: kind, flags, the
-  /// number of protocols, then the protocols.
+  /// Returns the address of a protocol's descriptor, from the metadata of its existential type: the kind, the flags,
+  /// the number of protocols, and the protocols.
   static func address(ofProtocol type: any Any.Type) -> UnsafeRawPointer? {
     let metadata = unsafeBitCast(type, to: UnsafePointer<UInt>.self)
-    // The lowest bit is Objective-C's mark.
+    // The lowest bit marks a protocol of Objective-C.
     return UnsafeRawPointer(bitPattern: metadata[2] & ~1)
   }
 
   private var flags: UInt32 { address.load(as: UInt32.self) }
-  /// Whether the type is a class or a struct; nil for everything else.
+  /// The kind of the type if it is a class or a struct; nil for everything else.
   var kind: Kind? { Kind(rawValue: flags & 0x1F) }
-  /// Whether the type, or one that it is declared in, has generic parameters.
+  /// Whether the type, or a type that encloses it, has generic parameters.
   var isGeneric: Bool { flags & 0x80 != 0 }
   var parent: ContextDescriptor? { (address + 4).indirectableTarget.map { ContextDescriptor(at: $0) } }
   /// The name of a type, a protocol or a module.
@@ -52,8 +52,8 @@ struct ContextDescriptor: Hashable {
   var fields: FieldDescriptor? { (address + 16).target.map { FieldDescriptor(address: $0) } }
 }
 
-/// The stored properties that a type declares, as reflection shows them: the type's name, its superclass's, 16 bits each of
-/// kind and of a record's size, 32 of the number of records, then the records.
+/// The descriptor of a type's stored properties, which reflection uses: the names of the type and its superclass, the
+/// kind and the size of a record in 16 bits each, the number of records in 32 bits, and the records.
 struct FieldDescriptor {
   struct Field {
     let label: String
@@ -63,12 +63,12 @@ struct FieldDescriptor {
 
   let address: UnsafeRawPointer
 
-  /// The name of the type that has the fields.
+  /// The mangled name of the type that has the fields.
   var type: MangledName? { address.target.map { MangledName(at: $0) } }
 
-  /// The fields whose type is one of some, whatever its arguments are.
+  /// Returns the fields whose types have one of these descriptors, with any generic arguments.
   ///
-  /// A record has 32 bits each of flags, of a pointer to the mangled name of the type, and of one to the label.
+  /// A record has 32 bits each for flags, a pointer to the mangled name of the field's type, and one to the label.
   func fields(ofTypes descriptors: Set<ContextDescriptor>) -> [Field] {
     let size = Int((address + 10).load(as: UInt16.self))
     return (0..<Int((address + 12).load(as: UInt32.self))).compactMap { index in
@@ -83,23 +83,23 @@ struct FieldDescriptor {
   }
 }
 
-/// The name of a type as metadata has it: text in which descriptors are named by pointers.
+/// The mangled name of a type in metadata: text in which pointers stand for descriptors.
 struct MangledName {
   let address: UnsafeRawPointer
   let count: Int
 
-  /// - Parameter limit: How many bytes may be read.
+  /// - Parameter limit: The maximum number of bytes to read.
   init(at address: UnsafeRawPointer, limit: Int = .max) {
     self.address = address
     var count = 0
     while count < limit, case let byte = address.load(fromByteOffset: count, as: UInt8.self), byte != 0 {
-      // A byte below 0x20 says that a pointer follows: a relative one, or from 0x18 on an absolute one.
+      // A byte below 0x20 precedes a pointer: a relative pointer or, from 0x18 on, an absolute pointer.
       count += byte >= 0x20 ? 1 : byte < 0x18 ? 5 : 1 + MemoryLayout<UInt>.size
     }
     self.count = min(count, limit)
   }
 
-  /// The descriptor that a name begins with; nil if it begins with something else.
+  /// Returns the descriptor that a name begins with, or nil if it begins with something else.
   static func firstDescriptor(ofNameAt address: UnsafeRawPointer) -> ContextDescriptor? {
     let target: UnsafeRawPointer? =
       switch address.load(as: UInt8.self) {
@@ -110,7 +110,7 @@ struct MangledName {
     return target.map { ContextDescriptor(at: $0) }
   }
 
-  /// Calls `body` with each name that stands in a section, one after the other.
+  /// Calls `body` with each name in a section, in order.
   static func forEach(in section: UnsafeRawBufferPointer, _ body: (MangledName) -> Void) {
     guard let start = section.baseAddress else { return }
     var offset = 0
@@ -121,12 +121,12 @@ struct MangledName {
     }
   }
 
-  /// Whether the name begins with a descriptor, whose arguments between `y` and `G` are all that follows.
+  /// Whether the name consists of a descriptor and its generic arguments, which are between `y` and `G`.
   var hasArguments: Bool { count > 6 && byte(5) == UInt8(ascii: "y") && byte(count - 1) == UInt8(ascii: "G") }
 
   private func byte(_ offset: Int) -> UInt8 { address.load(fromByteOffset: offset, as: UInt8.self) }
 
-  /// The type, as the runtime finds it; nil for one that depends on what a generic type is given.
+  /// The type that the runtime finds for the name; nil if the name depends on the arguments of a generic type.
   var type: (any Any.Type)? {
     _getTypeByMangledNameInContext(
       address.assumingMemoryBound(to: UInt8.self), UInt(count), genericContext: nil, genericArguments: nil)

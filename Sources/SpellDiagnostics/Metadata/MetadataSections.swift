@@ -1,15 +1,15 @@
-/// The places of the metadata in a loaded image.
+/// The locations of the metadata in a loaded image.
 struct MetadataSections {
-  /// Pointers to the descriptors of its types.
+  /// The relative pointers to the descriptors of the types that the image declares.
   let types: UnsafeRawBufferPointer
-  /// Pointers to the descriptors of its types' conformances to protocols.
+  /// The relative pointers to the descriptors of the protocol conformances that the image declares.
   let conformances: UnsafeRawBufferPointer
-  /// The mangled names of the types that it mentions.
+  /// The mangled names of the types that the image mentions.
   let typeNames: UnsafeRawBufferPointer
 
-  /// The descriptors of all structs and classes.
+  /// The descriptors of all structs and classes that the image declares.
   ///
-  /// A record is a relative pointer; its two lowest bits say whether it leads to the descriptor or to a pointer to it.
+  /// A record is a relative pointer, whose two lowest bits say whether it leads to a descriptor or to a pointer to one.
   var declaredTypes: [ContextDescriptor] {
     Self.records(types).compactMap { record in
       let offset = record.load(as: Int32.self)
@@ -24,8 +24,8 @@ struct MetadataSections {
 
   /// The descriptors of the types that conform to a protocol.
   ///
-  /// A conformance has 32 bits each of a pointer to the protocol, of one to the type, of one to the table of witnesses, and
-  /// of flags, whose bits 3 to 5 say what the pointer to the type is.
+  /// A conformance has 32 bits each for pointers to the protocol, the type and the witness table, and for flags. Bits 3
+  /// to 5 of the flags are the kind of the pointer to the type.
   func types(conformingTo wanted: UnsafeRawPointer?) -> [ContextDescriptor] {
     Self.records(conformances).compactMap { record in
       guard let conformance = record.target, conformance.indirectableTarget == wanted,
@@ -39,7 +39,7 @@ struct MetadataSections {
     }
   }
 
-  /// The addresses of a section's records, of 32 bits each.
+  /// Returns the addresses of a section's records, which have 32 bits each.
   private static func records(_ section: UnsafeRawBufferPointer) -> [UnsafeRawPointer] {
     guard let start = section.baseAddress else { return [] }
     return stride(from: 0, to: section.count, by: 4).map { start + $0 }

@@ -2,16 +2,16 @@ internal import SpellRegistry
 
 /// The wrapped properties of the program's types.
 ///
-/// Types are found by the records that the compiler leaves in each image, their fields by the descriptors that reflection
-/// uses. Only types that have a wrapped property are handed to the runtime; no initializer runs.
+/// The records that the compiler leaves in each image show the types, and the descriptors that reflection uses show
+/// their fields. Only types that have a wrapped property are passed to the runtime; no initializer runs.
 struct ProgramListing {
   private(set) var properties: [WrappedProperty] = []
 
   private let images = LoadedImages.sections
-  /// The types that declared keys may make, once a property has asked; see `findKeyTypes()`.
+  /// The value types of all declared keys; nil until a property needs them, see `findKeyTypes()`.
   private var keyTypes: Set<ObjectIdentifier>?
 
-  /// - Parameter modules: The names of the modules whose types are listed; of all if there are none.
+  /// - Parameter modules: The names of the modules whose types are listed. If there are none, all modules are listed.
   init(ofModules modules: Set<String>) {
     let named = ContextDescriptor.address(ofProtocol: (any NamedProperty).self)
     let wrappers = Set(images.flatMap { $0.types(conformingTo: named) })
@@ -32,10 +32,10 @@ struct ProgramListing {
     }
   }
 
-  /// The module that declares a type, and the type's name with those of the types that it is declared in.
+  /// Returns the module that declares a type, and the type's name after the names of its enclosing types.
   ///
   /// The runtime's name is `Module.Outer.(unknown context at $1f0).Inner` for a private or local type, and
-  /// `(extension in Module):Swift.String.Inner` for one that an extension declares.
+  /// `(extension in Module):Swift.String.Inner` for a type that an extension declares.
   private static func place(of type: any Any.Type) -> (module: String, path: String) {
     var name = _typeName(type, qualified: true)[...]
     var module: Substring?
@@ -47,17 +47,17 @@ struct ProgramListing {
     return (String(module ?? parts.first ?? ""), parts.dropFirst().joined(separator: "."))
   }
 
-  /// Whether a key of the type is declared anywhere in the program.
+  /// Returns whether the program declares a key whose values have this type.
   private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
     let types = keyTypes ?? findKeyTypes()
     keyTypes = types
     return types.contains(ObjectIdentifier(type))
   }
 
-  /// The types of all keys that the program declares.
+  /// Returns the value types of all keys that the program declares.
   ///
-  /// A key is a static, which no metadata shows, and is made when it is first used. But what makes an
-  /// `InjectionKey<Value>` asks the runtime for that type by its mangled name.
+  /// A key is a static, which is created at its first use and doesn't occur in the metadata. But the code that creates
+  /// an `InjectionKey<Value>` asks the runtime for this type by its mangled name, which does occur there.
   private func findKeyTypes() -> Set<ObjectIdentifier> {
     let keyClass = images.lazy.flatMap(\.declaredTypes).first {
       $0.kind == .class && $0.isGeneric && $0.name == "InjectionKey" && $0.parent?.name == "SpellRegistry"
@@ -65,7 +65,7 @@ struct ProgramListing {
     var types: Set<ObjectIdentifier> = []
     for image in images {
       MangledName.forEach(in: image.typeNames) { name in
-        // What else stands among the names has another shape, and is no address.
+        // Other entries of the section have another form, and their bytes must not be read as pointers.
         guard name.hasArguments, MangledName.firstDescriptor(ofNameAt: name.address) == keyClass,
           let key = name.type as? InjectionKeys.Type
         else { return }

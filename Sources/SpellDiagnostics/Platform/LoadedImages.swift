@@ -3,20 +3,20 @@
 #endif
 
 #if os(Linux) || os(Android)
-  /// The images of the process that have Swift code, as the runtime tells them.
+  /// The images of the process that contain Swift code, as the runtime lists them.
   enum LoadedImages {
     static let isSupported = true
 
     private typealias Visitor = @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer?) -> Bool
 
-    /// Exported by the runtime for tools; `stdlib/public/runtime/ImageInspectionCommon.cpp`.
+    /// A function that the runtime exports for tools; see `stdlib/public/runtime/ImageInspectionCommon.cpp`.
     @_silgen_name("swift_enumerateAllMetadataSections")
     private static func enumerateSections(_ visitor: Visitor, _ context: UnsafeMutableRawPointer?)
 
-    /// The places of the metadata in the loaded images.
+    /// The locations of the metadata in each loaded image.
     ///
-    /// A list of sections has its version, three words of the runtime's own, then address and size of each section:
-    /// protocols, conformances, types, names of types and others. So do the versions 4 and 5; another one may not.
+    /// A list of sections contains its version, three internal words, and the address and size of each section:
+    /// protocols, conformances, types, type names and others. Versions 4 and 5 have this layout; others are skipped.
     static var sections: [MetadataSections] {
       var lists: [UnsafePointer<UInt>] = []
       withUnsafeMutablePointer(to: &lists) { lists in
@@ -37,16 +37,16 @@
     }
   }
 #elseif canImport(Darwin) && _pointerBitWidth(_64)
-  /// The images of the process, as the dynamic linker tells them.
+  /// The images of the process, as the dynamic linker lists them.
   enum LoadedImages {
     #if _ptrauth(_arm64e)
-      // Pointers in metadata are signed there.
+      // Pointers in metadata are signed on this architecture, so this module can't follow them.
       static let isSupported = false
     #else
       static let isSupported = true
     #endif
 
-    /// The places of the metadata in the loaded images.
+    /// The locations of the metadata in each loaded image.
     static var sections: [MetadataSections] {
       guard isSupported else { return [] }
       return (0..<_dyld_image_count()).compactMap { index in
@@ -64,7 +64,7 @@
     }
   }
 #else
-  /// No image if it isn't known how to find one.
+  /// An empty list of images, for platforms on which images can't be found.
   enum LoadedImages {
     static let isSupported = false
     static var sections: [MetadataSections] { [] }

@@ -1,11 +1,11 @@
 internal import Support
 
-// What to say when nothing is registered: what comes near, and what to write.
+// These messages tell which registrations come close to a request that nothing serves, and what to write.
 
 extension InitializerRegistry {
-  /// The error for a request that nothing serves here.
+  /// Returns the error for a request that nothing serves here.
   ///
-  /// - Parameter advice: What to write; nil for the usual registration.
+  /// - Parameter advice: The sentence that says what to write; nil to advise the usual registration.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {
     missing(
       request.service, asked: request.step(), named: request.name, in: request.containerType, advice: advice)
@@ -29,7 +29,7 @@ extension InitializerRegistry {
     return notes.reduce(error) { $0.noting($1) }
   }
 
-  /// The advice if this registry, which is current, serves a type that another registry was asked for.
+  /// Returns advice if this registry, which is current, serves a service that another registry was asked for.
   private func registeredElsewhere(than asked: InitializerRegistry, _ service: Service) -> String? {
     guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: service)
     else { return nil }
@@ -94,14 +94,14 @@ extension InitializerRegistry {
 }
 
 extension String {
-  /// Whether a person may have meant the one and written the other.
+  /// Whether one name may be a misspelling of the other, or contains the other.
   fileprivate func isSimilar(to other: String) -> Bool {
     let (mine, others) = (bareName, other.bareName)
     if min(mine.count, others.count) >= 3 && (mine.contains(others) || others.contains(mine)) { return true }
     return mine.editDistance(to: others) <= max(mine.count, others.count) / 4
   }
 
-  /// The name without `any` and without what a generic type is of.
+  /// The name in lower case, without `any` and without the arguments of a generic type.
   private var bareName: String {
     let name = hasPrefix("any ") ? dropFirst(4) : self[...]
     return name.prefix { $0 != "<" }.lowercased()

@@ -1,7 +1,7 @@
-/// The reason that a value couldn't be made or injected, with the whole path to it.
+/// The reason why a value couldn't be made or injected, with the whole path of requests to the fault.
 ///
-/// An error begins at the fault and gains a step at every initializer that it passes on its way out,
-/// so the path is complete wherever the error is caught. It is the same in debug and release builds.
+/// An error begins at the fault and gains a step at every initializer that it passes on its way out, so the path is
+/// complete wherever the error is caught. The path is the same in debug and release builds.
 ///
 /// ```swift
 /// do {
@@ -17,35 +17,35 @@ public struct InjectionError: Error, Sendable {
     /// The code's name, as it is spelled in source.
     public let description: String
 
-    /// Nothing is registered for the type (with that name, for that container); or the registry that a property asks is
-    /// gone.
+    /// Nothing is registered for the type (with this name, for this container), or the registry that a property asks no
+    /// longer exists.
     public static let notRegistered = Code(description: "notRegistered")
-    /// An initializer asked, directly or through others, for what it is making.
+    /// An initializer requested its own result, perhaps through others, or completions cause each other without end.
     public static let cycle = Code(description: "cycle")
-    /// An initializer threw; ``InjectionError/underlying`` is what it threw.
+    /// An initializer threw an error, which is ``InjectionError/underlying``.
     public static let initializerFailed = Code(description: "initializerFailed")
-    /// A main-actor initializer was asked for from elsewhere.
+    /// A value that only the main actor can make was requested from elsewhere.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The value of an async initializer was read, and isn't there: it wasn't awaited, or its scope doesn't keep it.
+    /// An async initializer's value was read before it was awaited, or its scope doesn't keep it.
     public static let notReady = Code(description: "notReady")
     /// The task that awaited the value was cancelled.
     public static let cancelled = Code(description: "cancelled")
-    /// Too little of the thread's stack is left to make what is asked for: a chain of initializers is too long for it, or
-    /// never ends.
+    /// Too little of the thread's stack is left to make the value: the chain of initializers is too long, or never
+    /// ends.
     public static let stackExhausted = Code(description: "stackExhausted")
     /// The object has no injectable property that reflection can see.
     public static let noInjectableProperties = Code(description: "noInjectableProperties")
-    /// The registration can never win: another one always does.
+    /// The registration can never win, because another one always does.
     public static let shadowed = Code(description: "shadowed")
-    /// Two registrations are of equal rank for the same property.
+    /// Two registrations have equal rank for the same property.
     public static let ambiguous = Code(description: "ambiguous")
-    /// A longer-lived value holds on to a shorter-lived one.
+    /// A longer-lived value holds a shorter-lived value.
     public static let scopeCapture = Code(description: "scopeCapture")
-    /// Each property gets a value of its own, of a type whose values are to be shared.
+    /// Each property gets its own value of a type whose values should be shared.
     public static let notShared = Code(description: "notShared")
   }
 
-  /// Everything behind one reference, so that throwing costs no more than returning.
+  /// The content of the error behind one reference, so that throwing costs no more than returning.
   private final class Details: Sendable {
     typealias Content = (
       code: Code, steps: [InjectionStep], underlying: (any Error)?, notes: [String], isWhole: Bool
@@ -55,7 +55,7 @@ public struct InjectionError: Error, Sendable {
   }
   private let details: Details
 
-  /// - Parameter advice: What to write.
+  /// - Parameter advice: Sentences that say what to write.
   package init(
     _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil, advice: String...
   ) {
@@ -71,7 +71,7 @@ public struct InjectionError: Error, Sendable {
   /// The kind of fault.
   public var code: Code { details.content.code }
 
-  /// Type names, from the first asked for to the type at fault; a cycle ends where it began.
+  /// The names of the types from the first request to the fault; a cycle ends with the type that it begins with.
   public var path: [String] { steps.map(\.typeName) }
 
   /// The error that the initializer threw, for ``Code/initializerFailed``.
@@ -80,20 +80,20 @@ public struct InjectionError: Error, Sendable {
   package var steps: [InjectionStep] { details.content.steps }
   package var notes: [String] { details.content.notes }
 
-  /// The same error as the request for `step` throws it, which met it on the way.
+  /// Returns the same error with one more step in front, for the request that the error passes on its way out.
   package func asked(by step: InjectionStep) -> InjectionError {
     details.content.isWhole ? self : InjectionError(code, [step] + steps, underlying, notes)
   }
 
-  /// The same error, which gains no step on its way: one lap of a cycle says it all.
+  /// Returns the same error, which gains no more steps on its way out, because one lap of a cycle is enough.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// The same error with more notes.
+  /// Returns the same error with more notes.
   package func noting(_ notes: String...) -> InjectionError {
     InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.content.isWhole)
   }
 
-  /// Returns the error for one that an initializer threw: the same with one more step, or `.initializerFailed`.
+  /// Returns an `InjectionError` from an initializer with one more step, and any other error as `.initializerFailed`.
   static func wrapping(_ error: any Error, thrownBy step: InjectionStep? = nil) -> InjectionError {
     guard let error = error as? InjectionError else {
       return InjectionError(.initializerFailed, through: [step].compactMap(\.self), underlying: error)
@@ -101,7 +101,7 @@ public struct InjectionError: Error, Sendable {
     return step.map { error.asked(by: $0) } ?? error
   }
 
-  /// The error of completions that begin each other without end.
+  /// Returns the error for completions that cause each other without end.
   static func endless(_ records: [RegistrationRecord]) -> InjectionError {
     var seen: Set<ObjectIdentifier> = []
     let steps = records.prefix { seen.insert(ObjectIdentifier($0)).inserted }.map(\.step)
@@ -116,7 +116,7 @@ public struct InjectionError: Error, Sendable {
 }
 
 extension InjectionError: CustomStringConvertible {
-  /// The fault, its property, the path to it with every registration's file and line, and the remedy.
+  /// The fault, its property, the path with the file and line of every registration, and the remedy.
   public var description: String {
     var lines = [headline]
     if steps.count > 1 || steps.contains(where: \.isRegistered) {
@@ -124,10 +124,10 @@ extension InjectionError: CustomStringConvertible {
         lines.append("  Path: \(Self.shortened(path).joined(separator: " → "))")
       }
       let facts = steps.compactMap(\.line)
-      // A cycle ends with the step that it began with.
+      // A cycle ends with the step that it begins with, which is listed once.
       lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
-    // If the headline is a note, it has been said.
+    // A note that is already the headline isn't repeated.
     lines += (notes + [cure].compactMap(\.self)).filter { $0 != lines[0] }.map { "  \($0)" }
     return lines.joined(separator: "\n")
   }
@@ -162,7 +162,7 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The remedy for an error whose notes don't give one.
+  /// The remedy for an error without notes.
   private var cure: String? {
     guard notes.isEmpty, let step = (code == .cycle ? cycle : steps).last else { return nil }
     return switch code {
@@ -180,7 +180,7 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The part of the path that repeats.
+  /// The part of the path that repeats, ending with the step that it begins with; without one, the whole path.
   private var cycle: [InjectionStep] {
     for (end, step) in steps.enumerated() {
       if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return Array(steps[start...end]) }
@@ -188,7 +188,7 @@ extension InjectionError: CustomStringConvertible {
     return steps
   }
 
-  /// The ends of a list that is too long to read.
+  /// Returns a list, or only the two ends of a list that is too long to read.
   private static func shortened(_ list: [String]) -> [String] {
     list.count <= 40 ? list : list.prefix(20) + ["(\(list.count - 40) more)"] + list.suffix(20)
   }
@@ -197,10 +197,10 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
-  /// The message has everything that ``description`` has, and what was being made on this thread at the time.
+  /// The message has everything that ``description`` has, and the values that this thread was making.
   @usableFromInline package func stop(at place: SourcePlace) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
-    // A cycle ends at what is being made further out, by which an error that is thrown would pass.
+    // A cycle may begin in an outer frame, so the error gains the steps that it would gain if it were thrown.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"

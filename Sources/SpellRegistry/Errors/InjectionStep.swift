@@ -1,15 +1,15 @@
-/// One stop on the way to an ``InjectionError``.
+/// One step on the path of an ``InjectionError``.
 package struct InjectionStep: Sendable {
   package let typeName: String
-  /// The name that was asked with, if it isn't the property's own.
+  /// The name that the request gave, if it isn't the property's own.
   package var name: String?
-  /// `Container.property`, if a property asked.
+  /// The property that asks, as `Container.property`; nil if none does.
   package var property: String?
   /// The place of the property's declaration, as `Module/File.swift:line`.
   package var declaration: String?
   /// The place of the registration of the initializer that ran.
   package var registration: String?
-  /// The place of the declaration of the key that was asked for.
+  /// The place of the declaration of the requested key.
   private let key: String?
 
   package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {
@@ -19,27 +19,27 @@ package struct InjectionStep: Sendable {
     self.registration = registration?.description
   }
 
-  /// Whether nothing that is known of both tells them apart.
+  /// Whether both may be the same step: they agree in everything that is known of both.
   func isLike(_ other: InjectionStep) -> Bool {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
     return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
       && agree(property, other.property) && agree(name, other.name)
   }
 
-  /// The call that throws the error of this step.
+  /// The source code of the call that throws this step's error, for messages.
   var call: String {
     if let name = property?.split(separator: ".").last { return "$\(name).resolve()" }
     let type = typeName.hasPrefix("any ") ? "(\(typeName)).self" : "\(typeName).self"
     return "registry.resolve(\(key == nil ? type : "key"))"
   }
 
-  /// Whether a registration, or a key's own, served the step.
+  /// Whether the step has a registration or a declared key.
   var isRegistered: Bool { registration != nil || key != nil }
 
   var line: String? {
     let facts = [
       key.map { "of the key declared at \($0)" }, property.map { "for \($0)" }, declaration.map { "declared at \($0)" },
-      // A key's own initializer is where the key is.
+      // The place of a key's own initializer is the key's place, which is listed already.
       registration.flatMap { $0 == key ? nil : "registered at \($0)" },
     ].compactMap(\.self)
     return facts.isEmpty ? nil : "    \(typeName): \(facts.joined(separator: ", "))"

@@ -1,10 +1,10 @@
-/// An Optional type, as far as code needs to know it when only the runtime knows what it wraps.
+/// An Optional type, for code that knows the wrapped type only at run time.
 package protocol OptionalValue {
   static var wrappedType: any Any.Type { get }
   static var none: Self { get }
   /// The wrapped value, if there is one.
   var content: Any? { get }
-  /// Wraps a copy of the value in one memory and puts it in another.
+  /// Copies the value in `wrapped`, wraps the copy, and puts it in `memory`.
   static func putSome(_ wrapped: ValueMemory, in memory: ValueMemory)
   static func putNil(in memory: ValueMemory)
 }

@@ -3,7 +3,7 @@ internal import Support
   internal import Dispatch
 #endif
 
-/// A cache of the supertypes of instances.
+/// A check of the supertypes of instances, with a cache of its answers.
 enum Supertypes {
   private struct Pair: Hashable, Sendable {
     let type: ObjectIdentifier
@@ -11,28 +11,28 @@ enum Supertypes {
   }
   private static let known = Lock<[Pair: Bool]>([:])
 
-  /// Whether a value has a type as a superclass, or as a protocol that it conforms to wherever it is used.
+  /// Whether a type is a superclass of a value's type, or a protocol that it conforms to without actor isolation.
   static func has(_ value: Any, _ supertype: any Any.Type) -> Bool {
     let pair = Pair(type: ObjectIdentifier(type(of: value)), supertype: ObjectIdentifier(supertype))
     if let known = known.withLock({ $0[pair] }) { return known }
     let cell = ValueCell(supertype)
-    // A conformance that is isolated to an actor is there on that actor only, so the question is asked on no actor.
+    // A conformance that is isolated to an actor exists on that actor only, so the cast runs outside of any actor.
     let answer = withNoActor(Unchecked(value: value)) { value in
       guard cell.memory.put(value.value, as: supertype) else { return false }
       cell.gate.settle(as: CreationGate.ready)
-      // A cast may also convert: a struct to an object that holds it, an array to one of another element.
+      // A cast may also box a struct in an object or convert an array's elements, which doesn't count.
       return dynamicType(of: cell.memory.any(supertype)) == dynamicType(of: value.value)
     }
     known.withLock { $0[pair] = answer }
     return answer
   }
 
-  /// The type of a value, whatever it is declared as; of an Optional, that of its content.
+  /// Returns the dynamic type of a value or, for an Optional, of the value that it wraps.
   private static func dynamicType(of value: Any) -> any Any.Type {
     (value as? any OptionalValue)?.content.map { dynamicType(of: $0) } ?? type(of: value)
   }
 
-  /// Runs `body` on a thread that no actor has, and waits for it.
+  /// Runs `body` on a thread outside of any actor, if there are other threads, and waits for its result.
   private static func withNoActor<Input: Sendable>(_ input: Input, _ body: @escaping @Sendable (Input) -> Bool) -> Bool
   {
     #if canImport(Dispatch)

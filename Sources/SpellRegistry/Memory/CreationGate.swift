@@ -2,17 +2,17 @@ public import Synchronization
 
 /// The creation state of one value.
 ///
-/// | state | low bits | the rest |
+/// | state | low 3 bits | other bits |
 /// |---|---|---|
 /// | vacant | 0 | 0 |
 /// | busy | 1 | the thread that makes the value |
 /// | ready | 2 | the epoch in which the value was made |
-/// | awaited | 3 | as busy, and at least one thread sleeps in ``Waits`` until it is over |
-/// | replaced | 4 | 0; the property has another cell |
+/// | awaited | 3 | as for busy; at least one thread also sleeps in ``Waits`` until the creation ends |
+/// | replaced | 4 | 0; the property has a newer cell |
 ///
-/// The thread that exchanges a settled state for busy is the only one that makes the value. It makes it with no lock held,
-/// writes it, and settles the state with releasing order; a reader that loads `ready` with acquiring order sees the value
-/// whole.
+/// The thread that exchanges a settled state for busy is the only one that makes the value. It does so with no lock
+/// held, writes the value, and settles the state with releasing order. A reader that loads `ready` with acquiring order
+/// sees the complete value.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 
@@ -22,7 +22,7 @@ public import Synchronization
   static var awaited: UInt { 3 }
   static var replaced: UInt { 4 }
   @inlinable static var tags: UInt { 7 }
-  /// The factor of an epoch and of a thread's number, which leaves room for the tags.
+  /// The unit in which epochs and thread IDs count, so that the low bits are free for the tags.
   static var unit: UInt { 8 }
 
   @inlinable init() { state = Atomic(Self.vacant) }
@@ -31,12 +31,12 @@ public import Synchronization
   var current: UInt { state.load(ordering: .acquiring) }
   static func isBusy(_ state: UInt) -> Bool { state & tags == busy || state & tags == awaited }
 
-  /// Lets the calling thread make the value; returns false if the state has changed.
+  /// Makes the calling thread the maker of the value; returns false if the state has changed.
   func begin(from settled: UInt, on thread: UInt) -> Bool {
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Settles a state and wakes the threads that wait for it; leaves one that was replaced meanwhile.
+  /// Settles the state and wakes the threads that wait for it, unless the cell was replaced meanwhile.
   func settle(as settled: UInt) {
     var found = current
     while found != Self.replaced {
@@ -50,6 +50,6 @@ public import Synchronization
     }
   }
 
-  /// The gate's address, which is compared and never followed.
+  /// The gate's address, which is only compared, never dereferenced.
   var id: UInt { address(of: self) }
 }

@@ -1,30 +1,30 @@
 public import Synchronization
 
-// The unsafe memory that the rest of this module is built on. An expression that the compiler can't prove to be memory-safe
-// has to say `unsafe`, and all of them are in this file and in `Platform`. The compiler trusts the types below: each has a
-// precondition, which their users keep.
+// This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
+// be memory-safe say `unsafe`. Except for `SourcePlace`, all of them are here and in `Platform`. The compiler trusts
+// the types below, whose preconditions their users keep.
 
-/// Memory for one value, whose type only the code at its two ends knows: the code that asks, and the code that makes.
+/// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
 ///
-/// The code in between hands it on, and is compiled once for all types.
+/// The code in between passes the memory on, and is compiled once for all types.
 ///
-/// - Precondition: Both ends mean the same type, and the memory lives for as long as this is used.
+/// - Precondition: Both sides use the same type, and the memory exists for as long as this struct is used.
 @safe @frozen @usableFromInline package struct ValueMemory {
   @usableFromInline let address: UnsafeMutableRawPointer
 
   @inlinable init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
 
-  /// Puts a value in memory that has none.
+  /// Puts a value in the memory, which must not contain one yet.
   @inline(__always) @inlinable package func put<Value>(_ value: Value) {
     unsafe address.initializeMemory(as: Value.self, to: value)
   }
 
-  /// A copy of the value.
+  /// Returns a copy of the value.
   @inline(__always) @inlinable package func value<Value>(as type: Value.Type = Value.self) -> Value {
     unsafe address.assumingMemoryBound(to: type).pointee
   }
 
-  /// The value that `initialize` puts in memory on the stack.
+  /// Returns the value that `initialize` puts in temporary memory on the stack.
   @inline(__always) @inlinable package static func value<Value, Failure>(
     of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Void
   ) throws(Failure) -> Value {
@@ -35,10 +35,10 @@ public import Synchronization
     }
   }
 
-  // Operations on a value whose type only the runtime knows.
+  // The operations below are for a value whose type is known only at run time.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {
-    // One value and not its stride, which may be larger than the memory.
+    // This copies one value rather than its stride, which may be larger than the memory.
     func copy<Value>(_: Value.Type) {
       unsafe address.initializeMemory(as: Value.self, to: other.address.assumingMemoryBound(to: Value.self).pointee)
     }
@@ -50,13 +50,13 @@ public import Synchronization
     _openExistential(type, do: destroy)
   }
 
-  /// The value in an existential.
+  /// Returns a copy of the value as an `Any`.
   func any(_ type: any Any.Type) -> Any {
     func value<Value>(_: Value.Type) -> Any { self.value(as: Value.self) }
     return _openExistential(type, do: value)
   }
 
-  /// Puts a value in memory if it is of the type; returns whether it is.
+  /// Puts the value in the memory if it can be cast to the type; returns whether it can.
   func put(_ value: Any, as type: any Any.Type) -> Bool {
     func put<Value>(_: Value.Type) -> Bool {
       guard let value = value as? Value else { return false }
@@ -66,7 +66,7 @@ public import Synchronization
     return _openExistential(type, do: put)
   }
 
-  /// Memory on the heap, to be deallocated.
+  /// Returns memory on the heap, which the caller has to deallocate.
   static func allocate(for type: any Any.Type) -> ValueMemory {
     func allocate<Value>(_: Value.Type) -> ValueMemory {
       unsafe ValueMemory(UnsafeMutablePointer<Value>.allocate(capacity: 1))
@@ -77,10 +77,10 @@ public import Synchronization
   func deallocate() { unsafe address.deallocate() }
 }
 
-/// One value on the heap, and how far it is.
+/// Memory for one value on the heap, with the state of the value's creation.
 ///
-/// `@unchecked Sendable`: the thread that began the gate writes the value before it settles the gate, and others read it after.
-/// Values that several threads read are `Sendable`, as the public scopes that share them demand.
+/// `@unchecked Sendable`: the thread that begins the gate writes the value before it settles the gate, and others read
+/// it only after that. Values that several threads read are `Sendable`, as the public scopes that share them require.
 final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
   let memory: ValueMemory
@@ -97,9 +97,9 @@ final class ValueCell: @unchecked Sendable {
   }
 }
 
-/// The address of a value that may be copied, if it exists.
+/// The address of a value that callers may copy; nil while there is none.
 ///
-/// - Precondition: All that read and change it hold one lock, and the value lives until it is withdrawn.
+/// - Precondition: One lock guards each read and change of the address, and the value lives until it is withdrawn.
 struct PublishedMemory: ~Copyable, Sendable {
   private let bits = Atomic<UInt>(0)
 
@@ -114,10 +114,10 @@ struct PublishedMemory: ~Copyable, Sendable {
   }
 }
 
-/// An object that is used without counting a reference of its own.
+/// An unretained reference to an object.
 ///
-/// - Precondition: Something else holds the object meanwhile: a frame's registration and registry are held by the function that
-///   pushes the frame.
+/// - Precondition: Other code keeps the object alive meanwhile. For the registration and the registry of a frame, it is
+///   the function that pushes the frame.
 @safe struct Borrowed<Object: AnyObject>: Equatable {
   private let reference: Unmanaged<Object>
 
@@ -131,7 +131,7 @@ struct PublishedMemory: ~Copyable, Sendable {
   }
 }
 
-/// A type as a number, so that a struct that has it isn't taken for `Sendable`, nor for what can't be checked.
+/// A type, stored as an identifier that is `Hashable` and `Sendable`.
 struct ErasedType: Hashable, Sendable {
   let id: ObjectIdentifier
 
@@ -143,13 +143,13 @@ struct ErasedType: Hashable, Sendable {
 
 // MARK: Properties
 
-/// The memory of one property's value; in front of it are its gate and the address of the process's epoch.
+/// The memory of one property's value, preceded by its gate and the address of the process's epoch.
 ///
-/// A read projects this out of the wrapper's field, and so counts no reference.
+/// A read copies this struct out of the wrapper's field, and so doesn't retain the cell.
 ///
-/// - Precondition: The cell that has the memory lives.
+/// - Precondition: The cell that contains the memory is alive.
 @safe @frozen @usableFromInline package struct PropertyMemory {
-  /// In front of the value, in one block.
+  /// The fields directly before the value, in the same block of memory.
   @safe @frozen @usableFromInline struct Head: ~Copyable {
     @usableFromInline let gate: CreationGate
     @usableFromInline let epoch: UnsafePointer<Epoch>
@@ -165,15 +165,15 @@ struct ErasedType: Hashable, Sendable {
     }
   }
 
-  /// A copy of the value.
+  /// Returns a copy of the value.
   @inline(__always) @inlinable package func read<Value>() -> Value { value.value() }
 
   /// Whether the value can be read with no lock.
   @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
-  /// Whether the value can be read with no lock, and nothing was re-injected since it was made.
+  /// Whether the value can be read with no lock, and no re-injection has begun since it was made.
   ///
-  /// The second load is relaxed: a thread that knows of a re-injection has synchronized with it.
+  /// The load of the epoch is relaxed, because a thread that knows of a re-injection has synchronized with it.
   @inlinable package var isCurrent: Bool {
     @inline(__always) get {
       head.gate.state.load(ordering: .acquiring) == (unsafe head.epoch.pointee.state.load(ordering: .relaxed))
@@ -181,15 +181,15 @@ struct ErasedType: Hashable, Sendable {
   }
 }
 
-/// The number of re-injections in the process, as the state of a gate that is ready.
+/// The number of re-injections in the process, in the form of a gate's `ready` state.
 @frozen @usableFromInline struct Epoch: ~Copyable {
   @usableFromInline let state = Atomic(CreationGate.ready)
 
-  /// The address never changes, and its content is atomic; it lives as long as the process.
+  /// `@unchecked Sendable`: the pointer never changes, its target lives as long as the process, and `state` is atomic.
   @safe struct Address: @unchecked Sendable {
     fileprivate let pointer: UnsafePointer<Epoch>
     var state: UInt { unsafe pointer.pointee.state.load(ordering: .acquiring) }
-    /// Begins the next epoch.
+    /// Begins the next epoch, and returns its state.
     func advance() -> UInt { unsafe pointer.pointee.state.add(CreationGate.unit, ordering: .releasing).newValue }
   }
 
@@ -200,15 +200,15 @@ struct ErasedType: Hashable, Sendable {
   }()
 }
 
-/// One allocation for one property: what its declaration says, its gate, and its value.
+/// The single allocation of a property: its fields, its gate, and its value.
 ///
-/// It isn't generic, so that neither making nor freeing one looks for a generic type at run time. Its header is the address of
-/// the value; in front of that are the head and the fields.
+/// The class isn't generic, so that neither creating nor freeing a cell looks up a generic type at run time. Its header
+/// is the address of the value. The fields and the head precede the value.
 @usableFromInline package final class PropertyCell: ManagedBuffer<PropertyMemory, UInt64> {
-  /// A cell without a value.
+  /// Returns a cell without a value.
   static func allocate(size: Int, alignment: Int, _ fields: () -> PropertyFields) -> PropertyCell {
     let front = MemoryLayout<PropertyFields>.stride + MemoryLayout<PropertyMemory.Head>.size
-    // Memory comes in units of eight bytes; a coarser alignment finds its place in some more of them.
+    // Memory comes in units of eight bytes. For a larger alignment, extra units leave room to move the value up.
     let alignment = max(MemoryLayout<UInt64>.alignment, alignment)
     let units = (front + size + alignment - 1) / MemoryLayout<UInt64>.size
     let buffer = PropertyCell.create(minimumCapacity: units) { buffer in
@@ -224,7 +224,7 @@ struct ErasedType: Hashable, Sendable {
     return unsafe unsafeDowncast(buffer, to: PropertyCell.self)
   }
 
-  /// The address of the value; by pointer, since the language's own check of an access costs more than the rest.
+  /// The memory of the value, read by pointer, since the exclusivity check of the header costs more than the read.
   @usableFromInline var memory: PropertyMemory {
     unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee }
   }
@@ -234,7 +234,7 @@ struct ErasedType: Hashable, Sendable {
     return unsafe (memory.value.address - offset).assumingMemoryBound(to: PropertyFields.self)
   }
 
-  /// The state of the cell besides its value; by an addressor, so that nothing is copied.
+  /// The state of the property apart from its value, through an addressor, which copies nothing.
   var fields: PropertyFields { @inline(__always) unsafeAddress { unsafe UnsafePointer(fieldsAddress) } }
 
   deinit {
@@ -245,9 +245,9 @@ struct ErasedType: Hashable, Sendable {
 
 // MARK: Threads
 
-/// The calling thread's state, as the thread itself uses it.
+/// A reference to the calling thread's state.
 ///
-/// - Precondition: It stays on its thread.
+/// - Precondition: The reference stays on its thread.
 @safe struct CurrentThread {
   private let state: UnsafeMutablePointer<ThreadState>
 
@@ -257,7 +257,7 @@ struct ErasedType: Hashable, Sendable {
     unsafe state.deallocate()
   }
 
-  /// Made when it is first asked for, and freed when the thread ends.
+  /// The state of the calling thread, which is created on first use and freed when the thread ends.
   static var current: CurrentThread {
     if let state = unsafe storage.pointer {
       return unsafe CurrentThread(state: state.assumingMemoryBound(to: ThreadState.self))
@@ -278,9 +278,9 @@ struct ErasedType: Hashable, Sendable {
   }
 }
 
-/// Returns the address of a value that never moves, as an identity that is compared and never followed.
+/// Returns the address of a value that never moves, as an identity that is only compared, never dereferenced.
 ///
-/// - Precondition: The value contains an atomic. The compiler passes a copy of other values, which has another address.
+/// - Precondition: The value contains an atomic. The compiler may pass a copy of any other value, with another address.
 @inline(__always) func address<Thing: ~Copyable>(of thing: borrowing Thing) -> UInt {
   unsafe withUnsafePointer(to: thing) { UInt(bitPattern: $0) }
 }

@@ -1,12 +1,12 @@
-/// A value that is passed to code that requires a `Sendable` one.
+/// A value that is passed to code that requires a `Sendable` value.
 ///
-/// `@unchecked Sendable`: one call makes it and takes the value out again, on one thread. In any other case, a comment where it
-/// is made says why the value may leave the thread.
+/// `@unchecked Sendable`: one call wraps the value and takes it out again, on one thread. A comment at any other use
+/// says why the value may leave the thread.
 struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
-/// Calls `body` on the main actor, which the calling thread has, with what needn't be `Sendable`.
+/// Calls `body` synchronously on the main actor, with an input and a result that needn't be `Sendable`.
 ///
-/// - Precondition: The caller is on the main actor.
+/// - Precondition: The caller runs on the main actor.
 package func callOnMainActor<Input, Result>(_ input: Input, _ body: @MainActor (Input) throws -> Result) rethrows
   -> Result
 {
@@ -14,7 +14,7 @@ package func callOnMainActor<Input, Result>(_ input: Input, _ body: @MainActor (
   return try MainActor.assumeIsolated { Unchecked(value: try body(input.value)) }.value
 }
 
-/// Throws an error that gives the advice, unless the caller is on the main actor.
+/// Throws a `.wrongIsolation` error with the advice, unless the caller runs on the main actor.
 func requireMainActor(orElse advice: @autoclosure () -> String) throws {
   if !isOnMainActor() { throw InjectionError(.wrongIsolation, through: [], advice: advice()) }
 }

@@ -3,24 +3,24 @@ internal import Synchronization
 
 /// The threads that sleep until another thread has made a value.
 ///
-/// Each thread waits for at most one gate, and one thread makes the value of a gate, so a look for a cycle follows a single
-/// path. Every thread looks before it sleeps, under one lock, so the thread that closes a cycle finds it.
+/// Each thread waits for at most one gate, and one thread makes the value of a gate, so a search for a cycle follows a
+/// single path. Every thread searches before it sleeps, under one lock, so the thread that closes a cycle detects it.
 enum Waits {
   private struct Wait {
     let gate: UInt
     /// The thread that makes the value at the gate.
     let maker: UInt
     let step: FrameSummary
-    /// The frames of the waiting thread, the outermost first.
+    /// Summaries of the frames of the waiting thread, the outermost first.
     let making: [FrameSummary]
     let signal: ThreadSignal
   }
 
   private static let waits = Lock<[UInt: Wait]>([:])
 
-  /// Sleeps until the gate is settled, if a thread makes its value; may also return early.
+  /// Sleeps until the gate is settled if a thread is making its value, but may return early.
   ///
-  /// - Throws: `.cycle`, with the steps around it, if the maker waits, directly or through others, for this thread.
+  /// - Throws: `.cycle`, with its steps, if the maker is this thread or waits for it, directly or indirectly.
   static func wait(
     at gate: borrowing CreationGate, for step: FrameSummary, on thread: CurrentThread
   ) throws(InjectionError) {
@@ -31,7 +31,7 @@ enum Waits {
       guard CreationGate.isBusy(found) else { return false }
       let wait = Wait(gate: id, maker: found & ~CreationGate.tags, step: step, making: making, signal: signal)
       cycle = path(of: wait, backTo: thread.id, in: waits)
-      // A gate is marked under this lock only, and the maker takes it to wake those who marked it.
+      // A thread marks a gate as awaited only under this lock, and the maker takes the lock to wake such threads.
       let isMarked =
         cycle == nil
         && gate.state.compareExchange(
@@ -45,7 +45,7 @@ enum Waits {
   }
 
   static func wake(at gate: UInt) {
-    // Released with no lock held.
+    // The removed waits are released after the lock, because their release may run other code.
     let woken = waits.withLock { waits in
       let woken = waits.filter { $0.value.gate == gate }
       for thread in woken.keys { waits[thread] = nil }
@@ -54,8 +54,7 @@ enum Waits {
     for wait in woken.values { wait.signal.wake() }
   }
 
-  /// The steps from the awaited one to the first that the waiting thread makes itself; nil if the path ends at a
-  /// thread that runs.
+  /// Returns the steps of the cycle that the wait would close, or nil if the path of waits ends at a running thread.
   private static func path(
     of wait: Wait, backTo thread: UInt, in waits: [UInt: Wait]
   ) -> [FrameSummary]? {

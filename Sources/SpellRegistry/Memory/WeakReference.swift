@@ -1,13 +1,13 @@
-/// A weak reference to an object that others hold.
+/// A weak reference to an object.
 ///
-/// `@unchecked Sendable`: it never changes, and the object is handed to other threads only by what is limited to `Sendable`
-/// values: shared scopes, registries, and wrappers of such values.
+/// `@unchecked Sendable`: the reference never changes, and only code that is limited to `Sendable` values passes the
+/// object to other threads: shared scopes, registries, and wrappers of such values.
 package struct WeakReference: @unchecked Sendable {
   package private(set) weak var object: AnyObject?
 
   package init(_ object: AnyObject) { self.object = object }
 
-  /// Creates a reference to a value of a type that only classes have, or to what an Optional of one wraps.
+  /// Creates a reference to an object, or to the object that an Optional wraps.
   ///
   /// - Precondition: `value` is an object, or an Optional with one.
   package init(_ value: Any, declaredBy declaration: @autoclosure () -> String) {

@@ -1,9 +1,9 @@
-// The threads of systems with pthreads: all but Windows, and WebAssembly without threads.
+// Threads on systems with pthreads, which are all except Windows, and WebAssembly without threads.
 
 #if !os(Windows) && !(os(WASI) && !_runtime(_multithreaded))
   internal import Support
 
-  /// One pointer for each thread, cleaned up when its thread ends.
+  /// A pointer for each thread, which is cleaned up when the thread ends.
   struct ThreadLocalPointer: Sendable {
     private let key: pthread_key_t
 
@@ -26,13 +26,13 @@
     }
   }
 
-  /// The low end of the calling thread's stack, and its size; nil if the system doesn't tell.
+  /// Returns the lowest address and the size of the calling thread's stack, or nil if the system doesn't report them.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     #if canImport(Darwin)
       let size = unsafe pthread_get_stacksize_np(pthread_self())
       return unsafe (UInt(bitPattern: pthread_get_stackaddr_np(pthread_self())) - UInt(size), size)
     #elseif canImport(Glibc) || canImport(Musl) || canImport(Android)
-      // Not declared to Swift: a GNU extension, which glibc, musl and bionic have.
+      // `pthread_getattr_np` is a GNU extension that Swift doesn't import; glibc, musl and bionic have it.
       typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> Int32
       guard let symbol = unsafe dlsym(nil, "pthread_getattr_np") else { return nil }
       let getAttributes = unsafe unsafeBitCast(symbol, to: GetAttributes.self)

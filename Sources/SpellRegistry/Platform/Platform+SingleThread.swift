@@ -1,9 +1,9 @@
-// WebAssembly without threads: there is nothing to wait for, and nothing ends.
+// WebAssembly without threads has nothing to wait for, and its only thread never ends.
 
 #if os(WASI) && !_runtime(_multithreaded)
-  /// One pointer.
+  /// The pointer of the only thread.
   ///
-  /// `@unchecked Sendable`: there is one thread.
+  /// `@unchecked Sendable`: there is only one thread.
   @safe struct ThreadLocalPointer: @unchecked Sendable {
     private let place = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
 
@@ -15,6 +15,6 @@
     }
   }
 
-  /// Not known, so a chain of initializers that is too long isn't found out.
+  /// Returns nil, because the stack isn't known; a chain of initializers that is too long for it isn't detected.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? { nil }
 #endif

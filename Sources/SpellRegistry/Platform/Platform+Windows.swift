@@ -1,16 +1,16 @@
-// The threads of Windows.
+// Threads on Windows.
 
 #if os(Windows)
   internal import Support
   internal import WinSDK
 
-  /// One pointer for each thread, cleaned up when its thread ends.
+  /// A pointer for each thread, which is cleaned up when the thread ends.
   ///
-  /// A fiber's, which is a thread's unless the program makes fibers: only those have a destructor.
+  /// The storage is fiber-local, since only such storage has a destructor. A thread is one fiber by default.
   struct ThreadLocalPointer: Sendable {
     private let index: DWORD
 
-    /// - Precondition: The process has not run out of fiber-local indices (some 4,000).
+    /// - Precondition: The process has not run out of fiber-local indices (about 4,000).
     init(atThreadEnd cleanUp: @convention(c) (UnsafeMutableRawPointer) -> Void) {
       index = unsafe FlsAlloc(unsafeBitCast(cleanUp, to: PFLS_CALLBACK_FUNCTION.self))
       precondition(index != .max, "The process has no fiber-local index left (FlsAlloc: \(GetLastError())).")
@@ -22,7 +22,7 @@
     }
   }
 
-  /// The low end of the calling thread's stack, and its size; nil if the system doesn't tell.
+  /// Returns the lowest address and the size of the calling thread's stack, or nil if the system doesn't report them.
   func stackOfThisThread() -> (lowest: UInt, size: Int)? {
     var lowest = ULONG_PTR()
     var highest = ULONG_PTR()

@@ -1,4 +1,4 @@
-// Every call of this module that differs from platform to platform.
+// This file and the others in this folder contain the system calls that differ between platforms.
 
 internal import Support
 
@@ -8,9 +8,9 @@ internal import Support
 
 /// Whether the caller runs on the main actor's executor.
 ///
-/// Not the same as being on the main thread: `dispatchMain()` gives the main queue to other threads, and the main actor with
-/// it. So the queue is asked, by a mark of our own on it. On Darwin the main thread counts too: it may run main-actor code
-/// before it runs the queue. Without Dispatch there is one thread.
+/// The main actor isn't bound to the main thread: `dispatchMain()` gives the main queue, and with it the main actor, to
+/// other threads. The function therefore looks for a mark on the current queue. On Darwin, the main thread counts too,
+/// because it may run main-actor code before it runs the queue. Without Dispatch, there is only one thread.
 func isOnMainActor() -> Bool {
   #if canImport(Darwin)
     if pthread_main_np() != 0 { return true }
@@ -30,47 +30,47 @@ func isOnMainActor() -> Bool {
   }()
 #endif
 
-/// A signal that one thread sleeps for.
+/// A signal that wakes one sleeping thread.
 struct ThreadSignal: Sendable {
   #if canImport(Dispatch)
     private let semaphore = DispatchSemaphore(value: 0)
     func wait() { semaphore.wait() }
     func wake() { semaphore.signal() }
   #else
-    /// Stops the program: no other thread could end the wait.
+    /// Stops the program, because no other thread could end the wait.
     func wait() { trap("A value is waited for that is made by the only thread there is.") }
     func wake() {}
   #endif
 }
 
-/// The calling task.
+/// The identity of a task.
 struct TaskID: Sendable, Equatable {
   private let hash: Int?
 
-  /// The hash of a task that runs is its own.
+  /// The identity of the calling task: its hash, which no other running task has.
   static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
-/// The address on the calling thread's stack below which no creation should begin; 0 if the system doesn't
-/// tell.
+/// Returns the stack address below which the calling thread should begin no creation; 0 if the system doesn't report
+/// the stack.
 ///
-/// A quarter of the stack, between 32 and 128 KiB, is left for what runs besides this module. Costs some microseconds on
-/// the main thread, so each thread asks once.
+/// A quarter of the stack, but between 32 and 128 KiB, is left for code outside this module. The call takes some
+/// microseconds on the main thread, so each thread makes it once.
 func lowestUsableStackAddress() -> UInt {
   guard let (lowest, size) = stackOfThisThread() else { return 0 }
   return lowest + UInt(Swift.min(Swift.max(size / 4, 32 << 10), 128 << 10))
 }
 
-/// Whether the calling function's own frame is below an address.
+/// Returns whether the calling function's own frame is below an address.
 ///
-/// A fiber's stack lies anywhere, so an address that is far below says nothing.
+/// The stack of a fiber may be anywhere, so a frame that is more than 1 MiB below the address doesn't count.
 @inline(__always) func isStackAddress(below limit: UInt) -> Bool {
   var here: UInt8 = 0
   let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
   return address < limit && limit - address < 1 << 20
 }
 
-/// The time since it was made, on whatever clock it was given.
+/// The time since this object was created, on a clock of any type.
 final class ElapsedClock: Sendable {
   private let elapsed: @Sendable () -> Duration
 
@@ -79,13 +79,13 @@ final class ElapsedClock: Sendable {
     elapsed = { start.duration(to: clock.now) }
   }
 
-  /// The clock of a registry that was given none.
+  /// The clock of registries that are created without one.
   static let continuous = ElapsedClock(ContinuousClock())
 
   var now: Duration { elapsed() }
 }
 
-/// Stops the program with a sentence, in release builds too (where `preconditionFailure` says nothing).
+/// Stops the program with a message, in release builds too, where `preconditionFailure` prints none.
 package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {
   if let place { fatalError(message, file: place.fileID, line: UInt(place.line)) }
   fatalError(message)

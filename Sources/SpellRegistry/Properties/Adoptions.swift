@@ -1,20 +1,20 @@
 internal import Support
 internal import Synchronization
 
-/// The objects that are services of a box, whose properties ask the box first.
+/// A table of the objects that are services of a box, and whose properties therefore ask the box's registry first.
 package enum Adoptions {
   private static let adopters = Lock<[ObjectIdentifier: [WeakReference]]>([:])
   private static let isUsed = Atomic(false)
 
-  /// The registry of the box that has an object as a service.
+  /// Returns the registry of the box that last added the object as a service, or nil if no box has it.
   static func registry(of object: AnyObject) -> InitializerRegistry? {
     guard isUsed.load(ordering: .relaxed) else { return nil }
     return adopters.withLock { $0[ObjectIdentifier(object)]?.last?.object as? InitializerRegistry }
   }
 
-  /// Lets an object's properties ask a registry first.
+  /// Makes the properties of an object ask a box's registry before their own.
   ///
-  /// - Precondition: The caller holds the object until it ends the adoption.
+  /// - Precondition: The caller keeps the object alive until it ends the adoption.
   package static func begin(_ object: AnyObject, by registry: InitializerRegistry) {
     isUsed.store(true, ordering: .relaxed)
     adopters.withLock { $0[ObjectIdentifier(object), default: []].append(WeakReference(registry)) }

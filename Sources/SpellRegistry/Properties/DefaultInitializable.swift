@@ -1,6 +1,6 @@
 /// A type with an empty value to start from.
 ///
-/// A `@Lazy` property of such a type, with no expression and nothing registered, makes one:
+/// A `@Lazy` property of such a type starts with the empty value, if it has no expression and nothing is registered:
 ///
 /// ```swift
 /// @Lazy var tags: [String]        // []
@@ -8,9 +8,9 @@
 /// @Lazy var basket: Basket        // Basket()
 /// ```
 ///
-/// The standard library's value types conform; `import Spellbook` adds Foundation's.
+/// Common value types of the standard library conform, and `import Spellbook` adds some of Foundation's.
 public protocol DefaultInitializable {
-  /// Makes the empty value.
+  /// Creates the empty value.
   init()
 }
 

@@ -1,4 +1,4 @@
-/// An object that is told of every value that is injected into it.
+/// A type whose objects are notified of each value that is injected into their properties.
 ///
 /// ```swift
 /// final class Page: InjectionObserver {
@@ -7,9 +7,9 @@
 /// }
 /// ```
 public protocol InjectionObserver: AnyObject {
-  /// Called once for each injection, after the registration's and the property's own hooks, with no lock held.
+  /// Handles an injection; called once for each injection, after the registration's hooks and the property's hook.
   ///
-  /// It runs in the isolation in which the property was read, which is the enclosing object's own. The value is already
-  /// stored: reading the property here returns it.
+  /// The call runs in the isolation in which the property was read, which is the object's own. No lock is held, and the
+  /// value is already stored: reading the property here returns it.
   func didInject(_ value: Any, intoProperty name: String)
 }

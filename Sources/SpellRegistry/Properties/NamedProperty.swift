@@ -1,7 +1,7 @@
-/// A property wrapper whose properties have names to be found.
+/// A property wrapper that lets reflection find the names of its properties.
 ///
-/// Conform your own wrapper to it, without constraints on its generic arguments. Its property's name then reaches initializers,
-/// hooks, observers and errors, and the check of a whole program lists its properties:
+/// Conform your own wrapper to this protocol, without constraints on its generic arguments. Initializers, hooks,
+/// observers and errors then get the property's name, and the check of a whole program lists the wrapper's properties:
 ///
 /// ```swift
 /// extension Audited: NamedProperty {
@@ -11,7 +11,7 @@
 public protocol NamedProperty {
   /// The type of the property.
   ///
-  /// A wrapper with a generic parameter named `Value` needs no declaration of it.
+  /// A wrapper with a generic parameter named `Value` needn't declare this type.
   associatedtype Value
 
   /// The identity of the property that this wrapper stores.
@@ -19,6 +19,6 @@ public protocol NamedProperty {
 }
 
 extension NamedProperty {
-  /// The type of the property, when only the runtime knows the wrapper.
+  /// The type of the property, for callers that know the wrapper only at run time.
   package static var valueType: any Any.Type { Value.self }
 }

@@ -1,6 +1,6 @@
-/// An object with something left to do once everything is injected into it.
+/// A type whose objects finish their setup after their properties are injected.
 public protocol PostInjectable {
-  /// Called after `registry.inject(into:)` has filled the object, and by ``InitializerRegistry/postInjectInstances()`` on
-  /// registered instances.
+  /// Finishes the setup; called after `registry.inject(into:)` has filled the object, and by
+  /// ``InitializerRegistry/postInjectInstances()`` on registered instances.
   func postInject()
 }

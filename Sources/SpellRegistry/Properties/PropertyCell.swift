@@ -1,30 +1,30 @@
 internal import Support
 internal import Synchronization
 
-/// The state of one property besides its value.
+/// The state of one property, apart from its value and its gate.
 struct PropertyFields: ~Copyable {
   let type: any Any.Type
   let place: SourcePlace
-  /// The declared key to ask for instead of the type.
+  /// A declared key to resolve instead of the type.
   let key: InjectionKeys?
-  /// The name to ask with instead of the property's own.
+  /// The name that requests use instead of the property's own name.
   let alias: Alias?
   let home: Home
-  /// The cell that has taken the place of the wrapper's, for a property that was re-injected or a constant that was reset
-  /// while other threads may be reading.
+  /// The cell that replaced the wrapper's own cell, if the value was injected again, dropped or replaced while other
+  /// threads may have been reading it.
   ///
-  /// Unchecked: a cell's fields are constants, atomics and what a lock guards, and its gate guards the value.
+  /// `Unchecked` is safe: a cell's fields are constants, atomics or values in a lock, and its gate guards the value.
   let newer = Lock(Unchecked<PropertyCell?>(value: nil))
-  /// Whether there is a value, whether it can be read or was replaced.
+  /// Whether the cell contains a value that has to be destroyed, even if another cell has replaced this one.
   ///
-  /// Relaxed, here and below: it is set by the thread that began the gate, and read after the gate by that thread or another.
+  /// Relaxed, like `isAssigned`: a thread sets the flag before it settles the gate, and others read it after that.
   let hasValue = Atomic(false)
-  /// Whether the value was assigned, so that no re-injection takes its place.
+  /// Whether the value was assigned, so that a re-injection doesn't replace it.
   let isAssigned = Atomic(false)
 }
 
 extension PropertyCell {
-  /// Puts a value in memory if nothing is registered; returns whether it could.
+  /// A closure that puts a value in memory if nothing is registered, and returns whether it did.
   @usableFromInline package typealias Fallback = (ValueMemory, InjectionPoint) throws(InjectionError) -> Bool
 
   @usableFromInline static func make(
@@ -35,7 +35,7 @@ extension PropertyCell {
     }
   }
 
-  /// An empty cell for the property of another one.
+  /// Returns an empty cell for the same property as another cell.
   @usableFromInline static func make(like other: PropertyCell) -> PropertyCell {
     func layout<Value>(_: Value.Type) -> (Int, Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
     let (size, alignment) = _openExistential(other.fields.type, do: layout)
@@ -58,12 +58,12 @@ extension PropertyCell {
     InjectionPoint(service, of: self, named: fields.alias, in: container)
   }
 
-  /// The cell with the property's value: the latest that has taken this one's place.
+  /// The property's current cell: the newest replacement of this cell, or else this cell itself.
   var newest: PropertyCell {
     memory.head.gate.current == CreationGate.replaced ? fields.newer.withLock { $0 }.value ?? self : self
   }
 
-  /// Ends the creation of a cell that has an assigned value.
+  /// Marks the value in the cell as assigned, and makes it readable.
   @usableFromInline func settleAsAssigned() {
     fields.isAssigned.store(true, ordering: .relaxed)
     settleWithValue()
@@ -76,16 +76,16 @@ extension PropertyCell {
     memory.head.gate.settle(as: state)
   }
 
-  /// Copies the value to memory, after it is made if there is none or if it is outdated, and calls the hooks.
+  /// Copies the property's value to memory; makes it first if it is missing or outdated, and then calls the hooks.
   ///
-  /// 1. The registration for this container's class. 2. The property's own expression. 3. Any other registration. 4. The
-  /// fallback. 5. Nil, for an Optional type; else an error.
+  /// The first of these makes the value: 1. a registration for the container's class; 2. the property's own expression;
+  /// 3. any other registration; 4. the fallback; 5. nil for an Optional type. Otherwise, the call throws.
   @usableFromInline func supply(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, isHeard: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    // Once for each cell that takes the place of another meanwhile, and for each wait.
+    // The loop looks again after each wait, and after another cell has replaced the one that it looked at.
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
@@ -95,7 +95,7 @@ extension PropertyCell {
       }
     }
 
-    /// Returns false to look again.
+    /// Supplies the value from one cell, or returns false if the caller has to look again.
     func supply(from cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
@@ -124,7 +124,7 @@ extension PropertyCell {
     }
   }
 
-  /// Makes a value as the thread that began a cell's gate, stores it, settles the gate, and calls the hooks.
+  /// Makes a value for a cell whose gate this thread has begun, stores it, settles the gate, and calls the hooks.
   private func make(
     _ memory: ValueMemory, for cell: PropertyCell, _ state: UInt, in container: AnyObject?, isHeard: Bool,
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
@@ -133,9 +133,9 @@ extension PropertyCell {
     let registry = try registry(for: container)
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
-    // Taken before the registry is asked: a re-injection in between makes the value outdated, never the reverse.
+    // The epoch is read before the registry is asked, so a re-injection in the meantime makes the new value outdated.
     let epoch = Epoch.current.state
-    // A former value stays where it is: other threads may be reading it.
+    // Other threads may be reading the old value, so the new value goes into another cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.make(like: cell)
     let value = other?.memory.value ?? cell.memory.value
     let supply: InitializerRegistry.Supply
@@ -154,7 +154,7 @@ extension PropertyCell {
       thread.fields.frames.append(frame)
       expression(value)
       thread.fields.frames.removeLast()
-      // The frame counted no reference.
+      // The frame only borrows the registry, so the registry has to live until the frame is removed.
       withExtendedLifetime(registry) {}
       supply = .value
     }
@@ -165,7 +165,7 @@ extension PropertyCell {
     case .nothing:
       if try fallback(value, request.point) { break }
       if state != CreationGate.vacant {
-        // What nothing makes any more stays, and isn't injected again.
+        // The old value stays, and isn't injected again, if nothing can make a new one.
         memory.copy(fields.type, from: cell.memory.value)
         return cell.memory.head.gate.settle(as: epoch)
       }
@@ -185,15 +185,15 @@ extension PropertyCell {
     announce(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
   }
 
-  /// Calls each hook for an injection, once, with no lock held: the registration's, the property's, the
-  /// container's observer, the registry's.
+  /// Calls the hooks for one injection with no lock held: the registration's hooks, the property's hook, the
+  /// container's ``InjectionObserver``, and the registry's hooks.
   func announce(
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
     hasHook: Bool = true, hook: (AnyObject) -> Void
   ) {
     let observer = observer(container, on: .current)
     if !hasHook && observer == nil && record == nil && !(registry?.hooks.areUsed ?? false) { return }
-    // A hook may put other storage in place, by which the name would no longer be found.
+    // A hook may replace the storage by which reflection finds the name, so the name is looked up before.
     let point = point(in: container).withKnownName()
     record?.hooks.call(memory, fields.type, at: point)
     if let container { hook(container) }
@@ -201,7 +201,7 @@ extension PropertyCell {
     registry?.hooks.call(memory, fields.type, at: point)
   }
 
-  /// Makes a value that isn't stored yet; nil for an Optional that nothing makes.
+  /// Makes a value without storing it in the property; returns `.nothing` for an Optional that nothing makes.
   ///
   /// - Parameter requested: The registry to ask instead of the property's own.
   func supplyTransient(
@@ -210,14 +210,14 @@ extension PropertyCell {
     let thread = CurrentThread.current
     let registry = if let requested { requested } else { try registry(for: container) }
     let request = request(in: container)
-    // Another registry than its own doesn't keep the object, and so may be kept by what it makes.
+    // Another registry than the property's own doesn't keep the object, so the value may keep that registry alive.
     let isKept = fields.home.isWeak && registry === fields.home.registry
     let supply = try registry.supply(memory, request, isKept: isKept, on: thread)
     if case .nothing = supply, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
     return supply
   }
 
-  /// The registry to ask: that of a box in which the container is a service, else the property's own.
+  /// Returns the property's own registry, or a box's if the container is a service of the box and the box can serve.
   private func registry(for container: AnyObject?) throws(InjectionError) -> InitializerRegistry {
     if let container, let adopter = Adoptions.registry(of: container), adopter.match(request(in: container)) != nil {
       return adopter
@@ -230,7 +230,7 @@ extension PropertyCell {
 
   // MARK: Other cells in place of this one
 
-  /// Puts a cell in place of another, unless that isn't the newest any more: then its value is only for the reader that asked.
+  /// Replaces the old cell by the new one if the old one is still the newest; returns whether it was.
   @discardableResult
   private func link(_ new: PropertyCell, inPlaceOf old: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))
@@ -240,16 +240,16 @@ extension PropertyCell {
       return (true, newer)
     }
     if isLinked {
-      // The wrapper's own cell stays replaced for good: its readers look for the newest.
+      // The wrapper's own cell stays marked as replaced permanently, so its readers look for the newest cell.
       memory.head.gate.settle(as: CreationGate.replaced)
       old.memory.head.gate.settle(as: CreationGate.replaced)
     }
-    // Released with no lock held.
+    // The former cell is released after the lock, because the deinitializer of its value may run any code.
     withExtendedLifetime(dropped) {}
     return isLinked
   }
 
-  /// Forgets the value while other threads may be reading it.
+  /// Drops the value, safely even while other threads read it.
   func forget() {
     while true {
       let newest = newest
@@ -260,7 +260,7 @@ extension PropertyCell {
 
   /// Stores a value if there is none; returns whether it did.
   ///
-  /// - Parameter replacing: Whether to put the value in place of another, too.
+  /// - Parameter replacing: Whether to store the value even if it has to replace another one.
   func store(replacing: Bool = false, _ put: (ValueMemory) -> Void) throws(InjectionError) -> Bool {
     let thread = CurrentThread.current
     while true {
@@ -284,16 +284,16 @@ extension PropertyCell {
     }
   }
 
-  /// Whether a value in this state was injected before its type was last re-injected; if not, the state is brought up to date,
-  /// so that the next read is a fast one again.
+  /// Returns whether a value with this gate state is older than the last re-injection of its type; marks any other
+  /// value as current, so that the next read takes the fast path again.
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = Epoch.current.state
     if current == state { return false }
-    // Without its registry nothing makes another value.
+    // If the registry is gone, nothing can make a new value.
     if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.home.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }
-      // A registration of another type may serve this one as a supertype.
+      // An instance of another type may serve the property's type as a supertype.
       if let match = registry.match(request(in: container)) { services.append(match.record.service.id) }
       if registry.wasReinjected(services, after: state) { return true }
     }
@@ -303,18 +303,18 @@ extension PropertyCell {
   }
 }
 
-/// The observer that an object is, if it is one.
+/// Returns the object as an ``InjectionObserver``, if its class is one.
 private func observer(_ container: AnyObject?, on thread: CurrentThread) -> (any InjectionObserver)? {
   guard let container, thread.observes(type(of: container)) else { return nil }
   return observer(container)
 }
 
-/// - Parameter value: An object, as `Any`: a cast from `AnyObject` doesn't check that a conformance is isolated to an actor that
-///   isn't this one. Never inlined, since the optimizer would make that cast of it.
+/// Casts an object from `Any`, because a cast from `AnyObject` ignores that a conformance may be isolated to another
+/// actor; never inlined, because the optimizer would turn the cast into one from `AnyObject`.
 @inline(never) private func observer(_ value: Any) -> (any InjectionObserver)? { value as? any InjectionObserver }
 
 extension InjectionObserver {
-  /// Tells the object of an injection.
+  /// Notifies the object of an injection.
   ///
   /// - Precondition: Reflection shows the property's name; see ``NamedProperty``.
   fileprivate func hear(_ value: Any, at point: InjectionPoint) {

@@ -1,14 +1,14 @@
 /// The identity of one object's wrapped property: the address of its storage, and the place of its declaration.
 public struct PropertyIdentity {
-  /// An address that is compared, and never followed.
+  /// An address that is only compared, never dereferenced.
   package let address: UInt
   package let place: SourcePlace
 
   /// Creates the identity of a property.
   ///
   /// - Parameters:
-  ///   - address: An address that this property's storage has and no other; only compared, never read.
-  ///   - place: Where the property is declared; the same for that property in every instance.
+  ///   - address: An address that no other property's storage has. It is only compared, never dereferenced.
+  ///   - place: The place of the property's declaration, which is the same in every instance.
   public init(address: UnsafeRawPointer, place: SourcePlace) {
     self.init(UInt(bitPattern: address), at: place)
   }

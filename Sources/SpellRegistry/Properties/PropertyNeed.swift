@@ -1,26 +1,26 @@
-/// A wrapper that tells what its properties ask the registry for.
+/// A property wrapper whose type describes what its properties need from the registry.
 package protocol NeedingProperty: NamedProperty {
   static var need: PropertyNeed { get }
 }
 
-/// The request of a property to its registry, as far as its wrapper tells without an object.
+/// The services that a property needs from its registry, as far as the wrapper's type alone shows.
 package struct PropertyNeed: Sendable {
-  /// The outcome for a property for which nothing is registered.
+  /// The effect of a read if nothing is registered for the property.
   package enum Necessity: Sendable {
     /// A read stops the program.
     case required
-    /// A read does without.
+    /// A read succeeds without a registration.
     case optional
-    /// It depends on what the declaration says, or on whether the property was assigned.
+    /// The effect depends on the declaration, or on whether the property was assigned.
     case unknown
   }
 
   package let necessity: Necessity
-  /// Whether the property's own type is asked for, before `services`.
+  /// Whether the property asks for its own type, before it asks for `services`.
   package let asksForValue: Bool
-  /// The types that are asked for in place of the property's own; a registration of one suffices.
+  /// The types that the property asks for instead of its own type, or after it; a registration of one suffices.
   package let services: [any Any.Type]
-  /// Whether a declaration may give a name or a key to ask with.
+  /// Whether a declaration may specify a name or a key for the request.
   package let takesNameOrKey: Bool
 
   package init(

@@ -1,6 +1,6 @@
 /// The storage of one wrapped property: a cell that is written once and read with no lock.
 ///
-/// A wrapper holds one of these and nothing else that changes. One call reads it:
+/// A wrapper has one storage and no other mutable state. One call reads the value:
 ///
 /// ```swift
 /// @propertyWrapper struct Stamped {
@@ -9,28 +9,28 @@
 /// }
 /// ```
 ///
-/// Any number of threads may read at once, the first read included: one of them makes the value, with no lock held, and
-/// the others wait for it. To assign or to reset, put new storage into the wrapper's field:
-/// `storage = storage.replaced(with: value)`. Copies made before keep their value.
+/// Any number of threads may read at once, including the first read: one of them makes the value, with no lock held,
+/// and the others wait for it. To assign or to reset, put new storage into the wrapper's field:
+/// `storage = storage.replaced(with: value)`. Earlier copies of the wrapper keep their value.
 ///
-/// Declaring a property costs one allocation; a re-read costs one atomic load.
+/// Declaring a property takes one allocation. Each read after the first takes one atomic load.
 @frozen public struct PropertyStorage<Value> {
-  /// Holds ``memory``.
+  /// The cell that contains ``memory``, and keeps it alive.
   @usableFromInline package let cell: PropertyCell
   @usableFromInline package let memory: PropertyMemory
 
-  /// - Parameter cell: That of a property of this type or, for ``prepared(in:from:hook:)`` only, of what this type wraps.
+  /// - Parameter cell: A cell for `Value` or, only for ``prepared(in:from:hook:)``, for the type that `Value` wraps.
   @inlinable package init(_ cell: PropertyCell) {
     self.cell = cell
     memory = cell.memory
   }
 
-  /// Creates storage without a value, of a property that asks the registry that is current now.
+  /// Creates empty storage for a property that asks the registry which is current now.
   ///
   /// - Parameters:
-  ///   - place: Where the property is declared.
-  ///   - key: The declared key to ask for instead of the type.
-  ///   - alias: The name to ask with instead of the property's own.
+  ///   - place: The place of the property's declaration.
+  ///   - key: A declared key to resolve instead of the type.
+  ///   - alias: A name to resolve with instead of the property's own name.
   @inlinable public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil) {
     self.init(
       .make(
@@ -38,7 +38,7 @@
         alias: alias))
   }
 
-  /// Returns storage for the same property with another value, to be put in place of this.
+  /// Returns storage for the same property with a new value, to replace this storage.
   @inlinable public func replaced(with value: Value) -> PropertyStorage {
     let storage = replacedWithNothing()
     storage.memory.value.put(value)
@@ -46,47 +46,47 @@
     return storage
   }
 
-  /// Returns storage for the same property without a value, to be put in place of this.
+  /// Returns storage for the same property without a value, to replace this storage.
   @inlinable public func replacedWithNothing() -> PropertyStorage {
     PropertyStorage(.make(like: cell))
   }
 
   /// The place of the property's declaration.
   public var place: SourcePlace { cell.fields.place }
-  /// The identity of the property that this stores.
+  /// The identity of the stored property.
   public var identity: PropertyIdentity { cell.identity }
 
-  /// The registry that the property asks, which was current when the property's object was made.
+  /// The registry that the property asks, which was current when the property's object was created.
   ///
-  /// - Precondition: The registry is still there; see ``InitializerRegistry/run(_:)-(()->Result)``.
+  /// - Precondition: The registry still exists; see ``InitializerRegistry/run(_:)-(()->Result)``.
   public var registry: InitializerRegistry {
     if let registry = cell.fields.home.registry { return registry }
     trap(cell.adviceOnGoneRegistry, at: place)
   }
 
-  /// Returns the property as a request to the registry.
+  /// Returns the injection point of the property, as initializers and hooks get it.
   public func point(in container: AnyObject?) -> InjectionPoint { cell.point(in: container) }
 
-  /// Whether there is a value.
+  /// Whether the property has a value; reading this doesn't make one.
   public var hasValue: Bool {
     let newest = cell.newest
     return withExtendedLifetime(newest) { newest.memory.isReady }
   }
 
-  /// The value, if there is one.
+  /// The property's value, or nil if there is none yet; reading this doesn't make one.
   public var value: Value? {
     let newest = cell.newest
     return newest.memory.isReady ? withExtendedLifetime(newest) { newest.memory.read() as Value } : nil
   }
 
-  /// Returns the stored value; without one, the registry's; without that, what `make` returns.
+  /// Returns the stored value, or else the registered initializer's value, or else the result of `make`.
   ///
-  /// The value is made once, however many threads read, and kept; then the hooks are called. Stops the program if the
-  /// registry has an initializer for the property that fails, or if the property needs its own value.
+  /// The value is made once, however many threads read, and then kept, and the hooks are called. Stops the program if
+  /// the registered initializer fails, or if making the value needs the value itself.
   ///
   /// - Parameters:
-  ///   - container: The object that holds the property, if one does.
-  ///   - make: Makes the value if nothing is registered for the property; it runs with no lock held.
+  ///   - container: The object that holds the property, if there is one.
+  ///   - make: Makes the value if nothing is registered for the property. Runs with no lock held.
   @inlinable public func value(in container: AnyObject? = nil, _ make: () -> Value) -> Value {
     if memory.isReady { return withExtendedLifetime(self) { memory.read() } }
     return valueOrStop(in: container) { memory, _ in
@@ -103,22 +103,22 @@
     }
   }
 
-  /// Returns the value, as a read does, with no fallback.
+  /// Returns the value as a read does, but without a fallback.
   ///
-  /// - Throws: Why there is no value; nothing is stored then, and the next read tries again.
+  /// - Throws: The reason that there is no value. Nothing is stored in this case, and the next read tries again.
   public func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
     try makeValue(in: container)
   }
 
-  /// Returns the value, made now if there is none, once, however many threads ask.
+  /// Returns the value, and makes it first if there is none: only once, however many threads ask.
   ///
   /// - Parameters:
-  ///   - container: The object that holds the property, if one does.
-  ///   - followsReinjection: Whether a value whose type was re-injected since is made again.
-  ///   - isHeard: Whether hooks and observers are called with the value.
+  ///   - container: The object that holds the property, if there is one.
+  ///   - followsReinjection: Whether to replace a value that a re-injection of its type has made outdated.
+  ///   - isHeard: Whether to call hooks and observers with a new value.
   ///   - expression: Makes the value if nothing is registered for the container's class.
-  ///   - hook: Called with the container after the value is stored.
-  ///   - fallback: Makes a value if nothing is registered; returns nil if it can't.
+  ///   - hook: Called with the container and the value after the value is stored.
+  ///   - fallback: Puts a value in memory if nothing is registered, and returns whether it did.
   @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, isHeard: Bool = true, expression: (() -> Value)? = nil,
     hook: ((AnyObject, Value) -> Void)? = nil, fallback: PropertyCell.Fallback = { _, _ in false }
@@ -132,7 +132,7 @@
     }
   }
 
-  /// The nil of an Optional type.
+  /// Returns the nil of an Optional type, and stops the program for any other type.
   private func none() -> Value {
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
       trap("Nothing made the value of this property; please report this.", at: place)
@@ -140,7 +140,7 @@
     return none
   }
 
-  /// Makes a value for this one read, stores nothing, and calls the hooks.
+  /// Makes a value for a single read without storing it, and calls the hooks.
   ///
   /// - Parameter registry: The registry to ask instead of the property's own.
   package func makeTransientValue(
@@ -155,7 +155,7 @@
     return value ?? none()
   }
 
-  /// Makes a value that isn't stored yet, and what calls its hooks; nil for an Optional that nothing makes.
+  /// Returns a new value, which isn't stored, and a function that calls its hooks; nil for an Optional without value.
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, announce: () -> Void)? {
@@ -175,15 +175,15 @@
     )
   }
 
-  /// Stores a value if there is none, or in place of another; returns whether it did.
+  /// Stores a value if there is none or, with `replacing`, in place of another one; returns whether it did.
   ///
-  /// - Throws: `.cycle` if this thread is making the property's value.
+  /// - Throws: `.cycle` if the value is being made by this thread, or by a thread that waits for this one.
   @discardableResult
   package func store(_ value: Value, replacing: Bool) throws(InjectionError) -> Bool {
     try cell.store(replacing: replacing) { $0.put(value) }
   }
 
-  /// Calls the hooks for a value that is injected from elsewhere.
+  /// Calls the hooks for a value that didn't come from the registry, such as a box's service.
   package func announce(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
     let made = ValueCell(Value.self)
     made.memory.put(value)
@@ -191,13 +191,13 @@
     cell.announce(made.memory, of: nil, by: cell.fields.home.registry, in: container) { hook?($0, value) }
   }
 
-  /// Forgets the value while other threads may be reading it; the next read makes another.
+  /// Drops the value, safely even while other threads read it; the next read makes another one.
   ///
-  /// The thread that is making a value gets it nevertheless. For a property of an object or a struct, put
+  /// A thread that is already making a value still gets that value. For a property of an object or a struct, put
   /// ``replacedWithNothing()`` into the wrapper's field instead.
   public func forget() { cell.forget() }
 
-  /// The property as a person reads it: `Lazy<Int>(7, declared at App/Page.swift:3)`.
+  /// Returns a description of the property, such as `Lazy<Int>(7, declared at App/Page.swift:3)`.
   ///
   /// - Parameter wrapper: The wrapper's name.
   public func description(of wrapper: String) -> String {
@@ -205,18 +205,18 @@
   }
 }
 
-/// Makes a property's hook of a closure that takes an object of one class.
+/// Returns a hook that calls a closure with an enclosing object of a specific class.
 ///
-/// - Precondition: The property is in that class, or in a subclass of it.
+/// - Precondition: The property belongs to that class, or to a subclass of it.
 @usableFromInline package func propertyHook<Container: AnyObject, Value>(
   at place: SourcePlace, _ body: @escaping (Container, Value) -> Void
 ) -> (AnyObject, Value) -> Void {
   { container, value in body(typed(container, for: Value.self, at: place), value) }
 }
 
-/// Makes a property's hook of a method of a main-actor class.
+/// Returns a hook that calls a method of an enclosing object of a main-actor class.
 ///
-/// - Precondition: The property is in that class, or in a subclass of it, and is read on the main actor.
+/// - Precondition: The property belongs to that class, or to a subclass of it, and is read on the main actor.
 @usableFromInline package func mainActorPropertyHook<Container: AnyObject & Sendable, Value>(
   at place: SourcePlace, _ method: @escaping @MainActor (Container) -> @MainActor (Value) -> Void
 ) -> (AnyObject, Value) -> Void {

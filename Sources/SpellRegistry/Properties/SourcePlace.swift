@@ -1,27 +1,27 @@
-/// A place in source, as `Module/File.swift:line`.
+/// A place in source code, such as `App/Page.swift:3`.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline let fileID: StaticString
   @usableFromInline let line: UInt32
   @usableFromInline let column: UInt32
 
-  /// The place that `#fileID`, `#line` and `#column` tell.
+  /// Creates a place from the values of `#fileID`, `#line` and `#column`.
   @inlinable public init(fileID: StaticString, line: UInt, column: UInt = 0) {
     self.fileID = fileID
     self.line = UInt32(truncatingIfNeeded: line)
     self.column = UInt32(truncatingIfNeeded: column)
   }
 
-  /// `Module/File.swift:line`.
+  /// The place as `Module/File.swift:line`, without the column.
   public var description: String { "\(fileID):\(line)" }
 
-  /// Whether both are the same place, by the address of the file's name.
+  /// Returns whether two places are the same, by the address of the file's name.
   ///
-  /// Equal places may compare as different; different places never compare as equal.
+  /// The same place may compare as unequal, but different places never compare as equal.
   public static func == (left: SourcePlace, right: SourcePlace) -> Bool {
     unsafe left.fileID.utf8Start == right.fileID.utf8Start && left.line == right.line && left.column == right.column
   }
 
-  /// Feeds what `==` compares.
+  /// Feeds the components that `==` compares into a hasher.
   public func hash(into hasher: inout Hasher) {
     unsafe hasher.combine(fileID.utf8Start)
     hasher.combine(line)

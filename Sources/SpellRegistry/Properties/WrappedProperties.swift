@@ -7,7 +7,7 @@ package enum WrappedProperties {
     let place: SourcePlace
   }
 
-  /// The property of a class that had a declaration place before: which class's in its ancestry, and which of that one's.
+  /// A property's position in its object: the number of steps up to its class, its index in that class, and its name.
   private struct Position: Sendable {
     let level: Int
     let index: Int
@@ -16,17 +16,17 @@ package enum WrappedProperties {
 
   private static let known = Lock<[Key: Position]>([:])
 
-  /// An object's mirror, then its superclasses'.
+  /// Returns the mirror of an object, followed by the mirrors of its superclasses.
   private static func mirrors(of object: AnyObject) -> some Sequence<Mirror> {
     sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
   }
 
-  /// The name of the property that `identity` is the storage of, or nil if reflection shows no such property.
+  /// Returns the name of the property with this identity, or nil if reflection shows no such property.
   ///
-  /// The object's properties are walked once for each class and property; after that only the property that was found is
-  /// looked at. One place may declare several properties, if a function makes their wrappers, so what was found before is
-  /// believed only if that property has this storage. Reading a property copies it for a moment, so this is called where
-  /// the object may be read: in its own isolation, in the read that needs the name.
+  /// The first search for a class and a declaration looks at all properties of the object. Later searches look only at
+  /// the known position, and check that the property there has this storage, because one place can declare several
+  /// properties if a function makes their wrappers. Looking at a property copies it for a moment, so call this only
+  /// where the object may be read: in its own isolation, in the read that needs the name.
   static func name(of identity: PropertyIdentity, in container: AnyObject) -> String? {
     let key = Key(container: ObjectIdentifier(type(of: container)), place: identity.place)
     if let position = known.withLock({ $0[key] }), isStorage(identity, at: position, of: container) {
@@ -53,9 +53,9 @@ package enum WrappedProperties {
     return isStorage(identity, children[children.index(children.startIndex, offsetBy: position.index)])
   }
 
-  /// The wrappers of a kind with their properties' names, superclasses' first.
+  /// Returns an object's wrappers of one type with the names of their properties, those of superclasses first.
   ///
-  /// Reads each stored property of the object, so call it where the object may be read: an actor's on the actor.
+  /// Reads every stored property, so call it where the object may be read; for an actor, that is on the actor.
   package static func of<Wrapper>(_ object: AnyObject, as: Wrapper.Type) -> [(name: String, wrapper: Wrapper)] {
     mirrors(of: object).reversed().flatMap { mirror in
       mirror.children.compactMap { child in
@@ -65,7 +65,7 @@ package enum WrappedProperties {
     }
   }
 
-  /// The property's name of a stored property's label; nil for a projection's.
+  /// Returns the property's name for the label of a stored property; nil for the label of a projection.
   private static func name(of label: String) -> String? {
     if label.hasPrefix("$") { return nil }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label

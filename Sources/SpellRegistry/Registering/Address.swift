@@ -1,5 +1,5 @@
-/// The address of a type or a key, hashed by its own bits: the program chooses them, and no input (benchmark: "Resolve
-/// a unique Int").
+/// The address of a type or a key, hashed by its bits alone: no input can choose addresses that collide (benchmark:
+/// "Resolve a unique Int").
 struct Address: Hashable, Sendable {
   let id: ObjectIdentifier
 

@@ -1,14 +1,14 @@
-/// A factory of values that are made from what is known only at run time, as a declared key provides it.
+/// A factory that makes values from arguments known only at run time; a declared key can provide one.
 ///
-/// Each call makes a value with the registry that the factory is from, on the thread that calls.
+/// Each call makes a value on the calling thread, with the registry that provided the factory.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   private let initializer: @Sendable (repeat each Argument) throws -> Value
 
-  /// Creates a factory of a closure, to be registered for a key.
+  /// Creates a factory from a closure, for a registration of a key.
   public init(_ body: @escaping @Sendable (repeat each Argument) throws -> Value) { initializer = body }
 
-  /// Makes a value.
+  /// Returns a new value made from the arguments.
   ///
-  /// - Throws: An `InjectionError`; what the closure throws, for a factory of your own.
+  /// - Throws: An `InjectionError`; for a factory created from a closure, the closure's error.
   public func callAsFunction(_ argument: repeat each Argument) throws -> Value { try initializer(repeat each argument) }
 }

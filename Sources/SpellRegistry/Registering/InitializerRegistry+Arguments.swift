@@ -1,4 +1,4 @@
-// Values that are made from arguments which are known only at run time. Several arguments are one value: a list of them.
+// These values are made from arguments that are known only at run time. All arguments are passed on as one list.
 
 extension InitializerRegistry {
   /// Registers a closure that creates a value from arguments that are known only at run time.
@@ -8,7 +8,7 @@ extension InitializerRegistry {
   /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
   /// ```
   ///
-  /// Found only by a `resolve` with arguments of the same types; properties never get it. Each request makes a value.
+  /// Only `resolve` with arguments of these types uses this registration, never a property. Each request makes a value.
   @discardableResult
   public func register<Value, First, each Rest>(
     _ type: Value.Type = Value.self, arguments first: First.Type, _ rest: repeat (each Rest).Type,
@@ -23,13 +23,13 @@ extension InitializerRegistry {
     }
   }
 
-  /// Registers a closure that creates a value from arguments, and keeps one value for each set of them as a scope says.
+  /// Registers a closure that creates a value from arguments, and keeps a value for equal arguments as the scope says.
   ///
   /// ```swift
   /// registry.register(Room.self, arguments: String.self, scope: .singleton) { _, name in Room(name: name) }
   /// ```
   ///
-  /// A value's arguments are let go with it.
+  /// The arguments of a value that is gone are released with the value, or by a later request.
   @discardableResult
   public func register<Value: Sendable, First: Hashable & Sendable, each Rest: Hashable & Sendable>(
     _ type: Value.Type = Value.self, arguments first: First.Type, _ rest: repeat (each Rest).Type,
@@ -66,7 +66,7 @@ extension InitializerRegistry {
 
   /// Adds a registration whose initializer takes a list of arguments.
   ///
-  /// - Parameter identity: What two requests have in common that get the same value of the scope.
+  /// - Parameter identity: A closure that returns equal results for arguments that share a kept value.
   private func addList<Value, Arguments>(
     _ arguments: Arguments.Type, named name: PropertyName?, scope: Scope<Value>, at place: SourcePlace,
     identity: (@Sendable (Arguments) -> AnyHashable)? = nil,
@@ -85,14 +85,14 @@ extension InitializerRegistry {
     return add(making, named: name, scope: scope, arguments: arguments, at: place)
   }
 
-  /// Makes a value from arguments.
+  /// Returns a value made from arguments, or the value that the scope keeps for them.
   ///
   /// - Parameters:
-  ///   - type: The type of the value. For an Optional type the result is nil if nothing takes these arguments.
-  ///   - first: The first argument that the initializer gets. Its static type is part of the key, as those of the others.
+  ///   - type: The type of the value. For an Optional type, the result is nil if no initializer takes these arguments.
+  ///   - first: The first argument for the initializer. The static types of all arguments have to match a registration.
   ///   - rest: The other arguments.
-  ///   - name: The name to ask with.
-  /// - Throws: `.notRegistered` if no initializer of `type` takes arguments of these types, else as
+  ///   - name: The name to ask with, as a property asks with its own name.
+  /// - Throws: `.notRegistered` if no initializer of `type` takes arguments of these types, else the same errors as
   ///   ``resolve(_:named:in:)-(Value.Type,_,_)``.
   public func resolve<Value, First, each Rest>(
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
@@ -112,7 +112,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts the value that a registration keeps for the arguments in memory.
+  /// Puts the kept value for a list of arguments in memory, and makes the value first if there is none yet.
   @inline(never) func supplyVariant(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, _ arguments: ArgumentBox,
     on thread: CurrentThread
@@ -128,7 +128,7 @@ extension InitializerRegistry {
 }
 
 extension Resolver {
-  /// Returns a dependency that takes arguments, as the registry's `resolve` does.
+  /// Returns a dependency that is made from arguments, as the registry's `resolve` does.
   public func resolve<Value, First, each Rest>(
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {
@@ -140,7 +140,7 @@ extension Resolver {
   }
 }
 
-/// A list of arguments behind a reference, since most requests have none.
+/// A list of arguments in a box, so that the many requests without arguments pass only nil.
 @usableFromInline final class ArgumentBox {
   let list: Any
 

@@ -1,4 +1,4 @@
-// Registrations for a declared key, which take the place of the key's own initializer.
+// A registration for a declared key takes the place of the key's own initializer.
 
 extension InitializerRegistry {
   /// Registers a closure that creates the values of a declared key.
@@ -14,7 +14,7 @@ extension InitializerRegistry {
     add(.independent(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates the values of a declared key with the help of others.
+  /// Registers a closure that creates the values of a declared key from other services.
   @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
@@ -23,8 +23,8 @@ extension InitializerRegistry {
     add(.resolving(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates the values of a declared key for the properties of one class, from the instance that
-  /// asks.
+  /// Registers a closure that creates the values of a declared key for the properties of one class, from the object
+  /// that asks.
   @discardableResult
   public func register<Value, Container: AnyObject>(
     _ key: InjectionKey<Value>, in container: Container.Type, subclasses: Bool = false, named name: PropertyName? = nil,
@@ -37,8 +37,8 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates the values of a declared key for the properties of one class, from the instance that
-  /// asks and with the help of others.
+  /// Registers a closure that creates the values of a declared key for the properties of one class, from the object
+  /// that asks and other services.
   @discardableResult
   public func register<Value, Container: AnyObject>(
     _ key: InjectionKey<Value>, in container: Container.Type, subclasses: Bool = false, named name: PropertyName? = nil,
@@ -50,7 +50,7 @@ extension InitializerRegistry {
       scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer of a declared key's values by its parameters' types.
+  /// Registers an initializer that creates the values of a declared key; each of its parameters is resolved by type.
   @discardableResult
   public func register<Value, each Dependency>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
@@ -60,7 +60,7 @@ extension InitializerRegistry {
     add(.autowiring(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an instance that exists already for a declared key, and holds it until the registration is withdrawn.
+  /// Registers an existing instance for a declared key, and holds it until the registration is withdrawn.
   @discardableResult
   public func register<Value: Sendable>(
     _ key: InjectionKey<Value>, instance: Value, named name: PropertyName? = nil, fileID: StaticString = #fileID,

@@ -1,6 +1,6 @@
-// Initializers that run on the main actor. Asking for their values anywhere else throws an error of code `.wrongIsolation`,
-// unless a kept value exists already; `resolveAsync` makes it on the main actor. Their resolvers' points have no
-// container, which may belong elsewhere.
+// These initializers run on the main actor. A request for their values from elsewhere throws an error of code
+// `.wrongIsolation`, unless a kept value already exists; `resolveAsync` makes the value on the main actor. The points
+// of their resolvers have no container, because the container may belong to another actor.
 
 extension InitializerRegistry {
   /// Registers a closure that creates values of a type on the main actor.
@@ -16,7 +16,7 @@ extension InitializerRegistry {
     add(.onMainActor { _ in try initializer() }, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates values of a type on the main actor with the help of others.
+  /// Registers a closure that creates values of a type on the main actor from other services.
   @discardableResult
   public func registerOnMainActor<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -26,7 +26,7 @@ extension InitializerRegistry {
   }
 
   /// Registers a closure that creates values of a type on the main actor for the properties of one class, from the
-  /// instance that asks.
+  /// object that asks.
   @discardableResult
   public func registerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
     _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
@@ -40,7 +40,7 @@ extension InitializerRegistry {
   }
 
   /// Registers a closure that creates values of a type on the main actor for the properties of one class, from the
-  /// instance that asks and with the help of others.
+  /// object that asks and other services.
   @discardableResult
   public func registerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
     _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
@@ -52,7 +52,7 @@ extension InitializerRegistry {
       scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a main-actor initializer of values of a type by its parameters' types: each is resolved on the main actor.
+  /// Registers a main-actor initializer for a type; each of its parameters is resolved by type, on the main actor.
   @discardableResult
   public func registerOnMainActor<Value: Sendable, each Dependency>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -73,7 +73,7 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates the values of a declared key on the main actor with the help of others.
+  /// Registers a closure that creates the values of a declared key on the main actor from other services.
   @discardableResult
   public func registerOnMainActor<Value: Sendable>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
@@ -82,8 +82,8 @@ extension InitializerRegistry {
     add(.onMainActor(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates the values of a declared key on the main actor for the properties of one class, from the
-  /// instance that asks.
+  /// Registers a closure that creates the values of a declared key on the main actor for the properties of one class,
+  /// from the object that asks.
   @discardableResult
   public func registerOnMainActor<Value: Sendable, Container: AnyObject & Sendable>(
     _ key: InjectionKey<Value>, in container: Container.Type, subclasses: Bool = false, named name: PropertyName? = nil,
@@ -96,7 +96,7 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a main-actor initializer of the values of a declared key by its parameters' types: each is resolved on the main actor.
+  /// Registers a main-actor initializer for a declared key; each of its parameters is resolved by type on that actor.
   @discardableResult
   public func registerOnMainActor<Value: Sendable, each Dependency>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,

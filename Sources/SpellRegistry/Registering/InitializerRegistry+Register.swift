@@ -1,5 +1,5 @@
-// Every form of `register` is a shell of one statement around `add`, for one kind of closure. `fileID` and `line` tell messages
-// where the registration is written.
+// Every form of `register` only calls `add`, for one kind of closure. `fileID` and `line` are the place of the
+// registration, for messages.
 
 extension InitializerRegistry {
   /// Registers a closure that creates values of a type.
@@ -9,17 +9,17 @@ extension InitializerRegistry {
   /// registry.register((any Tracker).self, named: "backup") { FileTracker() }
   /// ```
   ///
-  /// The parameters are the same in all forms.
+  /// The parameters have the same meaning in all forms.
   ///
   /// - Parameters:
-  ///   - type: The type of the properties that get the value. A protocol is a type: `(any Tracker).self`. In other forms, a
-  ///     declared key: what is registered for it takes the place of the key's own initializer.
-  ///   - name: The properties that get it, by name; nil for any.
-  ///   - scope: How long the value is kept, and who shares it. For a key, the default is the key's own.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
-  /// - Returns: The registration, to add hooks to or to withdraw.
+  ///   - type: The type of the properties that get the value; for a protocol, `(any Tracker).self`. Other forms take a
+  ///     declared key, and the registration takes the place of the key's own initializer.
+  ///   - name: The names of the properties that get the value; nil for all names.
+  ///   - scope: How long the value is kept, and who shares it. The default for a key is the key's own scope.
+  ///   - fileID: The file of the registration, for messages.
+  ///   - line: The line of the registration, for messages.
+  ///   - initializer: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
+  /// - Returns: The registration, for adding hooks and for withdrawing it.
   @inlinable @discardableResult
   public func register<Value>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -28,7 +28,7 @@ extension InitializerRegistry {
     add(.independent(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates a value with the help of others.
+  /// Registers a closure that creates values from other services.
   ///
   /// ```swift
   /// registry.register(Network.self) { Network(clock: try $0.resolve()) }
@@ -42,10 +42,10 @@ extension InitializerRegistry {
     add(.resolving(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates a value for the properties of one class, from the instance that asks.
+  /// Registers a closure that creates a value for the properties of one class, from the object that asks.
   ///
-  /// `subclasses` tells whether it is for the properties of subclasses too. A value that the scope keeps is shared by all
-  /// instances.
+  /// `subclasses` tells whether the registration is also for the properties of subclasses. All instances of the class
+  /// share a value that the scope keeps.
   @discardableResult
   public func register<Value, Container: AnyObject>(
     _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
@@ -58,8 +58,8 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers a closure that creates a value for the properties of one class, from the instance that asks and with the
-  /// help of others.
+  /// Registers a closure that creates a value for the properties of one class, from the object that asks and other
+  /// services.
   @discardableResult
   public func register<Value, Container: AnyObject>(
     _ type: Value.Type = Value.self, in container: Container.Type, subclasses: Bool = false,
@@ -71,7 +71,7 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer by its parameters' types: each is resolved, then it is called.
+  /// Registers an initializer; each of its parameters is resolved by type before the call.
   ///
   /// ```swift
   /// registry.register(Checkout.self, autowire: Checkout.init)
@@ -87,10 +87,10 @@ extension InitializerRegistry {
     add(.autowiring(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  // For one to three parameters apart: a parameter pack isn't compiled for its types where it is called (benchmark: "resolve a
-  // graph of five").
+  // One to three parameters have their own forms, since the compiler doesn't specialize a parameter pack where it is
+  // called (benchmark: "resolve a graph of five").
 
-  /// Registers an initializer by the types of its one parameter.
+  /// Registers an initializer whose one parameter is resolved by type.
   @inlinable @discardableResult
   public func register<Value, First>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -103,7 +103,7 @@ extension InitializerRegistry {
     return add(making, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer by the types of its two parameters.
+  /// Registers an initializer whose two parameters are resolved by type.
   @inlinable @discardableResult
   public func register<Value, First, Second>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -116,7 +116,7 @@ extension InitializerRegistry {
     return add(making, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an initializer by the types of its three parameters.
+  /// Registers an initializer whose three parameters are resolved by type.
   @inlinable @discardableResult
   public func register<Value, First, Second, Third>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -130,10 +130,10 @@ extension InitializerRegistry {
     return add(making, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an instance that exists already, and holds it until the registration is withdrawn; a ``Registration`` that you
-  /// keep holds it, too.
+  /// Registers an existing instance, and holds it until the registration is withdrawn; a ``Registration`` that you keep
+  /// also holds the instance.
   ///
-  /// `match` tells whether it serves properties of its type only, or of any superclass and protocol that it has.
+  /// `match` tells whether the instance serves properties of its type only, or also those of its supertypes.
   @discardableResult
   public func register<Value: Sendable>(
     instance: Value, as match: InstanceMatch = .itsType, named name: PropertyName? = nil,
@@ -142,7 +142,7 @@ extension InitializerRegistry {
     add(.instance(instance), named: name, scope: .unique, as: match, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an instance that exists already, for the properties of a type that it has.
+  /// Registers an existing instance for the properties of one of its types, such as a protocol.
   ///
   /// ```swift
   /// registry.register((any Tracker).self, instance: FileTracker())
@@ -155,7 +155,7 @@ extension InitializerRegistry {
     add(.instance(instance), named: name, scope: .unique, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Registers an instance that exists already for the properties of one class.
+  /// Registers an existing instance for the properties of one class.
   @discardableResult
   public func register<Value: Sendable, Container: AnyObject>(
     instance: Value, as match: InstanceMatch = .itsType, in container: Container.Type, subclasses: Bool = false,
@@ -167,11 +167,11 @@ extension InitializerRegistry {
       at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Adds a registration to the table, where every form ends; those that are inlined into other modules, so that the
-  /// compiler knows the closure there, too (benchmark: "Resolve a unique Int").
+  /// Adds a registration to the table, for every form of `register`; some forms are inlined into other modules, so that
+  /// the compiler knows the closure there (benchmark: "Resolve a unique Int").
   ///
   /// - Parameters:
-  ///   - key: The declared key that the values are for; nil for their type.
+  ///   - key: The declared key that the registration is for; nil if it is for the type.
   ///   - scope: How long a value is kept; nil for the key's own scope.
   @usableFromInline func add<Value>(
     _ making: Making, for key: InjectionKey<Value>? = nil, in container: ClassConstraint? = nil,

@@ -1,14 +1,14 @@
 internal import Support
 
-/// The purpose of a program's values, which chooses among the initializers that a declared key has.
+/// The purpose of a program's values, which chooses among the initializers of a declared key.
 ///
-/// A registry has a context of its own: ``InitializerRegistry/context``.
+/// Each registry has a context: ``InitializerRegistry/context``.
 public enum InjectionContext: Sendable, Hashable, CaseIterable {
-  /// The program itself.
+  /// The program itself, outside of tests and previews.
   case live
-  /// A test. A key's `test` initializer is used if it has one.
+  /// A test, which uses a key's `test` initializer if the key has one.
   case test
-  /// A preview of a view in Xcode. A key's `preview` initializer is used if it has one.
+  /// A preview of a view in Xcode, which uses a key's `preview` initializer if the key has one.
   case preview
 
   /// The context of this process: a preview if Xcode says so in the environment, a test if a test runner started it.

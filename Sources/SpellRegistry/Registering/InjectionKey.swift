@@ -1,13 +1,13 @@
 internal import Support
 
-/// The home of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
+/// The namespace of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
 ///
-/// `@unchecked Sendable`: a class that isn't final can't be checked. It and its one subclass have constants of `Sendable`
-/// types.
+/// `@unchecked Sendable`: the compiler can't check a class that isn't final. This class and its one subclass have only
+/// constants of `Sendable` types.
 public class InjectionKeys: @unchecked Sendable {
   /// The place of the key's declaration.
   package let place: SourcePlace
-  /// The initializer for every context, and those for one context each.
+  /// The initializer for every context that `others` has no initializer for.
   fileprivate let live: Making
   fileprivate let others: [InjectionContext: Making]
   private let lifetime: ScopeLifetime
@@ -22,10 +22,10 @@ public class InjectionKeys: @unchecked Sendable {
     (lifetime, expiry) = (scope.lifetime, scope.expiry)
   }
 
-  /// The type of the key's value, when only the runtime knows the key.
+  /// The type of the key's value, for code that knows the key's type only at run time.
   package class var valueType: any Any.Type { Never.self }
 
-  /// The registration that makes the key's value in a registry where nothing is registered for it.
+  /// Returns the default registration, which makes the key's value where nothing is registered for the key.
   func makeRecord(for service: Service, in context: InjectionContext, of registry: InitializerRegistry)
     -> RegistrationRecord
   {
@@ -34,11 +34,11 @@ public class InjectionKeys: @unchecked Sendable {
       isDefault: true, at: place)
   }
 
-  /// Whether the key says what its value is in a context.
+  /// Whether the key has an initializer for exactly this context; it always has one for `.live`.
   func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 }
 
-/// A service that is declared with its type, its scope, and the initializer that makes it if nothing is registered.
+/// A service that is declared with a type, a scope, and the initializer to use if nothing is registered for the key.
 ///
 /// ```swift
 /// extension InjectionKeys {
@@ -51,19 +51,19 @@ public class InjectionKeys: @unchecked Sendable {
 /// }
 /// ```
 ///
-/// The compiler finds a key that isn't declared, and no function has to register anything first. What is registered for
-/// the key takes the initializer's place, wherever it is asked for:
+/// The compiler reports a key that isn't declared, and a key works without any registration. A registration for the key
+/// takes the place of the key's own initializer, wherever the key is used:
 ///
 /// ```swift
 /// registry.register(.time) { FixedTime(now: 9) }
 /// ```
 ///
-/// A key is a service of its own: a registration for its type doesn't serve it, and two keys of one type are two
-/// services. The value of a scope that keeps it belongs to the outermost registry that is asked, so each test has its
-/// own. A registry's ``InitializerRegistry/context`` chooses among the initializers.
+/// A key is a service of its own: registrations for its type or for another key of the type don't serve it. A kept
+/// value of its own initializer belongs to the outermost registry with the same ``InitializerRegistry/context`` among
+/// the one asked and its parents. The context also chooses the initializer. Separate test registries share no values.
 ///
-/// Declare a key as a static constant, or as any constant that lives as long as the program: a registry knows a key by its
-/// identity.
+/// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
+/// tells keys apart by their identity.
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's value.
   public let scope: Scope<Value>
@@ -76,20 +76,20 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   /// Creates a key whose value a closure makes.
   ///
-  /// The parameters are the same in all forms.
+  /// The parameters have the same meaning in all forms.
   ///
   /// - Parameters:
   ///   - scope: How long the value is kept, and who shares it.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells keys of a line apart.
-  ///   - initializer: Creates the value, each time the scope needs one, on the thread that asks, with no lock held.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which tells keys on one line apart.
+  ///   - initializer: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable () throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(initializer)) }
 
-  /// Creates a key whose value a closure makes with the help of other services.
+  /// Creates a key whose value a closure makes from other services.
   ///
   /// ```swift
   /// static let ticket = InjectionKey { try Ticket(time: $0.resolve(.time)) }
@@ -99,13 +99,13 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(initializer)) }
 
-  /// Creates a key whose value an initializer makes from services that are found by its parameters' types.
+  /// Creates a key whose value an initializer makes; each of its parameters is resolved by type.
   public convenience init<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .autowiring(initializer)) }
 
-  /// Creates a key of a factory, for values that are made from what is known only at run time.
+  /// Creates a key for a factory, which makes values from arguments that are known only at run time.
   ///
   /// ```swift
   /// static let ticket = InjectionKey(arguments: Int.self) { resolver, number in
@@ -123,35 +123,35 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 
   override package class var valueType: any Any.Type { Value.self }
 
-  /// The same declaration with an initializer for one context: another key, which takes this one's place.
+  /// Returns a copy of the key with an initializer for one context; the copy is declared in place of this key.
   private func adding(_ making: Making, for context: InjectionContext) -> InjectionKey {
     InjectionKey(scope, at: place, live: live, others: others.merging([context: making]) { $1 })
   }
 
-  /// Adds the initializer to use in a registry whose context is `.test`.
+  /// Returns a copy of the key with an initializer for registries whose context is `.test`.
   ///
   /// ```swift
   /// static let backend = InjectionKey { Backend.live }.test { Backend.fake }
   /// ```
   ///
-  /// - Returns: The key to declare, in place of this one.
+  /// - Returns: The key to declare in place of this one.
   public func test(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
     adding(.independent(initializer), for: .test)
   }
 
-  /// Adds the initializer to use in a registry whose context is `.test`, which gets the help of other services.
+  /// Returns a copy of the key with an initializer for `.test` registries, which makes the value from other services.
   public func test(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(initializer), for: .test)
   }
 
-  /// Adds the initializer to use in a registry whose context is `.preview`.
+  /// Returns a copy of the key with an initializer for registries whose context is `.preview`.
   ///
-  /// - Returns: The key to declare, in place of this one.
+  /// - Returns: The key to declare in place of this one.
   public func preview(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
     adding(.independent(initializer), for: .preview)
   }
 
-  /// Adds the initializer to use in a registry whose context is `.preview`, which gets the help of other services.
+  /// Returns a copy of the key with an initializer for `.preview` registries, which uses other services.
   public func preview(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
     adding(.resolving(initializer), for: .preview)
   }
@@ -164,8 +164,8 @@ extension InjectionKey where Value: Sendable {
   /// static let loader = InjectionKey.onMainActor(scope: .singleton) { Loader() }
   /// ```
   ///
-  /// A request from elsewhere throws an error of code `.wrongIsolation`, unless the value is kept and there already;
-  /// `resolveAsync` makes it on the main actor.
+  /// A request from elsewhere throws an error of code `.wrongIsolation`, unless a kept value already exists.
+  /// `resolveAsync` makes the value on the main actor.
   public static func onMainActor(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor () throws -> Value
@@ -173,14 +173,13 @@ extension InjectionKey where Value: Sendable {
     InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor { _ in try initializer() })
   }
 
-  /// Creates a key whose value a closure makes on the main actor with the help of other services.
+  /// Creates a key whose value a closure makes on the main actor from other services.
   public static func onMainActor(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor(initializer)) }
 
-  /// Creates a key whose value an initializer makes on the main actor from services that are found by its parameters'
-  /// types.
+  /// Creates a key whose value an initializer makes on the main actor; each of its parameters is resolved by type.
   public static func onMainActor<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
@@ -188,7 +187,7 @@ extension InjectionKey where Value: Sendable {
     InjectionKey(scope, at: .declared(fileID, line, column), live: .autowiringOnMainActor(initializer))
   }
 
-  /// Creates a key of a factory of the main actor, which throws an error of code `.wrongIsolation` elsewhere.
+  /// Creates a key for a main-actor factory; a call elsewhere throws an error of code `.wrongIsolation`.
   public static func onMainActor<Made: Sendable, First: Sendable, each Rest: Sendable>(
     arguments first: First.Type, _ rest: repeat (each Rest).Type, fileID: StaticString = #fileID, line: UInt = #line,
     column: UInt = #column, _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Made
@@ -198,19 +197,19 @@ extension InjectionKey where Value: Sendable {
 
   /// Creates a key whose value an async closure makes.
   ///
-  /// A read throws an error of code `.notReady` until `resolveAsync` of the key has returned, and gets the value after
-  /// that, for as long as the scope keeps it.
+  /// A synchronous read throws an error of code `.notReady` until `resolveAsync` of the key has returned. After that,
+  /// reads return the value for as long as the scope keeps it.
   public static func async(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable (Resolver) async throws -> Value
   ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .async(initializer)) }
 
-  /// Adds the main-actor initializer to use in a registry whose context is `.test`.
+  /// Returns a copy of the key with a main-actor initializer for registries whose context is `.test`.
   public func testOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
     adding(.onMainActor { _ in try initializer() }, for: .test)
   }
 
-  /// Adds the main-actor initializer to use in a registry whose context is `.preview`.
+  /// Returns a copy of the key with a main-actor initializer for registries whose context is `.preview`.
   public func previewOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
     adding(.onMainActor { _ in try initializer() }, for: .preview)
   }
@@ -219,10 +218,10 @@ extension InjectionKey where Value: Sendable {
 extension SourcePlace {
   private static let declared = Lock<Set<SourcePlace>>([])
 
-  /// The place of a key.
+  /// Returns the place of a new key.
   ///
-  /// Stops the program if another key was made there: a computed property makes another key at each use, so what is registered
-  /// for one wouldn't be used by another.
+  /// Stops the program if another key was declared there. A computed property would make another key at each use, so a
+  /// registration for one key wouldn't serve the next.
   fileprivate static func declared(_ fileID: StaticString, _ line: UInt, _ column: UInt) -> SourcePlace {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
     if declared.withLock({ $0.insert(place).inserted }) { return place }

@@ -1,9 +1,9 @@
 /// The property types that an instance serves.
 public enum InstanceMatch: Sendable {
-  /// The type it is registered for, and no other.
+  /// Only the type that the instance is registered for.
   case itsType
-  /// Every superclass and protocol it has, if nothing is registered for exactly the property's type.
+  /// Also every superclass and protocol of the instance; a registration for exactly the property's type wins a tie.
   ///
-  /// A protocol to which it conforms on one actor only doesn't count.
+  /// A protocol doesn't count if the instance conforms to it on one actor only.
   case anySupertype
 }

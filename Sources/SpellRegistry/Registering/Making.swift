@@ -1,16 +1,16 @@
 /// A registration's initializer, with the dependencies that are known before it runs.
 @usableFromInline struct Making: Sendable {
-  /// Puts a new value in memory; gets the arguments of the request, if it has any.
+  /// A closure that puts a new value in memory, and gets the arguments of the request if there are any.
   @usableFromInline typealias Initializer =
     @Sendable (ValueMemory, borrowing Request, InitializerRegistry, ArgumentBox?) throws -> Void
 
   let dependencies: [any Any.Type]
   let initializer: Initializer
-  /// Whether the value is an instance that was there before.
+  /// Whether the value is an instance that existed before the registration.
   var isInstance = false
-  /// Makes the value instead of `initializer`, if it has to be awaited.
+  /// The async initializer, which makes the value in place of `initializer`.
   var async: AsyncRun.Initializer?
-  /// Tells which arguments share a value that the scope keeps.
+  /// A closure that returns equal results for arguments that share a kept value.
   var identity: (@Sendable (Any) -> AnyHashable)?
 
   @usableFromInline init(dependencies: [any Any.Type] = [], _ initializer: @escaping Initializer) {
@@ -25,7 +25,7 @@
     Making { memory, request, registry, _ in memory.put(try initializer(Resolver(request, registry))) }
   }
 
-  /// A closure that only asks the registry, for dependencies that are known.
+  /// Returns the making for a closure that only asks the registry, for dependencies that are known beforehand.
   @inlinable static func resolving<Value>(
     dependencies: [any Any.Type], _ initializer: @escaping @Sendable (InitializerRegistry) throws -> Value
   ) -> Making {
@@ -52,7 +52,7 @@
     return making
   }
 
-  /// On the main actor, with a resolver whose point has no container.
+  /// Returns the making for a closure that runs on the main actor, with a resolver whose point has no container.
   static func onMainActor<Value: Sendable>(
     dependencies: [any Any.Type] = [], _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> Making {
@@ -81,7 +81,7 @@
     }
   }
 
-  /// A factory, which asks the registry that is current where it is made.
+  /// Returns the making for a factory, which asks the registry that is current when the factory is made.
   static func factory<Value, First, each Rest>(
     _ initializer: @escaping @Sendable (Resolver, First, repeat each Rest) throws -> Value
   ) -> Making {
@@ -110,28 +110,28 @@
   }
 }
 
-/// The types in a list.
+/// Returns the types as an array.
 @usableFromInline func types<each Element>(_ type: repeat (each Element).Type) -> [any Any.Type] {
   var types: [any Any.Type] = []
   repeat types.append(each type)
   return types
 }
 
-/// Throws an error unless the caller is on the main actor.
+/// Throws an error of code `.wrongIsolation` unless the caller is on the main actor.
 private func requireMainActor(for type: any Any.Type, _ request: borrowing Request) throws {
   try requireMainActor(
     orElse: "Ask for it on the main actor, or await it: \(Service(type, key: request.service.key).callThatAwaits).")
 }
 
 extension Service {
-  /// The expression that awaits the value.
+  /// The source code of the call that awaits the value, for messages.
   var callThatAwaits: String {
     "try await registry.resolveAsync(\(key == nil ? TypeName.source(of: type) : "the key"))"
   }
 }
 
 extension Resolver {
-  /// The object whose property asks, for which a registration for its class was found.
+  /// Returns the object whose property asks; its class is the one that the registration is for.
   fileprivate func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
       trap("A registration in \(Container.self) ran for another container; please report this.")

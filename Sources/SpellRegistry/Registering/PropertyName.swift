@@ -1,4 +1,4 @@
-/// The properties that a registration is for, by their names.
+/// The names of the properties that a registration is for.
 ///
 /// A string literal means ``equal(to:)``:
 ///
@@ -9,13 +9,13 @@
 public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Exactly this name.
   case equal(to: String)
-  /// Any name with this in it, in upper or lower case. An exact name wins over it.
+  /// Any name that contains this text, in upper or lower case; ``equal(to:)`` wins over it.
   case containing(String)
 
-  /// The same as ``equal(to:)``.
+  /// Creates the same value as ``equal(to:)``.
   public init(stringLiteral name: String) { self = .equal(to: name) }
 
-  /// 0 for an equal name, 1 for one that contains this, nil if it doesn't match.
+  /// Returns 0 for an equal name, 1 for a name that contains the text, and nil if there is no match.
   package func rank(for name: String?) -> Int? {
     guard let name else { return nil }
     switch self {
@@ -24,7 +24,7 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
     }
   }
 
-  /// The name, or the part of one.
+  /// The whole name, or the part that a name has to contain.
   var text: String {
     switch self {
     case .equal(let name): name
@@ -32,6 +32,6 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
     }
   }
 
-  /// The name as it is written in source.
+  /// The name as it is written in source code.
   package var source: String { if case .equal = self { "\"\(text)\"" } else { ".containing(\"\(text)\")" } }
 }

@@ -1,6 +1,6 @@
 internal import Support
 
-/// One registration, to add hooks to or to withdraw.
+/// A registration in a registry, for adding hooks to it and for withdrawing it.
 ///
 /// ```swift
 /// let registration = registry.register(Network.self) { Network() }
@@ -11,12 +11,12 @@ public struct Registration<Value>: Sendable {
   let record: RegistrationRecord
   let registry: InitializerRegistry
 
-  /// Calls `hook` after each injection of a value that this registration gave: a property's first read, or a call of
+  /// Calls `hook` after each injection of a value from this registration: after a property's first read, or a call of
   /// `resolve`.
   ///
-  /// Hooks run in the order in which they were added, before the property's own, with no lock held, on the thread that
-  /// asked. The value is stored before they run. What a hook injects calls no hooks, so a hook may resolve even the type
-  /// that it is called for.
+  /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
+  /// lock held. The value is stored before they run. Values that a hook injects call no hooks of registrations or
+  /// registries, so a hook may even resolve the type that it is called for.
   @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
     record.hooks.add { value, point in
@@ -25,12 +25,12 @@ public struct Registration<Value>: Sendable {
     return self
   }
 
-  /// Calls `hook` on the main actor after each injection of a value that this registration gave.
+  /// Calls `hook` on the main actor after each injection of a value from this registration.
   ///
-  /// For a registration whose values are asked for on the main actor, as those of main-actor objects are. The point has no
-  /// container. Otherwise as ``onInjection(_:)``.
+  /// Use it for values that are requested on the main actor, such as by properties of main-actor objects. The point has
+  /// no container. Everything else is as for ``onInjection(_:)``.
   ///
-  /// - Precondition: The value is asked for on the main actor.
+  /// - Precondition: The value is requested on the main actor.
   @discardableResult
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
@@ -48,11 +48,11 @@ public struct Registration<Value>: Sendable {
     }
   }
 
-  /// Calls `hook` once for each new value, when the whole resolution in which it was made has ended.
+  /// Calls `hook` once for each new value, at the end of the whole resolution that made the value.
   ///
-  /// The value and all that was made with it are there by then, and what the hook resolves still shares their values of
-  /// scope `.graph`, so the hook can complete a cycle, as an `initCompleted` of Swinject does. Here `child` is a
-  /// `Mutex<Child?>`:
+  /// By then, the value and everything that was made with it exist. What the hook resolves still shares the
+  /// resolution's values of scope `.graph`, so the hook can complete a cycle, as `initCompleted` of Swinject does. Here
+  /// `child` is a `Mutex<Child?>`:
   ///
   /// ```swift
   /// registry.register(Parent.self, scope: .singleton) { Parent() }
@@ -62,11 +62,11 @@ public struct Registration<Value>: Sendable {
   /// registry.register(Child.self, scope: .singleton, autowire: Child.init)
   /// ```
   ///
-  /// It runs on the thread that asked, with no lock held, after the injection hooks. It also runs for values that were made
-  /// for a failed initializer. A registered instance is never new. If completions begin each other without end, the request
-  /// throws an error of code `.cycle`.
+  /// The hook runs after the injection hooks, with no lock held, on the thread on which the resolution ends. It also
+  /// runs for values that were made for an initializer that failed, but never for a registered instance. If completions
+  /// cause each other without end, the request throws an error of code `.cycle`.
   ///
-  /// - Parameter hook: Gets the value and a resolver of the registry that the value was made for.
+  /// - Parameter hook: Gets the value and a resolver of the registry that made the value.
   /// - Returns: The registration.
   @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
@@ -77,9 +77,9 @@ public struct Registration<Value>: Sendable {
     return self
   }
 
-  /// Withdraws the registration and drops what it cached; properties that got their value keep it, and this
-  /// ``Registration`` keeps an instance alive.
+  /// Withdraws the registration and drops its cached values; properties that already have a value keep it, and this
+  /// ``Registration`` still holds a registered instance.
   ///
-  /// Does nothing if the registration was replaced or withdrawn before. What it replaced doesn't come back.
+  /// Does nothing if the registration was replaced or withdrawn before. Registrations that it replaced stay withdrawn.
   public func unregister() { registry.remove(record) }
 }

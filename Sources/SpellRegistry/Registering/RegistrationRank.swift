@@ -1,13 +1,13 @@
 /// The rank of a registration for a request: by container, then name, kind, and age.
 struct RegistrationRank {
   private let container: ClassConstraint?
-  /// 0 for exactly the container's class, 1 for a superclass, 2 for any container.
+  /// 0 for one class of containers only, 1 for a class with its subclasses, 2 for any container.
   private let distance: Int
   private let name: Int
   private let kind: Int
   private let age: UInt64
 
-  /// Nil if the registration is for other properties.
+  /// Creates the rank of a registration; nil if the registration is for other properties.
   init?(of record: RegistrationRecord, in containerType: (any AnyObject.Type)?, named requested: String?) {
     if let constraint = record.container, !(containerType.map(constraint.includes) ?? false) { return nil }
     guard let name = record.name.map({ $0.rank(for: requested) }) ?? 2 else { return nil }

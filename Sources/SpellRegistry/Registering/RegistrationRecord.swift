@@ -1,9 +1,9 @@
 package import Support
 internal import Synchronization
 
-/// One registration, of values of any type.
+/// A registration, with the type of its values erased.
 package final class RegistrationRecord: Sendable {
-  /// The properties that a registration is for; one with the same key replaces the older.
+  /// The requests that a registration is for; a registration replaces an older one with the same key.
   struct Key: Hashable, Sendable {
     let service: Service
     var container: ClassConstraint?
@@ -11,7 +11,7 @@ package final class RegistrationRecord: Sendable {
     var servesSupertypes = false
     var arguments: ObjectIdentifier?
 
-    /// Whether it is for any container and any name, and takes no arguments.
+    /// Whether the registration is for any container and any name, and takes no arguments.
     var isUnlimited: Bool { container == nil && name == nil && arguments == nil }
   }
 
@@ -20,34 +20,34 @@ package final class RegistrationRecord: Sendable {
   package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
-  /// Whether it is a declared key's own, which comes after all that is registered.
+  /// Whether this is a declared key's default, which is used only if no other registration serves the request.
   package let isDefault: Bool
-  /// Counts up with each registration in the process: the larger, the newer.
+  /// The registration's number in the process; a newer registration has a larger one.
   package let age: UInt64
-  /// The value that the registration keeps for every asker; nil if its scope keeps none.
+  /// The value that the registration keeps for all requests; nil if its scope keeps none or it takes arguments.
   let kept: KeptValue?
-  /// The values that it keeps for arguments.
+  /// The values that the registration keeps for different arguments, if it takes arguments and its scope keeps values.
   let variants: KeptVariants?
   let hooks = Hooks()
   package let isInstance: Bool
-  /// A scope without its type and its cache.
+  /// The way in which the scope keeps values: not at all, for one resolution, or for all requests.
   let keeping: Keeping
   enum Keeping { case nothing, graph, shared }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
   private let completions = Lock<[Completion]>([])
-  /// Relaxed: a thread that has synchronized with the one that added a completion sees it.
+  /// Relaxed: a thread that has synchronized with the thread that added a completion sees the flag set.
   private let mayHaveCompletions = Atomic(false)
   private let isReported = Atomic(false)
   package let observed = Lock(Observed())
-  /// The facts that only a check of the registry looks at.
+  /// Facts that only a check of the registry needs.
   package struct Observed: Sendable {
-    /// The place of the registration that it replaced.
+    /// The place of the registration that this one replaced.
     package var replaced: SourcePlace?
-    /// The registrations that served its initializer while requests were recorded.
+    /// The registrations that served requests of this initializer while requests were recorded.
     package var suppliers: [WeakReference] = []
   }
-  /// Relaxed: it is set for good, and a thread that doesn't see it asks once more.
+  /// Relaxed: the flag is never cleared, and a thread that doesn't see it set only asks the runtime once more.
   private let isKnownToMakeNoOptional = Atomic(false)
   private static let lastAge = Atomic<UInt64>(0)
 
@@ -100,22 +100,22 @@ package final class RegistrationRecord: Sendable {
     return words.joined(separator: " ")
   }
 
-  /// Whether it makes exactly this service, or is an instance that has its type for a supertype.
+  /// Whether the registration is for exactly this service, or has an instance with the service's type as a supertype.
   package func serves(_ service: Service) -> Bool {
     if service == self.service { return true }
     guard isInstance, service.key == nil, let instance else { return false }
     return Supertypes.has(instance, service.type)
   }
 
-  /// Whether its problem wasn't reported before.
+  /// Returns whether this is the first call, so that the registration's problem is reported only once.
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
-  /// Copies the value that the registration keeps, if it has no hook; under the table's lock.
+  /// Copies the kept value if there is one and no hook, and returns whether it did; the caller holds the table's lock.
   @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
     keeping == .shared && !hooks.areUsed && (kept?.copyIfPublished(to: memory) ?? false)
   }
 
-  /// Whether the values are Optionals; remembered, since the runtime takes its time to say so.
+  /// Whether the values are Optionals; the answer no is cached, because asking the runtime is slow.
   var makesOptional: Bool {
     if isKnownToMakeNoOptional.load(ordering: .relaxed) { return false }
     let isOptional = service.type is any OptionalValue.Type
@@ -123,7 +123,7 @@ package final class RegistrationRecord: Sendable {
     return isOptional
   }
 
-  /// The instance, in an existential.
+  /// The registered instance as `Any`; nil if the registration has an initializer.
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)
@@ -132,7 +132,7 @@ package final class RegistrationRecord: Sendable {
     return cell.memory.any(service.type)
   }
 
-  /// Drops what the registration keeps, for good.
+  /// Drops the kept values permanently.
   func retire() {
     kept?.retire()
     variants?.removeAll()
@@ -140,7 +140,7 @@ package final class RegistrationRecord: Sendable {
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
-  /// Leaves a new value for the completions, which run when the resolution ends.
+  /// Schedules the completions for a new value, which run when the resolution ends.
   func complete(
     _ memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, isKept: Bool,
     _ resolution: Resolution

@@ -1,11 +1,11 @@
 /// The registrations of one registry, which guards the table with its lock.
 ///
-/// Most are for a type or key and nothing else: one look in a dictionary finds them. Those that are limited to a container, a
-/// name or arguments, and instances that serve supertypes, are candidates, which are compared with no lock held.
+/// Most registrations are for a type or key alone, and one dictionary lookup finds them. Registrations limited to a
+/// container, a name or arguments, and instances that serve supertypes, are candidates, compared with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
-  /// The limited registrations of one service.
+  /// The limited registrations of one service, or all instances that serve supertypes.
   private struct Limited: Sendable {
-    /// For any container and exactly one name.
+    /// The registrations for exactly one name and any container, by name.
     var named: [String: [RegistrationRecord]] = [:]
     var others: [RegistrationRecord] = []
 
@@ -21,7 +21,7 @@ struct RegistrationTable: ~Copyable, Sendable {
       if key.container == nil, key.arguments == nil, case .equal = key.name { false } else { true }
     }
 
-    /// Puts a registration, or nothing, in place of the one with the key, and returns that.
+    /// Replaces the registration with this key, or removes it for nil, and returns the former one.
     mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
       func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
         let former = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
@@ -36,37 +36,37 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   private var plain: [Address: RegistrationRecord] = [:]
   private var limited: [ObjectIdentifier: Limited] = [:]
-  /// Instances that serve their supertypes.
+  /// The instances that serve their supertypes.
   private var universal = Limited()
-  /// The number of those that are for a class of containers, or for names that contain something: only they may win over what
-  /// is registered for exactly a type.
+  /// The number of instances in `universal` that are limited to a class of containers or to names that contain a text,
+  /// and so may win over a registration for exactly the type.
   private var limitedUniversals = 0
-  /// Those that declared keys have by themselves.
+  /// The default registrations of declared keys that have been used.
   var defaults: [ObjectIdentifier: RegistrationRecord] = [:]
 
-  /// All but the keys' own, in the order of registration.
+  /// All registrations except the defaults of keys, in the order of registration.
   var all: [RegistrationRecord] {
     (plain.values + limited.values.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
   }
 
-  /// Those of declared keys for which nothing is registered, in the order in which they were used.
+  /// The defaults of keys without a registration for all properties, in the order in which they were first used.
   var defaultsInForce: [RegistrationRecord] {
     defaults.values.filter { plain[Address(id: $0.service.id)] == nil }.sorted { $0.age < $1.age }
   }
 
-  /// One registration of each service, and all instances that serve supertypes.
+  /// At least one registration of each service, and all instances that serve supertypes.
   var representatives: [RegistrationRecord] {
     plain.values + limited.values.compactMap { $0.others.first ?? $0.named.values.first?.first } + universal.all
   }
 
-  /// The registrations of the service that one is of, or only that one if it serves supertypes.
+  /// Returns all limited registrations of the record's service, or only the record if it isn't such a registration.
   func all(like record: RegistrationRecord) -> [RegistrationRecord] {
     record.servesSupertypes || record.isUnlimited ? [record] : limited[record.service.id]?.all ?? []
   }
 
-  /// The answer of one look.
+  /// The result of one lookup.
   enum Look: ~Copyable {
-    /// The value that the only registration keeps was copied.
+    /// The kept value of the only registration was copied.
     case copied
     case only(RegistrationRecord)
     case nothing
@@ -76,8 +76,8 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - mayHaveName: Whether the request may have a name.
-  ///   - memory: Where to copy a value that the registration keeps and has no hook for.
-  ///   - optionals: Whether to copy Optionals, too.
+  ///   - memory: The memory to copy the kept value to, if the registration has one and no hook.
+  ///   - optionals: Whether to copy values of Optional types, too.
   @inline(__always) func look(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
   ) -> Look {
@@ -89,25 +89,25 @@ struct RegistrationTable: ~Copyable, Sendable {
     return .only(record)
   }
 
-  /// Whether a registration that may serve a service has a name.
+  /// Whether any registration that may serve a service has a name.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited[service]?.hasNames ?? false
   }
 
-  /// The registrations that may win for a request with a name.
+  /// Returns the registrations that may win for requests with this service and this name.
   func candidates(for service: ObjectIdentifier, named name: String?) -> [RegistrationRecord] {
     [plain[Address(id: service)]].compactMap(\.self) + (limited[service]?.candidates(named: name) ?? [])
       + universal.candidates(named: name)
   }
 
-  /// Removes a registration, or returns false if it isn't the one in force.
+  /// Removes a registration if it is still in force, and returns whether it was.
   mutating func remove(_ record: RegistrationRecord) -> Bool {
     let former = exchange(record.key, for: nil)
     if let former, former !== record { _ = exchange(record.key, for: former) }
     return former === record
   }
 
-  /// Puts a registration, or nothing, in place of the one with the key, and returns that.
+  /// Replaces the registration with this key, or removes it for nil, and returns the former one.
   mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
     let service = key.service.id
     if key.servesSupertypes {

@@ -1,32 +1,32 @@
-/// The lifetime of the values that an initializer makes, and who shares them.
+/// The lifetime of the values that an initializer makes, and the requests that share them.
 ///
 /// | scope | one value for |
 /// |---|---|
 /// | ``unique`` | each property, each call of `resolve` |
-/// | ``graph`` | one resolution: everything that is made on the way to the value asked for |
+/// | ``graph`` | one resolution: everything that is made on the way to the requested value |
 /// | ``singleton`` | the registration |
-/// | ``weak`` | the registration, for as long as something else holds it |
+/// | ``weak`` | the registration, for as long as something else holds the value |
 /// | ``cached(in:)`` | the registration, until the cache is reset |
 ///
-/// All but the first hand one value out more than once, and so possibly to several threads: they exist for `Sendable`
-/// values only, and registering another type with them doesn't compile.
+/// All scopes but the first hand out a value more than once, possibly to several threads. So they exist for `Sendable`
+/// values only: a registration of another type with them doesn't compile.
 public struct Scope<Value>: Sendable {
   let lifetime: ScopeLifetime
   var expiry: Duration?
 
-  /// A new value each time.
+  /// A new value for each request.
   public static var unique: Scope { Scope(lifetime: .unique) }
 
   /// The scope ``graph`` for values that aren't `Sendable`.
   ///
-  /// You vouch that no value of a resolution is used by two threads at once: every initializer of the resolution, and every
-  /// object that keeps the value, stays in one isolation.
+  /// You must make sure that no two threads use a value of the resolution at once: every initializer of the resolution,
+  /// and every object that keeps the value, has to stay in one isolation domain.
   @unsafe public static var unsafeGraph: Scope { Scope(lifetime: .graph) }
 }
 
 extension Scope where Value: Sendable {
-  /// One value for each resolution: two initializers that run for the same outermost `resolve`, or for the same first
-  /// read of a property, get the same one.
+  /// One value for each resolution, shared by all initializers that run for the same outermost `resolve` or for the
+  /// same first read of a property.
   public static var graph: Scope { Scope(lifetime: .graph) }
 
   /// One value, made when it is first asked for and kept until the registration is withdrawn or replaced.
@@ -35,19 +35,19 @@ extension Scope where Value: Sendable {
   /// the initializer returns nil, the registry keeps nothing, and runs it again for the next request.
   public static var singleton: Scope { Scope(lifetime: .singleton) }
 
-  /// One value for as long as something else holds it; after that, another.
+  /// One value for as long as something else holds it; the next request after that makes another.
   ///
-  /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of one. This is checked
-  ///   when it is registered.
+  /// - Precondition: `Value` is a class, a protocol that only classes conform to, or an Optional of one. This is
+  ///   checked at registration.
   public static var weak: Scope { Scope(lifetime: .weak) }
 
   /// One value until `cache` is reset.
   public static func cached(in cache: ScopeCache) -> Scope { Scope(lifetime: .cached(cache)) }
 
-  /// The same scope, with values that are replaced when they are older than `age`.
+  /// Returns the same scope, whose values expire and are replaced once they have reached `age`.
   ///
-  /// Looked at when the value is asked for, on the clock of the registry that it is registered in: an expired value
-  /// stays in memory until then. A ``unique`` or ``graph`` value is never kept long enough to expire.
+  /// Each request checks the age, by the clock of the registry that has the registration; until then, an expired value
+  /// stays in memory. A ``unique`` or ``graph`` value is never kept long enough to expire.
   public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }
 
@@ -61,7 +61,7 @@ package enum ScopeLifetime: Sendable {
   var isWeak: Bool { if case .weak = self { true } else { false } }
   var isGraph: Bool { if case .graph = self { true } else { false } }
 
-  /// Whether the registration keeps one value for every asker.
+  /// Whether the registration keeps one value for all requests.
   package var isShared: Bool {
     switch self {
     case .unique, .graph: false
@@ -71,7 +71,7 @@ package enum ScopeLifetime: Sendable {
 }
 
 extension Scope {
-  /// Stops the program if the scope is `.weak` and the type isn't one that only objects have.
+  /// Stops the program if the scope is `.weak` and the values of the type aren't all objects.
   func check(at place: SourcePlace) {
     guard lifetime.isWeak else { return }
     let type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self

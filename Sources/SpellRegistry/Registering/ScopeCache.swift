@@ -1,6 +1,6 @@
 internal import Support
 
-/// A set of cached values that can be dropped at once, such as everything that belongs to a session.
+/// A group of cached values that can be dropped at once, such as everything that belongs to a session.
 ///
 /// ```swift
 /// let session = ScopeCache("session")
@@ -8,20 +8,20 @@ internal import Support
 /// session.reset()  // at log-out: the next basket is a new one
 /// ```
 ///
-/// Any number of registrations, of any registries, can share one. Safe to use from any thread.
+/// Any number of registrations in any registries can share a cache. It is safe to use from any thread.
 public final class ScopeCache: Sendable {
-  /// The purpose of the cache; shown in drawings of the graph.
+  /// The name of the cache, which descriptions of a registry and drawings of the graph show.
   public let name: String
 
-  /// Those whose values are kept here.
+  /// The registrations whose scope is this cache.
   private let records = Lock<[ObjectIdentifier: WeakReference]>([:])
 
-  /// An empty cache.
+  /// Creates an empty cache.
   public init(_ name: String) { self.name = name }
 
-  /// Drops every value that was cached here; the next to ask get new ones.
+  /// Drops every value that was cached here; later requests get new values.
   ///
-  /// A value that is being made at this moment isn't kept: only the callers that have asked already get it.
+  /// A value that is being made during the reset isn't kept: only the callers that have already asked get it.
   public func reset() {
     for record in records.withLock({ $0.values.compactMap { $0.object as? RegistrationRecord } }) {
       record.kept?.reset()

@@ -1,4 +1,4 @@
-/// A service that can be asked for: a type or, of that type, a declared key.
+/// A service that can be requested: a type, or a declared key for a value of the type.
 package struct Service: Sendable, Hashable {
   private let erased: ErasedType
   package let key: InjectionKeys?
@@ -9,16 +9,16 @@ package struct Service: Sendable, Hashable {
   }
 
   package var type: any Any.Type { erased.type }
-  /// The key's identity or the type's, by which a registry finds it.
+  /// The identity of the key or, without one, of the type, by which a registry finds the service.
   var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
   package var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
   /// The text between a type and the place of its key.
   package static let keyPreposition = " of the key declared at "
-  /// The same with the type's module.
+  /// The service in words, with the type's module.
   package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
 
-  /// The service that an Optional one wraps.
+  /// The service of the wrapped type, if this is an Optional type without a key.
   var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }
 
   package static func == (left: Service, right: Service) -> Bool { left.id == right.id }

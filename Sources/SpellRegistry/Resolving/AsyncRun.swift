@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// One run of an async initializer, and the tasks that await its value.
 ///
-/// A run needs its own result if it awaits, directly or through other runs, itself, or if it asks, further in, for what it is
-/// making. Both are cycles. What a run awaits is known if its resolver asks, or its own task does; a task that the initializer
-/// starts may be one that nothing awaits.
+/// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
+/// value that the run makes. A run is known to await a value only if its resolver or its own task asks for it. Other
+/// tasks that the initializer starts don't count, since the initializer may never await them.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -13,18 +13,18 @@ final class AsyncRun: Sendable {
   let registry: InitializerRegistry
   let resolution: Resolution
   private let name: String?
-  /// The run whose initializer began this one.
+  /// The run whose initializer began this run.
   private let asker: AsyncRun?
-  /// Whether a registry keeps what is made.
+  /// Whether new objects refer to their registry weakly, because a registry may keep them.
   private let isKept: Bool
-  /// The number of times that the registration's value had been dropped before.
+  /// The number of times that the kept value had been dropped when this run was created.
   let resetCount: Int
 
   private struct State: Sendable {
     /// The task in which the initializer runs.
     var task: TaskID?
     var isOver = false
-    /// The task that makes a shared value, and those that await it.
+    /// The task that makes a value for all waiters, if the scope shares the value.
     var maker: Task<Void, Never>?
     var isBegun = false
     var waiters: [Int: CheckedContinuation<ValueCell, any Error>] = [:]
@@ -51,15 +51,15 @@ final class AsyncRun: Sendable {
   var isAbandoned: Bool { state.withLock(\.isAbandoned) }
   private var isOver: Bool { state.withLock(\.isOver) }
 
-  /// This run, its asker, that one's asker, as far as they still run.
+  /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Whether this run or one further out makes the same.
+  /// Whether this run or one of its askers makes the same value as another run.
   func isMaking(_ other: AsyncRun) -> Bool {
     lineage.contains { $0.record === other.record && $0.registry === other.registry && $0.name == other.name }
   }
 
-  /// The run whose initializer the calling task is in, unless another task runs that.
+  /// The run whose initializer the current task executes; nil in other tasks that the initializer has started.
   static var ofThisTask: AsyncRun? {
     guard let run = TaskContext.current?.run, !run.isOver, run.state.withLock({ $0.task }) == .current else {
       return nil
@@ -67,7 +67,7 @@ final class AsyncRun: Sendable {
     return run
   }
 
-  /// Runs the initializer in the calling task, with the registry as the current one.
+  /// Runs the initializer in the calling task, with the run's registry as the current one.
   func perform(_ initializer: Initializer) async throws -> ValueCell {
     let cell = ValueCell(record.service.type)
     state.withLock { $0.task = .current }
@@ -84,7 +84,7 @@ final class AsyncRun: Sendable {
     return cell
   }
 
-  /// Runs `body` on the calling thread as part of a resolution, with this run as what asks.
+  /// Runs `body` on the calling thread as part of a resolution, on behalf of a run.
   static func continuing(
     _ resolution: Resolution, as run: AsyncRun?, _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {
@@ -99,7 +99,7 @@ final class AsyncRun: Sendable {
     try Self.continuing(resolution, as: self, body)
   }
 
-  // MARK: The tasks that await it
+  // MARK: The tasks that await the value
 
   func beginOnce(_ begin: () -> Task<Void, Never>) {
     let isFirst = state.withLock { state in
@@ -124,17 +124,17 @@ final class AsyncRun: Sendable {
     for waiter in waiters { waiter.resume(with: result) }
   }
 
-  /// Awaits the value.
+  /// Returns the value once the run has made it.
   ///
-  /// - Throws: What the initializer threw; `.cycle` if that waits, directly or through others, for `asker`; `.cancelled` if
-  ///   the calling task is cancelled.
+  /// - Throws: The initializer's error; `.cycle` if this run waits, directly or through others, for `asker`;
+  ///   `.cancelled` if the calling task is cancelled.
   func value(for asker: AsyncRun?) async throws -> ValueCell {
     if let asker {
       if let path = Self.awaiting.withLock({ _ in asker.await(self) }) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
       }
     } else if let run = TaskContext.current?.run, run === self, !isOver {
-      // A task that the initializer itself has started. If the initializer awaits it, both would wait for ever.
+      // The caller is a task that the initializer started. If the initializer awaits that task, both wait forever.
       throw InjectionError(.cycle, through: [])
     }
     defer { if let asker { Self.awaiting.withLock { _ in asker.endAwaiting(self) } } }
@@ -167,15 +167,15 @@ final class AsyncRun: Sendable {
     }
   }
 
-  /// Held while it is decided which run awaits which, in the whole process.
+  /// The process-wide lock that guards the record of which run awaits which.
   private static let awaiting = Lock(())
 
-  /// Notes that this run awaits another, or returns the runs from that one to this, if that is a cycle.
+  /// Records that this run awaits another one, or, if that makes a cycle, returns the cycle's runs after the other one.
   private func await(_ other: AsyncRun) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]
     while let path = paths.popLast(), let last = path.last {
-      // A run waits for those that its own initializer began, too.
+      // A run also waits for the runs that its initializer began.
       if sequence(first: self, next: \.asker).contains(where: { $0 === last && !$0.isOver }) {
         return Array(path.dropFirst())
       }
@@ -195,7 +195,7 @@ final class AsyncRun: Sendable {
 }
 
 extension ValueCell {
-  /// The value in an Optional, or in several.
+  /// Returns a cell with the value wrapped in an Optional, or in several nested ones.
   func wrapped(as type: any Any.Type) -> ValueCell {
     guard let optional = type as? any OptionalValue.Type else { return self }
     let inner = optional.wrappedType == self.type ? self : wrapped(as: optional.wrappedType)

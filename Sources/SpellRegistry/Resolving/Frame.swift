@@ -1,28 +1,28 @@
 /// One value that a thread is making.
 ///
-/// Frames tell cycles, the current registry, and whether a registry keeps what is made. They count no references: the
-/// function that pushes one holds what it names until it pops it.
+/// Frames reveal cycles, the current registry, and whether a registry keeps new values. They count no references: the
+/// function that pushes a frame keeps the frame's objects alive until it pops the frame.
 struct Frame {
   let type: any Any.Type
-  /// The registration whose initializer runs; nil for a property's own expression and for a frame that only separates.
+  /// The registration whose initializer runs; nil for a property's own expression and a frame that makes no value.
   var record: Borrowed<RegistrationRecord>?
-  /// The registry that is current meanwhile; nil for the task's.
+  /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether what is made refers to its registry weakly, since a registry keeps it.
+  /// Whether new objects refer to their registry weakly, because a registry may keep them.
   var isKept = false
-  /// The gates at which other threads wait for the value: the registration's and the property's.
+  /// The gates at which other threads wait for the value: that of the registration, and that of the property.
   var gate: UInt?
   var propertyGate: UInt?
-  /// The async initializer in which everything further in is asked for.
+  /// The async run on whose behalf the requests in this frame are made.
   var run: Borrowed<AsyncRun>?
 
-  /// The identity that two requests for one registration share if they need each other's result.
+  /// The origin of a request; a request inside another one for the same registration is a cycle if both origins match.
   struct Asker {
     var container: ObjectIdentifier?
     var property: UInt?
     var name: Borrowed<Alias>?
-    /// Arguments can't be compared, so a request with arguments is like no other.
+    /// Whether the request has arguments; they can't be compared, so such a request never matches another.
     var hasArguments = false
 
     @inline(__always) func needs(_ other: Asker) -> Bool {
@@ -32,7 +32,7 @@ struct Frame {
   }
 }
 
-/// A frame as other threads may see it.
+/// A copy of a frame's content that other threads may read.
 struct FrameSummary: Sendable {
   let type: ErasedType
   let record: RegistrationRecord?

@@ -1,12 +1,12 @@
-/// The registry that a property asks.
+/// The registry that a property or a factory asks, and the way in which it refers to that registry.
 enum Home {
   case shared
-  /// One that the property keeps.
+  /// A registry that the property keeps alive.
   case registry(InitializerRegistry)
-  /// One that it may not keep.
+  /// A registry behind a reference, which may be weak or become weak.
   case reference(RegistryReference)
 
-  /// The home of what is made now.
+  /// The home of objects that are made now.
   static var current: Home {
     let thread = CurrentThread.current
     if let registry = thread.registry { return home(in: registry, isKept: thread.isMakingKept) }
@@ -20,7 +20,7 @@ enum Home {
     return isKept ? .reference(registry.weakReference) : .registry(registry)
   }
 
-  /// The registry, if it is still there.
+  /// The registry; nil if it no longer exists.
   var registry: InitializerRegistry? {
     switch self {
     case .shared: .shared
@@ -29,7 +29,7 @@ enum Home {
     }
   }
 
-  /// Runs a part of a value's initializer that was left for later.
+  /// Runs the part of a factory that makes a value, with this registry as the current one.
   func resolving<Result>(_ service: Service, _ body: (Resolver) throws -> Result) throws(InjectionError) -> Result {
     let (thread, step) = (CurrentThread.current, InjectionStep(service))
     guard let registry else {
@@ -43,7 +43,7 @@ enum Home {
     } catch { throw InjectionError.wrapping(error, thrownBy: step) }
   }
 
-  /// The advice if the registry is gone.
+  /// Returns the advice for a property or a factory whose registry no longer exists.
   static func advice(ifGoneFor asker: String) -> String {
     """
     The registry that \(asker) asks is gone. An object that a registry keeps, and one made in a `run` that registers \
@@ -51,6 +51,6 @@ enum Home {
     """
   }
 
-  /// Whether a registry may keep what has this home, so that what it makes must not keep the registry either.
+  /// Whether the registry is held weakly; then objects that the asker makes have to hold the registry weakly, too.
   var isWeak: Bool { if case .reference(let reference) = self { reference.isWeak } else { false } }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Calls `postInject()` on every registered instance that has it, in the order of registration, with no lock held.
   ///
-  /// Instances are those of `register(instance:)` in this registry; one that is registered twice is called once.
+  /// Only instances that are registered in this registry count. An object that is registered twice is called once.
   public func postInjectInstances() {
     var called: Set<ObjectIdentifier> = []
     for record in registrations {
@@ -15,7 +15,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Calls the hooks of a registration and of this registry, for a request without a property.
+  /// Calls the hooks of a registration and those of this registry, for a request without a property.
   func announce(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
     record.hooks.call(memory, record.service == point.service ? record.service.type : point.propertyType, at: point)
     hooks.call(memory, point.propertyType, at: point)
@@ -28,9 +28,9 @@ struct Hooks: ~Copyable, Sendable {
   private let isUsed = Atomic(false)
   private let hooks = Lock<[Hook]>([])
 
-  /// Whether there is any; saves the lock if there is none.
+  /// Whether there are any hooks; reading this takes no lock.
   ///
-  /// Relaxed: a thread that has synchronized with the one that added a hook sees it, as with any other value.
+  /// Relaxed: a thread that has synchronized with the thread that added a hook sees it, as with any other value.
   var areUsed: Bool { isUsed.load(ordering: .relaxed) }
 
   func add(_ hook: @escaping Hook) {
@@ -38,7 +38,7 @@ struct Hooks: ~Copyable, Sendable {
     isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Calls every hook, with no lock held; none for what a hook injects, which might never end.
+  /// Calls every hook, with no lock held; calls none inside another hook, because the calls might never end.
   func call(_ memory: ValueMemory, _ type: any Any.Type, at point: InjectionPoint) {
     if !areUsed { return }
     let thread = CurrentThread.current

@@ -9,8 +9,8 @@ extension InitializerRegistry {
   /// let database = try await registry.resolveAsync(Database.self)
   /// ```
   ///
-  /// A synchronous read throws an error of code `.notReady` until `resolveAsync` has returned, and gets the value after that,
-  /// for as long as the scope keeps it: with ``Scope/unique`` or ``Scope/graph`` nothing is kept.
+  /// A synchronous read throws an error of code `.notReady` until `resolveAsync` has returned. After that, reads return
+  /// the value for as long as the scope keeps it; ``Scope/unique`` and ``Scope/graph`` keep nothing.
   @discardableResult
   public func registerAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -30,35 +30,35 @@ extension InitializerRegistry {
     add(.async(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Returns a value, and awaits it if its initializer is async or runs on the main actor.
+  /// Returns a value, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// However many tasks await a value that its scope shares, one run makes it. If the run fails, all tasks that await it get the
-  /// error, and the next request begins another run. A cancelled task throws an error of code `.cancelled` at once; the run
-  /// continues for the others, and is cancelled if there is none.
+  /// One run makes a value that its scope shares, however many tasks await it. If the run fails, all these tasks get
+  /// the error, and the next request begins another run. A cancelled task throws an error of code `.cancelled` at once;
+  /// the run continues for the other tasks, and is cancelled if there are none.
   ///
-  /// If something that the value needs can be made only on the main actor, the value is made there, with what it needs.
-  /// Its initializer may run twice: first until it asks for the main-actor value, then again on the main actor.
+  /// If a value with a synchronous initializer needs something that only the main actor can make, both are made there.
+  /// The initializer may run twice: first until it asks for the main-actor value, then again on the main actor.
   ///
-  /// This begins a resolution of its own. In an initializer, ask its resolver: ``Resolver/resolveAsync(_:named:)-(Value.Type,_)``.
+  /// This begins a new resolution. Inside an initializer, use ``Resolver/resolveAsync(_:named:)-(Value.Type,_)``.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
-  ///   - name: The name to ask with.
-  /// - Throws: As ``resolve(_:named:in:)-(Value.Type,_,_)``; `.cycle` also if initializers of several tasks await each other.
+  ///   - name: The name to ask with, as a property asks with its own name.
+  /// - Throws: As ``resolve(_:named:in:)-(Value.Type,_,_)``, `.cancelled`, and `.cycle` if tasks await each other.
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await resolveAsync(Service(Value.self), named: name, for: nil)
   }
 
-  /// Returns the value of a declared key, and awaits it if its initializer is async or runs on the main actor.
+  /// Returns the value of a declared key, awaiting it if its initializer is async or runs on the main actor.
   public func resolveAsync<Value: Sendable>(
     _ key: InjectionKey<Value>, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await resolveAsync(Service(Value.self, key: key), named: name, for: nil)
   }
 
-  /// - Parameter run: The run whose resolver asks; nil for a request from outside.
+  /// - Parameter run: The run whose resolver asks; nil if the registry itself is asked.
   fileprivate func resolveAsync<Value: Sendable>(
     _ service: Service, named name: String?, for run: AsyncRun?
   ) async throws(InjectionError) -> Value {
@@ -76,7 +76,7 @@ extension InitializerRegistry {
     return cell.memory.value()
   }
 
-  /// The value of a request in a cell of its own.
+  /// Returns a cell with the value of a request, awaiting the value if necessary.
   private func supplyAsync(
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution, isPart: Bool
   ) async throws -> ValueCell {
@@ -124,9 +124,9 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// The value that the registration keeps, else that of the run under way, else that of a run begun now.
+  /// Returns the value that the registration keeps, else that of the run in progress, else that of a new run.
   ///
-  /// The run is a task of its own, so that cancelling a task that awaits it cancels it for no other.
+  /// A run has a task of its own, so that the cancellation of one awaiting task doesn't cancel the run for others.
   private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?,
     _ initializer: @escaping AsyncRun.Initializer
@@ -140,7 +140,7 @@ extension InitializerRegistry {
         return cell
       }
       run = kept.run.withLock { runs -> AsyncRun? in
-        // A run keeps its value before it ends, so look again.
+        // A run has ended since the value was looked for, and may have kept its value, so look again.
         if runs.endCount != endCount { return nil }
         if let running = runs.current, running.resetCount == kept.resetCount, !running.isAbandoned { return running }
         let run = AsyncRun(
@@ -173,17 +173,17 @@ extension InitializerRegistry {
 }
 
 extension Resolver {
-  /// Returns a dependency, and awaits it if its initializer is async or runs on the main actor; otherwise as the registry's
-  /// `resolveAsync`.
+  /// Returns a dependency, awaiting it if its initializer is async or runs on the main actor.
   ///
-  /// It belongs to the resolution of the initializer that has this resolver, so a cycle is found and throws.
+  /// The request is a part of the resolution of the initializer that has this resolver, so a cycle throws an error.
+  /// Everything else is as for the registry's `resolveAsync`.
   public func resolveAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: String? = nil
   ) async throws(InjectionError) -> Value {
     try await registry.resolveAsync(Service(Value.self), named: name, for: run)
   }
 
-  /// Returns the value of a declared key, and awaits it.
+  /// Returns the value of a declared key, awaiting it if its initializer is async or runs on the main actor.
   public func resolveAsync<Value: Sendable>(
     _ key: InjectionKey<Value>, named name: String? = nil
   ) async throws(InjectionError) -> Value {

@@ -2,27 +2,27 @@ internal import Support
 internal import Synchronization
 
 extension InitializerRegistry {
-  /// Gives live `@Injected` properties of a type, and Optionals of it, the value that is registered now.
+  /// Gives existing `@Injected` properties of a type, and of Optionals of it, the value that is registered now.
   ///
-  /// Each property takes it at its next read, in its own isolation, with hooks and all. So this keeps nothing alive, needs
-  /// no list of objects, and leaves an actor's or main-actor object's properties to that object. It reaches the properties
-  /// of objects made under this registry or one below it, those of a protocol's or superclass's type too if an instance of
-  /// the type serves them. What was assigned stays, and so does a value for which nothing is registered any more. An
-  /// `@Injected(.weak)` property asks again after its `$property.reset()`.
+  /// Each property takes the new value at its next read, in its own isolation, and calls its hooks. So this call keeps
+  /// no object alive, and touches no property of an actor or a main-actor object from outside. It reaches the
+  /// properties of objects made under this registry or a child, including those of a supertype that an instance of the
+  /// type serves. Assigned values stay, and so do values for which nothing is registered now. An `@Injected(.weak)`
+  /// property asks again only after a call of its `$property.reset()`.
   ///
-  /// Costs one atomic addition here, and one more look at the next read of every injected property of the process. Later
-  /// reads of a property whose value was replaced take a lock.
+  /// Costs a lock and an atomic addition here, and one more check at the next read of every injected property in the
+  /// process. Later reads of a property whose value was replaced take a lock.
   public func reinject<Value>(_ type: Value.Type) { reinject(Service(type)) }
 
-  /// Gives live `@Injected` properties of a declared key the value that is registered for it now.
+  /// Gives existing `@Injected` properties of a declared key the value that is registered for the key now.
   public func reinject<Value>(_ key: InjectionKey<Value>) { reinject(Service(Value.self, key: key)) }
 
-  /// Begins an epoch in which older values of this service are outdated, here and below.
+  /// Begins an epoch: older values of this service, made under this registry or a child, are outdated.
   private func reinject(_ service: Service) {
     reinjections.withLock { $0[service.id] = Epoch.current.advance() }
   }
 
-  /// Whether a value of one of these services that was made here or below, in the epoch of a state, is outdated.
+  /// Whether any of these services was re-injected, here or in a parent, after the epoch that a gate's state has.
   func wasReinjected(_ services: [ObjectIdentifier], after state: UInt) -> Bool {
     lineage.contains { registry in
       registry.reinjections.withLock { epochs in
@@ -31,6 +31,6 @@ extension InitializerRegistry {
     }
   }
 
-  /// Whether a registration here or in a parent is for one class of containers.
+  /// Whether a registration here or in a parent is, or was, for a class of containers.
   var hasContainers: Bool { isForContainers.load(ordering: .relaxed) || parent?.hasContainers ?? false }
 }

@@ -1,23 +1,23 @@
 internal import Synchronization
 
-// The one way from a request to a value. A request names a point; the value is put in memory whose type only the code
-// at the two ends knows: the functions that are generic here, and the closure that makes the value.
+// This is the only way from a request to a value. The value is put in memory whose type is known only at the two ends:
+// in the generic functions here, and in the closure that makes the value.
 //
 //   fulfill   a request from a caller: find, supply, announce, and end the resolution
-//   supply    find the registration that wins, and put the value in memory that its scope keeps, or that `make` makes
-//   make      run the initializer with a frame
+//   supply    find the winning registration, and put its kept value, or a new one from `make`, in memory
+//   make      run the initializer inside a frame
 //
-// First reads of properties call `supply` too, since they announce a value when it is stored.
+// The first read of a property calls `supply` directly, because it stores the value before it calls the hooks.
 
 extension InitializerRegistry {
-  /// Returns a value: the most specific registration's, made or kept as its scope says.
+  /// Returns the value of the most specific registration, made or kept as its scope says.
   ///
   /// - Parameters:
-  ///   - type: The type of the value. For an Optional type with nothing registered the result is nil.
-  ///   - name: The name to ask with, as a property would with its own.
-  ///   - container: The object to ask for, so that registrations for its class count.
+  ///   - type: The type of the value. For an Optional type for which nothing is registered, the result is nil.
+  ///   - name: The name to ask with, as a property asks with its own name.
+  ///   - container: The object that the value is for, so that registrations for its class count.
   /// - Throws: `.notRegistered`, `.cycle`, `.initializerFailed`, `.wrongIsolation`, `.notReady` or `.stackExhausted`,
-  ///   with the path from this type to the one at fault.
+  ///   with the path from this type to the type at fault.
   @inlinable public func resolve<Value>(
     _ type: Value.Type = Value.self, named name: String? = nil, in container: AnyObject? = nil
   ) throws(InjectionError) -> Value {
@@ -26,13 +26,13 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns the value of a declared key: the most specific registration's for it, else what the key's own initializer
-  /// makes.
+  /// Returns the value of a declared key, from the most specific registration for the key or else from the key's own
+  /// initializer.
   ///
   /// - Parameters:
-  ///   - key: The key.
-  ///   - name: The name to ask with, as a property would with its own.
-  ///   - container: The object to ask for, so that registrations for its class count.
+  ///   - key: The declared key to ask for.
+  ///   - name: The name to ask with, as a property asks with its own name.
+  ///   - container: The object that the value is for, so that registrations for its class count.
   /// - Throws: As ``resolve(_:named:in:)-(Value.Type,_,_)``, but not `.notRegistered` for the key itself.
   @inlinable public func resolve<Value>(
     _ key: InjectionKey<Value>, named name: String? = nil, in container: AnyObject? = nil
@@ -42,7 +42,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Unavailable: the type has to be known.
+  /// Unavailable, because the type of the value has to be known.
   @available(
     *, unavailable, message: "Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'."
   )
@@ -56,10 +56,10 @@ extension InitializerRegistry {
 
   /// Returns one value from each registration of a type, in the order of registration.
   ///
-  /// Registrations for a class of containers are left out, and so are those of parents that a registration with the same
-  /// key overrides. Without any the result is empty.
+  /// This leaves out registrations with arguments or for a class of containers, and those that a registration with the
+  /// same key in a nearer registry overrides. If there are no others, the result is empty.
   ///
-  /// - Throws: What the first initializer to fail threw, as ``resolve(_:named:in:)-(Value.Type,_,_)``.
+  /// - Throws: The error of the first initializer that fails, as ``resolve(_:named:in:)-(Value.Type,_,_)`` throws it.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     let service = Service(Value.self)
     var values: [Value] = []
@@ -75,7 +75,7 @@ extension InitializerRegistry {
     return values
   }
 
-  /// The registrations of this registry and its parents, without those that are overridden, in order.
+  /// The registrations of this registry and its parents without overridden ones, in the order of registration.
   package var reachable: [Match] {
     var keys: Set<RegistrationRecord.Key> = []
     return lineage.flatMap { owner in owner.registrations.map { Match(record: $0, owner: owner) } }
@@ -83,18 +83,18 @@ extension InitializerRegistry {
       .sorted { $0.record.age < $1.record.age }
   }
 
-  /// Runs `body` as one resolution, whose values of scope `.graph` are shared by all that is resolved in it.
+  /// Runs `body` as one resolution, so that all values resolved in it share the values of scope `.graph`.
   package func resolvingTogether(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
-      // What runs in it is current as before.
+      // The frame makes the requests in `body` parts of the resolution, and leaves the current registry as it is.
       try thread.with(thread.registry, isKept: thread.isMakingKept, body)
     }
   }
 
-  /// Puts the value for a request in memory and calls the hooks; nil for an Optional that nothing serves.
+  /// Puts the value for a request in memory and calls the hooks; an Optional that nothing serves becomes nil.
   ///
-  /// - Parameter match: The registration to take; by default, the search's winner.
+  /// - Parameter match: The registration to use; nil to search for the one that wins.
   func fulfill(
     _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil, with arguments: ArgumentBox? = nil
   ) throws(InjectionError) {
@@ -114,19 +114,19 @@ extension InitializerRegistry {
     }
   }
 
-  /// The outcome of a request.
+  /// The result of a request.
   enum Supply {
     case value
-    /// A value to be announced to hooks.
+    /// A value was put in memory, and there are hooks to call for it.
     case heardValue(RegistrationRecord)
     case nothing
   }
 
-  /// Puts the value for a request in memory, if anything serves it.
+  /// Puts the value for a request in memory, if anything serves the request.
   ///
   /// - Parameters:
   ///   - propertyGate: The gate of the property that asks.
-  ///   - isKept: Whether a registry keeps the object that asks.
+  ///   - isKept: Whether a registry may keep the object that asks.
   func supply(
     _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, isKept: Bool = false,
     on thread: CurrentThread
@@ -145,7 +145,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Puts the value of a registration in memory: what its scope keeps, or what its initializer makes now.
+  /// Puts the value of a registration in memory: the one that its scope keeps, or a new one from its initializer.
   func supply(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, arguments: ArgumentBox? = nil, propertyGate: UInt? = nil,
@@ -200,8 +200,8 @@ extension InitializerRegistry {
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
 
-  /// Puts the value of a registration of another type in memory: an instance that has the type asked for as a supertype, or
-  /// what the Optional that is asked for wraps.
+  /// Puts the value of a registration of another type in memory: an instance that has the requested type as a
+  /// supertype, or a value that is then wrapped in the requested Optional.
   @inline(never) private func supplyConverted(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, arguments: ArgumentBox?, propertyGate: UInt?, isKept: Bool,
@@ -223,15 +223,15 @@ extension InitializerRegistry {
   /// Runs a registration's initializer, with this registry as the current one and no lock held.
   ///
   /// - Parameters:
-  ///   - gate: Where other threads wait for the value that the registration keeps.
-  ///   - isKept: Whether a registry keeps the value, or the object that asks.
+  ///   - gate: The gate at which other threads wait for the value that the registration keeps.
+  ///   - isKept: Whether a registry may keep the value or the object that asks.
   ///
-  /// Never inlined: the frame counts no references, and a caller holds what it passes until the call returns.
+  /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
   @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, arguments: ArgumentBox? = nil,
     gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
-    // An instance exists already and asks for nothing.
+    // An instance already exists and has no dependencies, so it needs no frame.
     if record.isInstance, (try? record.making.initializer(memory, request, self, nil)) != nil { return }
     if record.isAsync {
       throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
@@ -260,7 +260,7 @@ extension InitializerRegistry {
 }
 
 extension RegistrationRecord {
-  /// The advice for a value that isn't there because its initializer is async.
+  /// The advice for a value that doesn't exist yet because its initializer is async.
   fileprivate var adviceToAwait: String {
     if lifetime.isShared { return "Await it first: \(service.callThatAwaits)." }
     return """

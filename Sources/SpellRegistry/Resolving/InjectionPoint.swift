@@ -1,24 +1,24 @@
 /// The destination of a value: the property that asks for it, and the object that holds the property.
 ///
-/// Every initializer that takes a ``Resolver`` and every hook gets one. It is valid while that initializer or hook
-/// runs, and holds its container strongly for just as long. What runs on the main actor gets a point without a container.
+/// Every initializer that takes a ``Resolver``, and every hook, gets a point. It is valid while that code runs, and
+/// holds its container strongly until then. Main-actor initializers and hooks get a point without a container.
 public struct InjectionPoint {
-  /// The service that is asked for: a type, or a declared key of it.
+  /// The service that is requested: a type, or a declared key for a value of the type.
   package let service: Service
-  /// The object that holds the property; nil for a struct, a local, a plain constant, and a direct `resolve`.
+  /// The object that holds the property or was passed to `resolve`; nil for structs, locals and plain constants.
   public private(set) var container: AnyObject?
-  /// The storage of the property that asks, if one does.
+  /// The storage of the property that asks; nil if none does.
   private let cell: PropertyCell?
   /// The name that `resolve` or the property's declaration gives.
   private let givenName: Alias?
-  /// The parts that few points have: apart, so that the others are small.
+  /// The parts that few points have, stored separately to keep other points small.
   private var details: Details?
 
   private final class Details {
     let identity: PropertyIdentity?
-    /// The property's own name, if it was found before.
+    /// The property's own name, if reflection has already looked for it.
     let name: String??
-    /// The container's class, if there is no container to ask.
+    /// The container's class, for a point without a container.
     let containerType: (any AnyObject.Type)?
 
     init(identity: PropertyIdentity?, name: String??, containerType: (any AnyObject.Type)?) {
@@ -37,8 +37,8 @@ public struct InjectionPoint {
   ///
   /// - Parameters:
   ///   - propertyType: The property's declared type.
-  ///   - container: The object that holds it, if one does.
-  ///   - identity: The property's storage, by which reflection finds its name.
+  ///   - container: The object that holds the property; nil if none does.
+  ///   - identity: The identity of the property's storage, by which reflection finds the property's name.
   ///   - alias: The name to ask with instead of the property's own, as in `@Injected("backup")`.
   public init(
     _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity, alias: String? = nil
@@ -47,7 +47,7 @@ public struct InjectionPoint {
     details = Details(identity: identity, name: nil, containerType: nil)
   }
 
-  /// The property's storage, if a wrapped property asks.
+  /// The identity of the property's storage; nil if no wrapped property asks.
   var identity: PropertyIdentity? { cell?.identity ?? details?.identity }
 
   /// The declared type of the property, or the type that `resolve` was called with.
@@ -56,15 +56,15 @@ public struct InjectionPoint {
   /// The dynamic class of the container.
   public var containerType: (any AnyObject.Type)? { container.map { type(of: $0) } ?? details?.containerType }
 
-  /// The name that the value is asked with: the property's own, unless its declaration or `resolve` gave another.
+  /// The name that the request asks with: the property's own, unless its declaration or `resolve` gives another.
   ///
-  /// Found by reflection once for each class and property (about a microsecond), then looked up. It is nil for
-  /// structs, locals and plain constants, and in a program that was built without reflection metadata.
+  /// Reflection finds the property's own name once for each class, in about a microsecond; after that, it is looked up.
+  /// The name is nil for structs, locals and plain constants, and in a program built without reflection metadata.
   public var propertyName: String? { alias ?? ownName }
 
   private var alias: String? { givenName?.name }
 
-  /// The property's own name, whatever it is asked with.
+  /// The property's own name, even if the request has another; without a property, the name that the request has.
   var declaredName: String? { identity == nil || containerType == nil ? alias : ownName }
 
   private var ownName: String? {
@@ -73,21 +73,21 @@ public struct InjectionPoint {
     return WrappedProperties.name(of: identity, in: container)
   }
 
-  /// The same point, which keeps its name when the object gets other storage for the property.
+  /// Returns a copy that keeps the property's name, which can't be found once the property has other storage.
   func withKnownName() -> InjectionPoint {
     var point = self
     point.details = Details(identity: details?.identity, name: .some(ownName), containerType: containerType)
     return point
   }
 
-  /// The same point without its container, for code that may be isolated otherwise.
+  /// Returns a copy without the container, for code that may have another isolation than the container.
   func withoutContainer() -> InjectionPoint {
     var point = withKnownName()
     point.container = nil
     return point
   }
 
-  /// The point as a step of an error's path.
+  /// Returns the point as a step of an error's path.
   package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
     var step = InjectionStep(record?.service ?? service, registration: record?.place)
     step.name = alias

@@ -1,13 +1,13 @@
 internal import Support
 internal import Synchronization
 
-/// The one value that a registration keeps for every asker: a singleton, or a weak, cached or expiring value.
+/// The one value that a registration keeps for all requests: a singleton, or a weak, cached or expiring value.
 ///
-/// Each value has a cell, which is written once; forgetting a value puts another cell in its place. The callers that asked
-/// before share the cell that they found, so each cell's value is made once.
+/// Each value has a cell, which is written once. After a value is dropped, the next request gets a new cell. Callers
+/// that asked earlier share the cell that they found, so each cell's value is made once.
 final class KeptValue: Sendable {
   private struct State: Sendable {
-    /// A value, or one that is being made.
+    /// The cell of the value, or of a value that is being made.
     var cell: ValueCell?
     /// The object of a weak value.
     var weak: WeakReference?
@@ -21,11 +21,11 @@ final class KeptValue: Sendable {
   private let scope: ScopeLifetime
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
-  /// The registry whose table's lock guards what is published.
+  /// The registry that has the registration; the lock of its table guards `published`.
   private let registry: WeakReference
-  /// The value, for as long as the registration is in force and the value isn't forgotten.
+  /// The address of the value while it is kept; nil for a value that is weak or expires.
   private let published = PublishedMemory()
-  /// The async run under way, which awaiting callers share, and the number of those that have ended.
+  /// The async run in progress, which awaiting callers share, and the number of runs that have ended.
   let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))
 
   init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, in registry: InitializerRegistry) {
@@ -35,18 +35,18 @@ final class KeptValue: Sendable {
     self.registry = WeakReference(registry)
   }
 
-  /// Copies the value, if it is published; returns whether it did.
+  /// Copies the value if it is published, and returns whether it is.
   ///
-  /// Runs no code of others: the caller holds the table's lock.
+  /// This must not call a client's code, because the caller holds the table's lock.
   @inline(__always) func copyIfPublished(to memory: ValueMemory) -> Bool {
     guard let value = published.memory else { return false }
     memory.copy(type.type, from: value)
     return true
   }
 
-  /// Puts the kept value in memory, or lets `make` put one there, once for all callers that find the same cell.
+  /// Puts the kept value in memory, or lets `make` put a new one there, once for all callers that find the same cell.
   ///
-  /// If `make` throws, each thread that waited tries for itself.
+  /// If `make` throws, each waiting thread tries again.
   func supply(
     _ memory: ValueMemory, for step: () -> FrameSummary, on thread: CurrentThread,
     make: (UInt) throws(InjectionError) -> Void
@@ -66,13 +66,13 @@ final class KeptValue: Sendable {
       }
       if CreationGate.isBusy(found) {
         try Waits.wait(at: cell.gate, for: step(), on: thread)
-        // Even if the scope keeps it no longer: it is what this thread has waited for.
+        // The thread takes the value that it has waited for, even if the scope no longer keeps that value.
         if cell.gate.isReady { return memory.copy(cell.type, from: cell.memory) }
       }
     }
   }
 
-  /// Copies the value if there is one, for callers that can't make it.
+  /// Copies the value if there is one, and returns whether there is; for callers that can't make it themselves.
   func copyIfReady(to memory: ValueMemory) -> Bool {
     guard let cell = look(memory) else { return true }
     guard cell.gate.isReady else { return false }
@@ -80,13 +80,13 @@ final class KeptValue: Sendable {
     return true
   }
 
-  /// Whether there is no value, and none is being made.
+  /// Whether there is no value, and no value is being made.
   var isVacant: Bool { current.object == nil && current.gate == CreationGate.vacant }
 
-  /// Whether there is a value that didn't go.
+  /// Whether there is a value; for a weak value, whether its object still exists.
   var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
 
-  /// The object of a weak value, which the caller releases with no lock held, and the state of the cell.
+  /// The object of a weak value, which the caller releases with no lock held, and the state of the current cell's gate.
   private var current: (object: AnyObject?, gate: UInt) {
     let (object, gate) = state.withLock { state in
       (Unchecked(value: state.weak?.object), state.cell?.gate.current ?? CreationGate.vacant)
@@ -94,9 +94,9 @@ final class KeptValue: Sendable {
     return (object.value, gate)
   }
 
-  /// Puts a weak value that lives in memory, and returns nil; else the current cell.
+  /// Copies a weak value to memory and returns nil if the object still exists; otherwise returns the current cell.
   private func look(_ memory: ValueMemory) -> ValueCell? {
-    // The clock may be anyone's, so it is asked with no lock held.
+    // The clock may be a client's own, so it is read with no lock held.
     let now = expiry?.clock.now
     let (cell, object, expired) = state.withLock { state -> (ValueCell, Unchecked<AnyObject?>, ValueCell?) in
       var expired: ValueCell?
@@ -108,16 +108,16 @@ final class KeptValue: Sendable {
       state.cell = cell
       return (cell, Unchecked(value: state.weak?.object), expired)
     }
-    // An old value's deinitializer may ask for the new one.
+    // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
     if let object = object.value, memory.put(object, as: type.type) { return nil }
     return cell
   }
 
-  /// Keeps a cell's value in the scope's way, if the cell is still the current one.
+  /// Keeps a cell's value as the scope says, if the cell is still the current one.
   private func keep(_ cell: ValueCell) {
     let value = cell.memory.any(type.type)
-    // A nil is never kept.
+    // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
     let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(type.type)") : nil
     let deadline = expiry.map { $0.clock.now + $0.age }
@@ -134,7 +134,7 @@ final class KeptValue: Sendable {
 
   var resetCount: Int { state.withLock(\.resetCount) }
 
-  /// Keeps a value that was awaited, unless the value was forgotten since `count` was read.
+  /// Keeps an awaited value, unless the value was dropped after the caller read `count` from `resetCount`.
   func keep(_ cell: ValueCell, since count: Int) {
     var isCurrent = false
     change { state, registry in
@@ -146,10 +146,10 @@ final class KeptValue: Sendable {
     if isCurrent { keep(cell) }
   }
 
-  /// Forgets the value, also while it is being made: then only the callers that have asked already get it.
+  /// Drops the value; if it is being made, only the callers that have already asked get it.
   func reset() { change { forget(&$0, $1) } }
 
-  /// Forgets the value for good; all who found this registration get the value that is being made.
+  /// Drops the value permanently; callers that have already found this registration still get a value being made.
   func retire() {
     change { state, registry in
       state.isRetired = true
@@ -167,7 +167,7 @@ final class KeptValue: Sendable {
     registry?.table.withLock { _ in published.publish(cell?.memory) }
   }
 
-  /// Changes the state, and releases its former values and the registry after the lock.
+  /// Changes the state; the former values and the registry are released after the lock.
   private func change(_ body: (inout State, InitializerRegistry?) -> Void) {
     let registry = registry.object as? InitializerRegistry
     let former = state.withLock { state in

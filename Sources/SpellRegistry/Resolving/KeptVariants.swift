@@ -1,13 +1,13 @@
 internal import Support
 
-/// The values that a registration keeps for arguments, each for as long as there is one.
+/// The values that a registration keeps for different arguments; arguments without a value are removed over time.
 final class KeptVariants: Sendable {
-  /// `@unchecked Sendable`: the forms of `register` that keep values demand `Sendable` arguments, and the count is guarded by
-  /// the lock of the variants.
+  /// `@unchecked Sendable`: the forms of `register` that keep values require `Sendable` arguments, and the lock of
+  /// `KeptVariants` guards the counts.
   private final class Variant: @unchecked Sendable {
     let arguments: AnyHashable
     let kept: KeptValue
-    /// The requests that are using it, and all that ever did.
+    /// The number of requests that use the variant now; `useCount` also counts those that have ended.
     var userCount = 0
     var useCount = 0
 
@@ -18,9 +18,9 @@ final class KeptVariants: Sendable {
   }
 
   private struct State: Sendable {
-    /// By the arguments' hash: their own code, which may ask for anything, runs with no lock held.
+    /// The variants by the hash of their arguments, whose own code may resolve values and so runs with no lock held.
     var variants: [Int: [Variant]] = [:]
-    /// The number of hashes at which those without a value are looked for.
+    /// The number of hashes from which on all variants are searched for those without a value.
     var limit = 16
 
     mutating func remove(_ variant: Variant, at hash: Int) {
@@ -31,7 +31,7 @@ final class KeptVariants: Sendable {
 
   private let state = Lock(State())
 
-  /// Runs `body` with the value's place for arguments, made when they are first asked with.
+  /// Runs `body` with the kept value for the arguments, which `make` creates at their first use.
   func with(
     _ arguments: AnyHashable, make: () -> KeptValue, _ body: (KeptValue) throws(InjectionError) -> Void
   ) throws(InjectionError) {
@@ -56,7 +56,7 @@ final class KeptVariants: Sendable {
     try body(variant.kept)
   }
 
-  /// Ends a use, and lets go of arguments whose values are gone; of all, each time that their number has doubled.
+  /// Ends a use, and removes variants of this hash that have no value; of all hashes, once their number has doubled.
   private func leave(_ variant: Variant, _ hash: Int) {
     let (isFull, unused) = state.withLock { state in
       variant.userCount -= 1
@@ -66,7 +66,7 @@ final class KeptVariants: Sendable {
       }
       return (isFull, unused)
     }
-    // Looked at with no lock held, since the last reference to a weak value's object may go here.
+    // The check runs with no lock held, because it may release the last reference to a weak value's object.
     let vacant = unused.filter { $0.1.kept.isVacant }
     state.withLock { state in
       for (hash, variant, useCount) in vacant where variant.userCount == 0 && variant.useCount == useCount {
@@ -77,7 +77,7 @@ final class KeptVariants: Sendable {
     withExtendedLifetime(vacant) {}
   }
 
-  /// Lets go of all values and arguments.
+  /// Drops all values and their arguments.
   func removeAll() {
     let dropped = state.withLock { state in
       defer { state.variants = [:] }

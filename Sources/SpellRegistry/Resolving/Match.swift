@@ -7,11 +7,11 @@ package struct Match {
 }
 
 extension InitializerRegistry {
-  /// The answer of a search.
+  /// The result of a search.
   enum Finding: ~Copyable {
-    /// The value that the winner keeps was copied.
+    /// The winner's kept value was copied.
     case copied
-    /// The registry was asked or is a parent of the one asked, so the caller of the search holds it.
+    /// The winner and its registry, which is the one asked or a parent of it, so the caller of the search holds it.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
     case nothing
 
@@ -23,17 +23,17 @@ extension InitializerRegistry {
     }
   }
 
-  /// The registrations that a search leaves out, and the value that it may copy at once.
+  /// The registrations that a search leaves out, and the memory to which it may copy a kept value.
   struct Search {
-    /// Leaves out what isn't registered for a class of containers.
+    /// Whether to find only registrations for a class of containers.
     var onlyForContainer = false
-    /// Finds only what is registered for arguments of this type.
+    /// The type of the list of arguments that a registration has to take; nil for no arguments.
     var arguments: ObjectIdentifier?
-    /// The memory to copy the winner's kept value to, if no hook is called for it.
+    /// The memory to which to copy the winner's kept value, unless hooks have to be called for it.
     var copying: ValueMemory?
   }
 
-  /// Finds the registration that wins here or, if there is none, in a parent; else a declared key's own.
+  /// Finds the registration that wins here or, without one, in a parent; as a last resort, a declared key's default.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     let found = find(request, service, search, asked: self)
@@ -45,7 +45,7 @@ extension InitializerRegistry {
     return isCopied ? .copied : .match(match.record, Borrowed(match.owner))
   }
 
-  /// The registration that wins.
+  /// Returns the registration that wins, and its registry.
   func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
     guard case .match(let record, let owner) = find(request, Search(onlyForContainer: onlyForContainer)) else {
       return nil
@@ -53,14 +53,14 @@ extension InitializerRegistry {
     return Match(record: record, owner: owner.object)
   }
 
-  /// Finds the registration that wins for exactly a service, here and in the parents.
+  /// Finds the registration that wins for exactly this service, here or in a parent.
   ///
-  /// - Parameter end: The parent at which the search ends.
+  /// - Parameter end: The parent that ends the search and isn't searched; nil to search all parents.
   private func find(
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
-    // What is registered for anything is looked at for its container and its arguments.
+    // An unlimited registration has no container and no arguments, so a search that asks for either skips it.
     let isPlain = !search.onlyForContainer && search.arguments == nil
     let winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
@@ -77,7 +77,7 @@ extension InitializerRegistry {
       guard let parent, parent !== end else { return .nothing }
       return parent.find(request, service, search, asked: asked, upTo: end)
     }
-    // A registry further in may make what an Optional wraps.
+    // For a request of an Optional, a registration of the wrapped type wins if its registry is nearer to the one asked.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
       case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
     {
@@ -86,7 +86,7 @@ extension InitializerRegistry {
     return .match(record, Borrowed(self))
   }
 
-  /// Finds the registration that wins for what an Optional wraps.
+  /// Finds the registration that wins for the type that an Optional wraps, through any number of Optionals.
   private func findWrapped(
     _ request: borrowing Request, _ wrapped: Service, _ search: Search, upTo end: InitializerRegistry? = nil
   ) -> Finding {
@@ -104,7 +104,7 @@ extension InitializerRegistry {
     return winner(for: service, named: name, in: request.containerType, search)
   }
 
-  /// The most specific of the candidates.
+  /// Returns the most specific candidate that serves the service.
   private func winner(
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
   ) -> RegistrationRecord? {
@@ -119,8 +119,8 @@ extension InitializerRegistry {
     return best?.record
   }
 
-  /// The registration of a key for which nothing is registered: its own, which is kept in the outermost of the registries
-  /// that have this one's context, so that all of them share what the key's scope keeps.
+  /// Returns the default registration of a key; the outermost registry of this context, from this one up, has it, so
+  /// that all registries in between share the value that it keeps.
   private func defaultMatch(for key: InjectionKeys) -> Match {
     let owner = lineage.prefix { $0.context == context }.last ?? self
     let service = Service(type(of: key).valueType, key: key)
@@ -134,7 +134,7 @@ extension InitializerRegistry {
     return Match(record: record, owner: owner)
   }
 
-  /// Reports that a key's live initializer runs in a registry of another context, once for each registry.
+  /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
     guard let key = record.service.key, !key.hasInitializer(for: context), record.isFirstReport(),
       let report = lineage.lazy.compactMap({ $0.reporter.withLock(\.onLiveInitializer) }).first
@@ -150,28 +150,28 @@ extension InitializerRegistry {
 
   // MARK: For diagnosis
 
-  /// The types of all registrations, with where they are.
+  /// The types of all registrations here and in the parents, and the places of the registrations.
   package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
     reachable.map { ($0.record.service.type, $0.record.place) }
   }
 
-  /// The registration that serves a request, and the registry that has it.
+  /// Returns the registration that serves a request, and its registry.
   package func provider(
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Whether something is registered, here or in a parent, that makes values of a type for every container.
+  /// Whether a registration here or in a parent makes values of a type for any container.
   ///
-  /// Makes nothing. For an Optional type, whether something makes it or its wrapped type.
+  /// This makes no value. For an Optional type, a registration of the wrapped type counts, too.
   ///
   /// - Parameters:
-  ///   - type: The type.
-  ///   - name: The name to ask with.
+  ///   - type: The type of the values.
+  ///   - name: The name to ask with, as a property asks with its own name.
   public func isRegistered<Value>(_ type: Value.Type, named name: String? = nil) -> Bool {
     isRegistered(Request(type, named: name.map { Alias($0) }))
   }
 
-  /// Whether something is registered, here or in a parent, for a declared key and every container.
+  /// Whether a registration here or in a parent is for a declared key and any container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {

@@ -1,10 +1,10 @@
 internal import Support
 
-/// A reference of what was made to the registry in which it was made.
+/// A strong or weak reference from objects to the registry in which they were made.
 final class RegistryReference: Sendable {
   private struct State: Sendable {
     var strong: InitializerRegistry?
-    /// Made when the strong reference is dropped, which is rare.
+    /// The weak reference, which is made only when it is needed.
     var weak: WeakReference?
   }
   private let state: Lock<State>
@@ -13,7 +13,7 @@ final class RegistryReference: Sendable {
     state = Lock(isWeak ? State(weak: WeakReference(registry)) : State(strong: registry))
   }
 
-  /// The registry, if it is still there.
+  /// The registry; nil if it no longer exists.
   var registry: InitializerRegistry? {
     state.withLock { $0.strong ?? $0.weak?.object as? InitializerRegistry }
   }
@@ -21,7 +21,7 @@ final class RegistryReference: Sendable {
   var isWeak: Bool { state.withLock { $0.strong == nil } }
 
   func loosen() {
-    // Released with no lock held.
+    // The registry is released with no lock held.
     let released = state.withLock { state -> InitializerRegistry? in
       if let strong = state.strong { state.weak = WeakReference(strong) }
       return state.strong.take()

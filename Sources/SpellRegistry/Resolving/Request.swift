@@ -1,15 +1,15 @@
-/// A request for a value, as the registry hands it on: an ``InjectionPoint`` that is never copied.
+/// A request for a value, as the registry passes it on: an ``InjectionPoint`` that is never copied.
 ///
-/// It counts no references: the function that makes one holds what it names until the request has ended.
+/// Its references to key, container and property aren't counted: the function that makes a request holds them.
 @usableFromInline package struct Request: ~Copyable {
   let type: any Any.Type
   private let key: Borrowed<InjectionKeys>?
   private let owner: Borrowed<AnyObject>?
-  /// The storage of the property that asks, if one does, and its address.
+  /// The storage of the property that asks, nil if none does; `property` is the address of its gate.
   private let cell: Borrowed<PropertyCell>?
   let property: UInt?
   let alias: Alias?
-  /// The container's class, if there is no container to ask.
+  /// The container's class, for a request without a container.
   private let knownContainerType: (any AnyObject.Type)?
 
   init(
@@ -25,17 +25,17 @@
     knownContainerType = containerType
   }
 
-  /// A request for any object of a class.
+  /// Creates a request for a service, on behalf of any object of a class.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
     self.init(service.type, service.key, named: name.map { Alias($0) }, inClass: containerType)
   }
 
-  /// The key's identity or the type's, by which a registry finds it.
+  /// The identity of the key or, without one, of the type, by which a registry finds the service.
   var id: ObjectIdentifier { key?.id ?? ObjectIdentifier(type) }
   var service: Service { Service(type, key: key?.object) }
   var hasKey: Bool { key != nil }
   var container: AnyObject? { owner?.object }
-  /// The identity that two requests share if they need each other's result.
+  /// The origin of the request, by which a frame detects cycles.
   var asker: Frame.Asker {
     Frame.Asker(container: owner?.id, property: property, name: alias.map { Borrowed($0) })
   }
@@ -43,15 +43,15 @@
   var name: String? { alias?.name ?? point.propertyName }
   var mayHaveName: Bool { alias != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: alias, in: container) }
-  /// The request as a step of an error's path.
+  /// Returns the request as a step of an error's path.
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
-  /// The same request for what the Optional wraps.
+  /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
     Request(type, of: cell?.object, named: alias, in: container)
   }
 }
 
-/// The name that a request gives, behind a reference: most give none.
+/// The name that a request gives, stored in an object to keep requests small, because most have none.
 final class Alias: Sendable {
   let name: String
 

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The receiver of what initializers ask for, while someone records it.
+/// A recorder of the requests that initializers make, which passes each to a closure.
 package final class RequestRecorder: Sendable {
-  /// A registration, and the registry that its initializer's dependencies come from.
+  /// A registration, and the registry that provides its initializer's dependencies.
   package typealias Provider = (record: RegistrationRecord, registry: InitializerRegistry)
 
   private let receive: @Sendable (_ asker: Provider?, _ service: Service, _ provider: Provider?) -> Void
 
-  /// - Parameter receive: Called with the initializer that asks, if one does, and with what serves it, if anything does.
+  /// - Parameter receive: Called with the provider that asks (if one does), the service, and its provider (if any).
   package init(_ receive: @escaping @Sendable (Provider?, Service, Provider?) -> Void) {
     self.receive = receive
     Self.count.add(1, ordering: .relaxed)
@@ -15,11 +15,11 @@ package final class RequestRecorder: Sendable {
 
   deinit { Self.count.subtract(1, ordering: .relaxed) }
 
-  /// The recorder of a task, and of the tasks that it starts.
+  /// The recorder of the current task, and of the tasks that it starts.
   @TaskLocal package static var current: RequestRecorder?
   private static let count = Atomic(0)
 
-  /// Whether anything is recorded in the process.
+  /// Whether there is any recorder in the process.
   static var isUsed: Bool { count.load(ordering: .relaxed) != 0 }
 
   static func note(_ service: Service, servedBy provider: Provider?, on thread: CurrentThread) {

@@ -1,40 +1,40 @@
 internal import Support
 internal import Synchronization
 
-/// The state of one request from outside, which ends with it: the values of scope `.graph`, and the completions that wait for
-/// its end.
+/// The state of one outermost request, which ends with the request: the values of scope `.graph`, and the completions
+/// to run at the end.
 ///
-/// A thread has one while it resolves; an async resolution is carried by its resolvers from thread to thread.
+/// A thread has a resolution while it resolves; the resolvers of async initializers carry theirs from thread to thread.
 final class Resolution: Sendable {
   struct GraphKey: Hashable {
     let record: ObjectIdentifier
     let registry: ObjectIdentifier
   }
 
-  /// A value, with what its key names, which must not go before it.
+  /// A value with the objects that its key refers to by address, which have to live as long as the value.
   private struct GraphValue: Sendable {
     let cell: ValueCell
     let record: RegistrationRecord
     let registry: InitializerRegistry
   }
 
-  /// A call that waits for the end.
+  /// A call to make at the end of the resolution.
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
-    /// The registry that is current meanwhile.
+    /// The registry that is current during the call.
     let registry: InitializerRegistry
-    /// Whether a registry keeps the value.
+    /// Whether objects that the call makes refer to their registry weakly.
     let isKept: Bool
-    /// The registrations whose completions led to it.
+    /// The registrations whose completions led to this call, ending with the call's own.
     let chain: [RegistrationRecord]
   }
 
   private struct State: Sendable {
     var graph: [GraphKey: GraphValue] = [:]
     var completions: [Completion] = []
-    /// The registrations of the completion that runs, outermost first.
+    /// The chain of the completion that is running, outermost first.
     var chain: [RegistrationRecord] = []
-    /// The number of completions that other completions began.
+    /// The number of completions that other completions caused.
     var nestedCount = 0
   }
 
@@ -43,7 +43,7 @@ final class Resolution: Sendable {
   private static let longestChain = 100
   private static let mostNested = 10_000
 
-  /// Copies the value that a registration has made for a registry in this resolution.
+  /// Copies the value that a registration has made for a registry in this resolution, and returns whether there is one.
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
   {
     guard let cell = graphCell(of: record, for: registry) else { return false }
@@ -51,7 +51,7 @@ final class Resolution: Sendable {
     return true
   }
 
-  /// The cell of an awaited value.
+  /// Returns the cell of the value that a registration has made for a registry in this resolution.
   func graphCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
     state.withLock {
       $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell
@@ -64,12 +64,12 @@ final class Resolution: Sendable {
     cell.memory.copy(cell.type, from: memory)
     cell.gate.settle(as: CreationGate.ready)
     let value = GraphValue(cell: cell, record: record, registry: registry)
-    // The former value, which was made further in for another asker, is released with no lock held.
+    // A nested request of another asker may have kept a value before; that value is released with no lock held.
     let former = state.withLock { $0.graph.updateValue(value, forKey: key) }
     withExtendedLifetime(former) {}
   }
 
-  /// Leaves a call for the end of the resolution.
+  /// Schedules a call for the end of the resolution.
   func atEnd(
     of record: RegistrationRecord, in registry: InitializerRegistry, isKept: Bool, _ run: @escaping @Sendable () -> Void
   ) {
@@ -79,12 +79,12 @@ final class Resolution: Sendable {
     }
   }
 
-  /// Runs the completions, and those that they lead to, with no lock held.
+  /// Runs the completions, and those that they cause, with no lock held.
   ///
-  /// - Throws: `.cycle` if they begin each other without end.
+  /// - Throws: `.cycle` if completions cause each other without end.
   func complete(on thread: CurrentThread) throws(InjectionError) {
     while true {
-      // Taken out, so that values are released with no lock held; their deinitializers may leave more.
+      // The calls are taken out to release their values with no lock held; deinitializers may schedule more calls.
       let calls = state.withLock { state in
         defer { state.completions = [] }
         return state.completions

@@ -1,4 +1,4 @@
-/// The access of an initializer to its dependencies: the registry, and the point that the value is for.
+/// An initializer's access to its dependencies: the registry, and the point that the value is for.
 ///
 /// ```swift
 /// registry.register(Network.self) { resolver in
@@ -6,15 +6,15 @@
 /// }
 /// ```
 ///
-/// It is valid while the initializer runs. What it resolves belongs to the resolution in which the initializer runs, also
-/// after an `await`.
+/// A resolver is valid while the initializer runs. What it resolves belongs to the resolution in which the initializer
+/// runs, even after an `await`.
 public struct Resolver {
-  /// The property that the value will go to, and its container.
+  /// The property that will get the value, and its container.
   public let point: InjectionPoint
-  /// The registry that answers: the one asked, except for a value that an outer registry keeps and shares,
-  /// whose dependencies come from there.
+  /// The registry that provides the dependencies: the one asked or, for a value that a registration keeps, the one that
+  /// has the registration.
   public let registry: InitializerRegistry
-  /// The async initializer that has this resolver.
+  /// The run of the async initializer that has this resolver; nil for a synchronous initializer.
   let run: AsyncRun?
 
   init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {
@@ -25,7 +25,7 @@ public struct Resolver {
     self.init(point: request.point, registry: registry)
   }
 
-  /// The same resolver for an initializer of the main actor.
+  /// Returns a copy for a main-actor initializer, whose point has no container.
   func onMainActor() -> Resolver { Resolver(point: point.withoutContainer(), registry: registry, run: run) }
 
   /// Returns a dependency, as the registry's `resolve` does.
@@ -46,7 +46,7 @@ public struct Resolver {
     }
   }
 
-  /// Unavailable: the type has to be known.
+  /// Unavailable, because the type of the value has to be known.
   @available(
     *, unavailable, message: "Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'."
   )

@@ -3,16 +3,16 @@ internal import Synchronization
 /// The registry that ``InitializerRegistry/run(_:)`` or an async initializer has made current for a task.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
-  /// The kind of reference from a created value to the registry.
+  /// The reference to the registry that objects made in this context share.
   let reference: RegistryReference
-  /// The async initializer that runs.
+  /// The run of the async initializer that set this context; nil for ``InitializerRegistry/run(_:)``.
   let run: AsyncRun?
   private let outer: TaskContext?
 
   @TaskLocal static var local: TaskContext?
-  /// Whether there has ever been one; if not, the task's locals need no look.
+  /// Whether there has ever been a context; if not, there is no need to read the task-local value.
   ///
-  /// Relaxed: what runs inside comes after the store in program order, or by what began its task.
+  /// Relaxed: code in a context runs after the store, in program order or in a task that was started later.
   private static let isUsed = Atomic(false)
 
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
@@ -25,8 +25,8 @@ final class TaskContext: Sendable {
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
-  /// Lets what was made in each `run` that is open no longer keep its registry, if something is registered in that
-  /// registry or in a parent of it.
+  /// Makes the objects of each enclosing `run` hold their registry weakly, if that registry is `registry` or a
+  /// descendant of it.
   static func loosen(for registry: InitializerRegistry) {
     for context in sequence(first: current, next: { $0?.outer }) {
       guard let context, context.registry.lineage.contains(where: { $0 === registry }) else { continue }

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// The values that one thread is making.
+/// The values that one thread is making, and the resolution that they belong to.
 @safe struct ThreadState: ~Copyable {
-  /// Never used again in the process, in units that leave room for a gate's tags.
+  /// The thread's number, never reused in the process, as a multiple of the unit that leaves room for a gate's tags.
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
   var frames: [Frame] = []
-  /// The resolution under way, made when it has something to keep.
+  /// The resolution in progress, which is created when there is something to keep in it.
   var resolution: Resolution?
-  /// Whether a hook of a registration or a registry runs: no hook is called for what it injects.
+  /// Whether a hook of a registration or registry is running, during which injections call no such hooks.
   var isInHook = false
   /// A cache of the classes that conform to `InjectionObserver`, since a dynamic cast is slow.
   var observingClasses: [Address: Bool] = [:]
@@ -43,13 +43,13 @@ extension CurrentThread {
     }
   }
 
-  /// The registry that the innermost frame makes current.
+  /// The registry that the innermost frame makes current; nil if there is none.
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  /// Whether a registry keeps what is made now.
+  /// Whether new objects refer to their registry weakly, because a registry may keep them.
   var isMakingKept: Bool { fields.frames.last?.isKept ?? false }
 
-  /// Runs `body` with a frame that separates it from what runs further out.
+  /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
   func with<Result, Failure>(
     _ registry: InitializerRegistry?, isKept: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -65,7 +65,7 @@ extension CurrentThread {
     return try body()
   }
 
-  /// The reason not to begin what a frame is for: the same is being made further out, or too little of the stack is left.
+  /// Returns the reason not to make a frame's value: an outer frame makes the same, or too little of the stack is left.
   @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
     if let record = frame.record {
       for other in fields.frames
@@ -76,24 +76,24 @@ extension CurrentThread {
     return isStackAddress(below: fields.stackLimit) ? .stackExhausted : nil
   }
 
-  /// The error for an obstacle at a step.
+  /// Returns the error for an obstacle to a frame, at a step.
   @inline(never) func error(
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
-    // A cycle, too, if one registration's initializer runs over and over, each time for another asker.
+    // An exhausted stack is a cycle, too, if one registration's initializer ran again and again for different askers.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let record = frame.record.map { ObjectIdentifier($0.object) }
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // The steps further out are left out: each lap is like the last one.
+    // The error has only the steps of the last lap, because all laps are alike.
     return InjectionError(.cycle, through: making[last...].map(\.step) + [step]).whole()
   }
 
-  /// Runs one request: a resolution of its own, or a part of the one under way.
+  /// Runs one request, as a resolution of its own or as a part of the one in progress.
   ///
-  /// - Parameter memory: Where `body` puts a value, which is destroyed if a completion throws.
+  /// - Parameter memory: The memory in which `body` puts a value, which is destroyed if a completion throws.
   @inline(__always) func resolving(
     _ memory: ValueMemory? = nil, of type: any Any.Type = Never.self, _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {
@@ -109,23 +109,23 @@ extension CurrentThread {
     }
   }
 
-  /// Ends the resolution, if there is one: runs its completions, which still share its values, and lets it go.
+  /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.
   ///
-  /// Also after an error: what was made on the way is kept though the whole failed.
+  /// This also happens after an error, because values that were made before the error may have been kept.
   @inline(never) func endResolution() throws(InjectionError) {
     guard let resolution = fields.resolution else { return }
     defer {
-      // Deinitializers may resolve, so it is released when it is no longer the thread's.
+      // The resolution is released after the thread has given it up, because deinitializers may resolve values.
       fields.resolution = nil
       withExtendedLifetime(resolution) {}
     }
     try resolution.complete(on: self)
   }
 
-  /// Whether the thread is in no resolution.
+  /// Whether the thread isn't resolving anything.
   var isIdle: Bool { fields.frames.isEmpty && fields.resolution == nil }
 
-  /// The resolution under way.
+  /// The resolution in progress, which is created if there is none.
   var resolution: Resolution {
     if let resolution = fields.resolution { return resolution }
     let resolution = Resolution()
