@@ -47,7 +47,9 @@ extension Initializable {
   public func shutDown() async throws {}
 }
 
-/// An error that a step throws if there is nothing to set up: it is skipped, and the steps that wait for it go on.
+/// An error that a step throws if there is nothing to set up: it is skipped.
+///
+/// Steps with `.after` go on; steps with `.requires` are skipped too.
 public struct SkipInitializer: Error, CustomStringConvertible {
   /// The reason, for the report.
   public let reason: String

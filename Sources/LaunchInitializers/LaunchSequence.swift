@@ -75,7 +75,8 @@ public final class LaunchSequence: Sendable {
   ///
   /// For an app delegate, which can't wait. Steps whose ``Initializable/perform(with:)`` isn't `async`, and main-actor
   /// steps that don't suspend, have ended when this returns, if all steps that they wait for have and fewer than
-  /// `maxConcurrentSteps` others wait. On Apple systems before version 26, the steps begin a moment later.
+  /// `maxConcurrentSteps` others wait. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`, leave the
+  /// main actor and may end later. On Apple systems before version 26, all steps begin a moment later.
   ///
   /// - Returns: The launch, to wait for. It throws what ``launch()`` throws.
   @MainActor @discardableResult
