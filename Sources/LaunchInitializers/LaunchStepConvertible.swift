@@ -36,9 +36,7 @@ extension LaunchStepConvertible {
       declared.declaresOrder = true
     }
   }
-}
 
-extension LaunchStepConvertible {
   /// Runs the step in some stages of the configuration only; in others, it is reported as skipped.
   public func only(in stages: ReleaseStage...) -> LaunchStep { launchStep.with { $0.stages = Set(stages) } }
 
@@ -47,9 +45,7 @@ extension LaunchStepConvertible {
   /// A deferred step that fails aborts nothing; ``LaunchSequence/report`` and ``LaunchSequence/events`` have it. Steps
   /// that wait for it have to be deferred too.
   public func deferred() -> LaunchStep { launchStep.with { $0.isDeferred = true } }
-}
 
-extension LaunchStepConvertible {
   /// Sets what the launch does when the step fails; without this modifier, it aborts.
   ///
   /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
