@@ -73,7 +73,7 @@ extension Configurable {
     if let value = Value(text) { return value }
     throw ConfigurationError(
       .malformed, service: service, key: key,
-      "the value in stage \(currentStage()), from \(Self.self), can't be read as \(type). Correct the value there.")
+      "the value can't be read as \(type). Correct the value that \(Self.self) returns for stage \(currentStage()).")
   }
 
   /// Returns the value of a required key as a type, or throws a ``ConfigurationError`` if it is missing or malformed.

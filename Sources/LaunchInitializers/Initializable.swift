@@ -47,7 +47,9 @@ extension Initializable {
   public func shutDown() async throws {}
 }
 
-/// An error that a step throws if it has nothing to set up; the step is then skipped, and the launch goes on.
+/// An error that a step throws if there is nothing to set up: it is skipped.
+///
+/// Steps with `.after` go on; steps with `.requires` are skipped too.
 public struct SkipInitializer: Error, CustomStringConvertible {
   /// The reason that the report shows.
   public let reason: String

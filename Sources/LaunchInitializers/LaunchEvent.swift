@@ -60,6 +60,7 @@ extension LaunchEvent: CustomStringConvertible {
       case .phaseEnded: "ended after \(time.text)"
       case .began(let attempt): attempt == 1 ? "began" : "began, attempt \(attempt)"
       case .retrying(let pause): "failed, next attempt in \(pause.text)"
+      case .ended(.notRun): "did not run"
       case .ended(let outcome): "\(outcome)"
       case .serviceBegan(let run): run == 1 ? "runs" : "runs again"
       case .serviceReady: "is ready"
@@ -71,9 +72,7 @@ extension LaunchEvent: CustomStringConvertible {
     return ([phase.rawValue] + [[id, what].compactMap(\.self).joined(separator: " "), message].compactMap(\.self))
       .joined(separator: ": ").escaped
   }
-}
 
-extension LaunchEvent {
   /// Returns whether the log gets a line about such an event: a failed step, a service that failed or restarts, a
   /// shut-down or the drain before it, or a long wait.
   static func isLogged(_ kind: Kind, _ phase: Phase, _ message: String?) -> Bool {

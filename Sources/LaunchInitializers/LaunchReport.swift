@@ -127,28 +127,7 @@ extension LaunchReport {
   private func part(_ time: Duration, of width: Int) -> Int {
     duration > .zero ? Int((time / duration * Double(width)).rounded()) : 0
   }
-}
 
-extension LaunchReport.Entry {
-  fileprivate var sign: String { [.completed: "✓", .failed: "✗", .skipped: "○"][outcome] ?? "–" }
-  fileprivate var color: String { [.completed: "#2f5d9b", .failed: "#c0392b"][outcome] ?? "#c9b458" }
-
-  /// The step's time or outcome, its message and number of attempts, its groups, and the steps that it waited for.
-  fileprivate var note: String {
-    var parts = [outcome == .completed ? duration.text : outcome == .notRun ? "not run" : outcome.rawValue]
-    if outcome == .failed, duration > .zero { parts[0] += " after \(duration.text)" }
-    if let message { parts[0] += ": \(message)" }
-    if attempts > 1 { parts[0] += ", \(attempts) attempts" }
-    if !groups.isEmpty { parts.append("in \(groups.joined(separator: "/"))") }
-    if !waitedFor.isEmpty {
-      let names = waitedFor.prefix(4).joined(separator: ", ")
-      parts.append("after \(names)\(waitedFor.count > 4 ? " and \(waitedFor.count - 4) more" : "")")
-    }
-    return parts.joined(separator: "  ").escaped
-  }
-}
-
-extension LaunchReport {
   /// Returns the report as a JSON object, whose members have the names of the properties; times are in seconds.
   public func json() -> String {
     func list(_ strings: [String]) -> String { "[\(strings.map(\.jsonQuoted).joined(separator: ", "))]" }
@@ -196,6 +175,25 @@ extension LaunchReport {
       </svg>
 
       """
+  }
+}
+
+extension LaunchReport.Entry {
+  fileprivate var sign: String { [.completed: "✓", .failed: "✗", .skipped: "○"][outcome] ?? "–" }
+  fileprivate var color: String { [.completed: "#2f5d9b", .failed: "#c0392b"][outcome] ?? "#c9b458" }
+
+  /// The step's time or outcome, its message and number of attempts, its groups, and the steps that it waited for.
+  fileprivate var note: String {
+    var parts = [outcome == .completed ? duration.text : outcome == .notRun ? "not run" : outcome.rawValue]
+    if outcome == .failed, duration > .zero { parts[0] += " after \(duration.text)" }
+    if let message { parts[0] += ": \(message)" }
+    if attempts > 1 { parts[0] += ", \(attempts) attempts" }
+    if !groups.isEmpty { parts.append("in \(groups.joined(separator: "/"))") }
+    if !waitedFor.isEmpty {
+      let names = waitedFor.prefix(4).joined(separator: ", ")
+      parts.append("after \(names)\(waitedFor.count > 4 ? " and \(waitedFor.count - 4) more" : "")")
+    }
+    return parts.joined(separator: "  ").escaped
   }
 }
 

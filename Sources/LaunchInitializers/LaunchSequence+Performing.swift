@@ -11,13 +11,37 @@ struct SequenceState {
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
   /// The functions that withdraw the services that attempts have registered, by step.
   var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
-  var callers: [Int: Caller] = [:]
+  /// The callers that wait, and the answers that no caller has taken yet.
+  var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
+  var answers: [Int: LaunchMachine.Answer] = [:]
   var streams: [AsyncStream<LaunchEvent>.Continuation] = []
+  /// The lines of the log and the answers that are to be given out, in order, and whether a thread does that.
+  var outgoing: [LaunchMachine.Action] = []
+  var isGiving = false
   var lastCall = 0
 
-  enum Caller {
-    case waiting(CheckedContinuation<LaunchMachine.Answer, Never>)
-    case answered(LaunchMachine.Answer)
+  /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
+  mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
+    let actions = machine.handle(input, at: time)
+    for case .event(let event) in actions {
+      for stream in streams { stream.yield(event) }
+      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { outgoing.append(.event(event)) }
+    }
+    return actions
+  }
+
+  /// Takes the next line or answer; nil if none is left, and the next one's thread gives it out.
+  mutating func nextOutgoing() -> LaunchMachine.Action? {
+    isGiving = !outgoing.isEmpty
+    return isGiving ? outgoing.removeFirst() : nil
+  }
+
+  /// Returns whether a timer that was just set may still be needed.
+  func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
+    switch timer {
+    case .timeout(let job), .grace(let job): machine.jobs[job] != nil
+    case .retry, .restart, .limit, .drain, .watch: machine.phase != .over
+    }
   }
 }
 
@@ -43,10 +67,8 @@ extension LaunchSequence {
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
     case .withdraw(let job): withdraw(job.step) { $0 == job }
     case .withdrawAll(let step, let kept): withdraw(step) { $0 != kept }
-    case .event(let event):
-      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log("\(event)") }
-    case .answer(let calls, let answer):
-      for call in calls { self.answer(call, answer) }
+    case .event: giveOut()
+    case .answer: giveOut(action)
     case .endProcess(let number): SignalListener.endProcess(number)
     case .over: end()
     }
@@ -72,6 +94,21 @@ extension LaunchSequence {
     if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
   }
 
+  /// Writes the lines of the log and gives the answers, in the order in which things happened on all threads.
+  private func giveOut(_ answer: LaunchMachine.Action? = nil) {
+    let isFirst = state.withLock { state in
+      if let answer { state.outgoing.append(answer) }
+      defer { state.isGiving = true }
+      return !state.isGiving
+    }
+    while isFirst, let next = state.withLock({ $0.nextOutgoing() }) {
+      if case .event(let event) = next { log("\(event)") }
+      if case .answer(let calls, let answer) = next {
+        for call in calls { resume(call) { $0.answers[call] = answer } }
+      }
+    }
+  }
+
   private func end() {
     let (timers, streams, registered) = state.withLock { state in
       defer { (state.timers, state.streams, state.registered) = ([:], [], [:]) }
@@ -81,28 +118,9 @@ extension LaunchSequence {
     for service in registered.joined().reversed() { service.withdraw() }
     for stream in streams { stream.finish() }
   }
-}
 
-extension SequenceState {
-  /// Gives the machine an input, and sends its events under the lock, which keeps them in order.
-  mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
-    let actions = machine.handle(input, at: time)
-    for stream in streams { for case .event(let event) in actions { stream.yield(event) } }
-    return actions
-  }
+  // MARK: Callers
 
-  /// Returns whether a timer that was just set may still be needed.
-  func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
-    switch timer {
-    case .timeout(let job), .grace(let job): machine.jobs[job] != nil
-    case .retry, .restart, .limit, .drain, .watch: machine.phase != .over
-    }
-  }
-}
-
-// MARK: Callers
-
-extension LaunchSequence {
   /// Registers a call, and returns its number; the first call for the launch sets the registry that all steps use.
   func enroll(_ call: LaunchMachine.Call) -> Int {
     let (id, actions) = decide(call)
@@ -126,32 +144,24 @@ extension LaunchSequence {
 
   func answer(to call: Int) async -> LaunchMachine.Answer {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let answer: LaunchMachine.Answer? = state.withLock { state in
-          if case .answered(let answer) = state.callers.removeValue(forKey: call) { return answer }
-          state.callers[call] = .waiting(continuation)
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
+      await withCheckedContinuation { continuation in resume(call) { $0.waiting[call] = continuation } }
     } onCancel: {
       handle(.cancelled(call))
     }
   }
 
-  private func answer(_ call: Int, _ answer: LaunchMachine.Answer) {
-    let continuation: CheckedContinuation<LaunchMachine.Answer, Never>? = state.withLock { state in
-      if case .waiting(let continuation) = state.callers.removeValue(forKey: call) { return continuation }
-      state.callers[call] = .answered(answer)
-      return nil
+  /// Notes that a caller waits or has an answer, and resumes it if it has both.
+  private func resume(_ call: Int, _ note: (inout SequenceState) -> Void) {
+    let (caller, answer) = state.withLock { state in
+      note(&state)
+      let caller = state.answers[call] == nil ? nil : state.waiting.removeValue(forKey: call)
+      return (caller, caller == nil ? nil : state.answers.removeValue(forKey: call))
     }
-    continuation?.resume(returning: answer)
+    if let answer { caller?.resume(returning: answer) }
   }
-}
 
-// MARK: Jobs
+  // MARK: Jobs
 
-extension LaunchSequence {
   /// Begins the launch on the main actor, and returns the call's number once all remaining steps have to wait.
   ///
   /// `immediate` lists the jobs that begin here; a job that ends here adds the jobs that follow from it.
@@ -244,6 +254,30 @@ extension LaunchSequence {
       return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
     }
   }
+
+  // MARK: The services that steps register
+
+  func isUnderWay(_ job: Job) -> Bool { state.withLock { $0.machine.jobs[job] != nil } }
+
+  func register(_ service: some Sendable, by job: Job) {
+    if !isUnderWay(job) { return }
+    let registration = InitializerRegistry.current.register(instance: service)
+    let isWanted = state.withLock { state in
+      let isWanted = state.machine.jobs[job] != nil
+      if isWanted { state.registered[job.step, default: []].append((job, { registration.unregister() })) }
+      return isWanted
+    }
+    if !isWanted { registration.unregister() }
+  }
+
+  /// Withdraws the services that some attempts of a step registered, in reverse order.
+  ///
+  /// The services stay in the list until then, so that the end of the sequence on another thread withdraws them, too.
+  private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
+    let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
+    for service in services.reversed() { service.withdraw() }
+    if !services.isEmpty { state.withLock { $0.registered[step]?.removeAll { isUnwanted($0.job) } } }
+  }
 }
 
 /// The jobs that `launchImmediately()` has yet to begin before it returns; the list is nil afterward.
@@ -265,31 +299,5 @@ private final class ImmediateJobs: Sendable {
       if jobs?.isEmpty ?? true { jobs = nil }
       return jobs?.removeFirst()
     }
-  }
-}
-
-// MARK: The services that steps register
-
-extension LaunchSequence {
-  func isUnderWay(_ job: Job) -> Bool { state.withLock { $0.machine.jobs[job] != nil } }
-
-  func register(_ service: some Sendable, by job: Job) {
-    if !isUnderWay(job) { return }
-    let registration = InitializerRegistry.current.register(instance: service)
-    let isWanted = state.withLock { state in
-      let isWanted = state.machine.jobs[job] != nil
-      if isWanted { state.registered[job.step, default: []].append((job, { registration.unregister() })) }
-      return isWanted
-    }
-    if !isWanted { registration.unregister() }
-  }
-
-  /// Withdraws the services that some attempts of a step registered, in reverse order.
-  ///
-  /// The services stay in the list until then, so that the end of the sequence on another thread withdraws them, too.
-  private func withdraw(_ step: Int, of isUnwanted: (Job) -> Bool) {
-    let services = state.withLock { $0.registered[step, default: []].filter { isUnwanted($0.job) } }
-    for service in services.reversed() { service.withdraw() }
-    if !services.isEmpty { state.withLock { $0.registered[step]?.removeAll { isUnwanted($0.job) } } }
   }
 }

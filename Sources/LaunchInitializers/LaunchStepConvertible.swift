@@ -36,9 +36,7 @@ extension LaunchStepConvertible {
       declared.declaresOrder = true
     }
   }
-}
 
-extension LaunchStepConvertible {
   /// Runs the step only in these stages of the configuration; in other stages, the step is reported as skipped.
   public func only(in stages: ReleaseStage...) -> LaunchStep { launchStep.with { $0.stages = Set(stages) } }
 
@@ -47,9 +45,7 @@ extension LaunchStepConvertible {
   /// If a deferred step fails, nothing is aborted; ``LaunchSequence/report`` and ``LaunchSequence/events`` show the
   /// failure. Steps that wait for a deferred step have to be deferred, too.
   public func deferred() -> LaunchStep { launchStep.with { $0.isDeferred = true } }
-}
 
-extension LaunchStepConvertible {
   /// Sets what the launch does when the step fails; by default, the launch aborts.
   ///
   /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.

@@ -10,6 +10,7 @@
 ///
 /// The instance is registered for properties of exactly the type ``Service``, in the registry that was current when the
 /// launch began, until the step has been shut down. When the step is repeated, the new instance replaces the old one.
+/// After ``LaunchSequence/launchImmediately()``, wait for the launch before you use the service.
 public protocol ServiceInitializer: Initializable {
   /// The type of the properties that get the service, such as `Database` or `any Tracker`.
   associatedtype Service: Sendable

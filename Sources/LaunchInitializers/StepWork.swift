@@ -11,14 +11,18 @@ final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
+  /// In place of `perform`, for a step of closures: it runs on the caller's actor, which a requirement can't say.
+  private let body: Body?
   /// The initializer without a protocol, for a cast that checks whether the conformance is available.
   private let value: Any
 
-  init(_ initializer: any Initializable, runs: Bool = true) {
-    (self.initializer, value) = (initializer, initializer)
+  init(_ initializer: any Initializable, runs: Bool = true, body: Body? = nil) {
+    (self.initializer, value, self.body) = (initializer, initializer, body)
     running = runs ? initializer as? any RunningInitializer : nil
     ready = running as? any ReadyInitializer
   }
+
+  typealias Body = nonisolated(nonsending) @Sendable (any Configurable) async throws -> Void
 
   var type: any Any.Type { Swift.type(of: value) }
   /// Whether the step has a service.
@@ -41,7 +45,8 @@ final class StepWork: @unchecked Sendable {
 
   private nonisolated(nonsending) func callHere(_ call: Call) async throws -> Bool {
     switch call {
-    case .perform(let configuration): try await initializer.perform(with: configuration)
+    case .perform(let configuration):
+      if let body { try await body(configuration) } else { try await initializer.perform(with: configuration) }
     case .performAgain(let configuration):
       guard await initializer.shouldPerformWhenApplicationEntersForeground() else { return false }
       try await initializer.perform(with: configuration)
@@ -80,7 +85,8 @@ extension LaunchStep {
     run: (@Sendable (Value) async throws -> Void)? = nil,
     shutDown: @escaping @Sendable (Value) async throws -> Void = { _ in }
   ) {
-    self.init(work: StepWork(ClosureInitializer(perform, run, shutDown), runs: run != nil), id: id)
+    let closures = ClosureInitializer(perform, run, shutDown)
+    self.init(work: StepWork(closures, runs: run != nil, body: closures.performHere), id: id)
   }
 }
 
@@ -96,7 +102,7 @@ private final class ClosureInitializer<Value: Sendable>: RunningInitializer, Sen
     (self.up, self.body, self.down) = (up, body, down)
   }
 
-  func perform(with configuration: any Configurable) async throws {
+  nonisolated(nonsending) func performHere(with configuration: any Configurable) async throws {
     let new = try await up(configuration)
     value.withLock { $0 = new }
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(error.code == .malformed)
     #expect(
       error.description == """
-        Network.\(key): the value in stage test, from NoConfiguration, can't be read as Int. Correct the value there.
+        Network.\(key): the value can't be read as Int. Correct the value that NoConfiguration returns for stage test.
         """)
     #expect(throws: ConfigurationError.self) {
       try configuration.value(for: "Network", key: "Odd", as: Bool.self)

@@ -1,5 +1,6 @@
 import LaunchInitializers
 import SpellTesting
+import Support
 import TestSupport
 import Testing
 
@@ -29,6 +30,60 @@ import Testing
         "shutDown: a completed", "shutDown: ended after 0 s",
       ])
     for await event in launch.events { Issue.record("\(event) after the end") }
+  }
+
+  @Test("the log has a failure before the shut-down that follows from it, whichever threads report them")
+  func logOrder() async throws {
+    for _ in 0..<50 {
+      let (goOn, end, shutsDown, journal) = (AsyncLatch(), AsyncLatch(), Latch(), Journal())
+      // Timeouts are reported on a thread that isn't of the concurrency pool, so the log may block it.
+      let launch = try LaunchSequence(
+        configuration: NoConfiguration(), cancellationGracePeriod: .zero,
+        log: { line in
+          if line.hasPrefix("launch: bad failed") {
+            goOn.open()
+            shutsDown.wait()
+          }
+          journal.note(line)
+        }
+      ) {
+        Do { _ in }.id("up")
+        Do { _ in await goOn.wait() }.id("other").after("up")
+        Do { _ in await end.wait() }.id("bad").after("up").timeout(.milliseconds(1))
+      }
+      let events = launch.events
+      let reader = Task { for await event in events where event.phase == .shutDown { shutsDown.open() } }
+      await #expect(throws: LaunchError.self) { try await launch.launch() }
+      await reader.value
+      end.open()
+      let lines = journal.entries.filter { !$0.contains("still waiting") }
+      #expect(lines.map { $0.prefix(while: { $0 != ":" }) } == ["launch", "shutDown"])
+      #expect(lines.last?.hasPrefix("shutDown: began: bad failed: ") == true)
+    }
+  }
+
+  @Test("a log that cancels the launch gets the lines that follow, before the launch throws")
+  func logCancels() async throws {
+    let (journal, launching, isSet) = (Journal(), Box<Task<LaunchReport, any Error>>(), Latch())
+    let launch = try LaunchSequence(
+      configuration: NoConfiguration(),
+      log: { line in
+        isSet.wait()
+        launching.value.withLock { $0 }?.cancel()
+        journal.note(line)
+      }
+    ) {
+      Do { _ in }.id("up")
+      Do { _ in throw Broken() }.id("bad").onFailure(.skip)
+      Do { _ in try Task.checkCancellation() }.id("next")
+    }
+    let task = Task { try await launch.launch() }
+    launching.value.withLock { $0 = task }
+    isSet.open()
+    let error = try await #require(throws: LaunchError.self) { try await task.value }
+    #expect(error.code == .cancelled)
+    #expect(
+      journal.entries == ["launch: bad failed: Broken(number: 0)", "shutDown: began: the launch was cancelled"])
   }
 
   @Test("each stream of a failing launch ends after the roll-back")

@@ -48,6 +48,24 @@ import Testing
     #expect(journal.entries.count == 5)
   }
 
+  @Test("a step is reported as not run, and never as failed, if the launch is aborted before it begins")
+  func unbegun() async throws {
+    for _ in 0..<500 {
+      let began = AsyncLatch()
+      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+        Do { _ in throw Broken() }.id("bad").after()
+        Do { _ in
+          began.open()
+          try Task.checkCancellation()
+        }.id("other").after()
+      }
+      let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+      let other = try #require(error.report?.entry("other"))
+      #expect((other.outcome == .notRun) == !began.isOpen)
+      #expect(other.attempts == (began.isOpen ? 1 : 0))
+    }
+  }
+
   @Test("a failing step whose policy is to skip is reported with its error, and the launch goes on")
   func skip() async throws {
     let launch = try sequence {

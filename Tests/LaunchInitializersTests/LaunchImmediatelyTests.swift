@@ -1,4 +1,6 @@
 import LaunchInitializers
+import SpellRegistry
+import SpellTesting
 import Support
 import TestSupport
 import Testing
@@ -31,6 +33,28 @@ import Testing
     try await launch.launch()
     _ = try await launch.launchImmediately().value
     #expect(journal.entries.count == 3)
+  }
+
+  @Test("steps of main-actor closures, and the steps that wait for them, have ended when the call returns", .registry)
+  func closures() async throws {
+    for _ in 0..<100 {
+      let journal = Journal()
+      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        LaunchStep("window") { @MainActor _ in
+          journal.note("window")
+          return InitializerRegistry.current.register(instance: "window")
+        } shutDown: { registration in
+          registration.unregister()
+        }
+        Plain(name: "after", journal: journal)
+      }
+      let task = launch.launchImmediately()
+      #expect(journal.entries == ["window", "after"])
+      #expect(try InitializerRegistry.current.resolve(String.self) == "window")
+      _ = try await task.value
+      await launch.shutDown()
+      #expect(try InitializerRegistry.current.resolve(String?.self) == nil)
+    }
   }
 
   @Test("the call doesn't wait for steps that suspend, and later steps follow them")

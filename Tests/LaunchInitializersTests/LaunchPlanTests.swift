@@ -147,6 +147,9 @@ import Testing
     #expect(error.path == ["b", "loging"])
     #expect(error.description.contains("Did you mean \"logging\"?"))
     #expect(try mistake { step.id("b").before("zzz") }.description.contains("Give one this id."))
+    #expect(try mistake { step.id("log").after("logs") }.description.contains("Give one this id."))
+    #expect(
+      try mistake { LaunchGroup("logs") { step.id("a").after("log") } }.description.contains("Give one this id."))
   }
 
   @Test("a cycle of ten thousand steps is an error with the whole path and a short message")

@@ -249,6 +249,11 @@ struct Oracle {
       if downOutcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) is shut down twice") }
     } else if event.phase != .foreground {
       if outcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) ends twice") }
+      let isBegun = begun.contains { steps[$0.step] == index && $0.kind == .perform && $0.purpose == .launch }
+      if outcome == .notRun, isBegun { fault("\(plan.steps[index].id) began, and is reported as not run") }
+      if outcome == .failed, !isBegun, event.message?.contains("did not get a thread") != true {
+        fault("\(plan.steps[index].id) never began, and is reported as failed")
+      }
       counts["\(outcome)", default: 0] += 1
     }
   }

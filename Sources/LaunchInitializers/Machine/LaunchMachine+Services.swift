@@ -5,13 +5,12 @@ extension LaunchMachine {
 
   /// Begins the service of a step that has been set up.
   mutating func beginService(of step: Int) {
-    services[step] = ServiceState()
     passes[0].steps[step].phase = .readying
     runService(of: step)
   }
 
   private mutating func runService(of step: Int) {
-    services[step]?.run += 1
+    services[step, default: ServiceState()].run += 1
     let number = services[step]?.run ?? 1
     event(.serviceBegan(run: number), .launch, step, isService: true)
     let timeout = passes[0].steps[step].phase == .readying ? declared(step).timeout : nil

@@ -103,9 +103,10 @@ extension LaunchMachine {
       passes[index].running -= 1
       settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
     case .failed(let error, let text, let isRetryable):
+      if settleUnbegun(job, state) { return }
       actions.append(.withdraw(job))
       let isOwn = self.note(error, of: job, state.isCancelled)
-      let reason = isOwn ? text : state.hasBegun ? "cancelled" : "cancelled before it began"
+      let reason = isOwn ? text : "cancelled"
       passes[index].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
       passes[index].steps[step].isRetryable = isRetryable
       if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
@@ -115,6 +116,16 @@ extension LaunchMachine {
       }
       start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
     }
+  }
+
+  /// Ends a step as if it had not had its turn, if its attempt was cancelled before it began; returns whether it was.
+  private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
+    if state.hasBegun || state.isLate { return false }
+    passes[job.purpose.rawValue].running -= 1
+    passes[job.purpose.rawValue].steps[job.step].attempt -= 1
+    let step = passes[job.purpose.rawValue].steps[job.step]
+    settle(job.step, job.purpose, step.attempt == 0 ? .notRun : .failed, step.message)
+    return true
   }
 
   /// Retries a step after a failed attempt and its rollback, or records that the step failed.
@@ -154,8 +165,7 @@ extension LaunchMachine {
     guard job.kind == .perform, job.purpose != .shutDown else { return }
     actions.append(.withdraw(job))
     switch result {
-    case .completed where job.purpose == .launch:
-      actions.append(.start(job.with(.undo)))
+    case .completed where job.purpose == .launch: actions.append(.start(job.with(.undo)))
     case .failed where declared(job.step).rollback != nil: actions.append(.start(job.with(.rollBack)))
     default: break
     }
@@ -215,11 +225,11 @@ extension LaunchMachine {
       if state.hasBegun { passes[2].steps[step].wasAbandoned = true }
       if job.kind == .stop { serviceMayHaveStopped(step) } else { settleShutDown(step) }
     case (_, .perform):
+      if settleUnbegun(job, state) { return }
       passes[index].running -= 1
       actions.append(.withdraw(job))
       passes[index].steps[step].wasAbandoned = state.hasBegun
-      let reason = state.isLate ? overrun(step, state) : "cancelled before it began"
-      settle(step, job.purpose, .failed, state.hasBegun ? ignored : reason)
+      settle(step, job.purpose, .failed, state.hasBegun ? ignored : overrun(step, state))
       abort(step, job.purpose, .timedOut)
     }
   }

@@ -290,9 +290,8 @@ struct LaunchMachine: Sendable {
   /// The IDs of the steps for which the launch or the shut-down waits.
   private var waitedFor: [String] {
     let steps = passes[passes[2].isUnderWay ? 2 : 0].steps
-    return steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }.map {
-      plan.nodes[$0].id
-    }
+    let awaited = steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }
+    return awaited.map { plan.nodes[$0].id }
   }
 
   /// Begins to shut the sequence down, unless the shut-down has already begun.

@@ -17,7 +17,6 @@ struct StepListing {
   private var users: [(name: String, span: Span, references: [StepReference])] = []
   /// The steps without an ID, which are named after their types once all IDs are known.
   private var unnamed: [Int] = []
-  private var typeNames: [ObjectIdentifier: String] = [:]
   /// The number of steps without an ID, by the name of their type.
   private var namesakes: [String: Int] = [:]
 
@@ -58,7 +57,7 @@ struct StepListing {
   ) throws(LaunchPlanError) -> Span {
     let begin = nodes.count
     guard let members = declared.members else {
-      nodes.append(LaunchPlan.Node(declared.id ?? typeName(of: declared), declared, groups: path, in: stage))
+      nodes.append(LaunchPlan.Node(declared.id ?? "\(declared.work.type)", declared, groups: path, in: stage))
       if let id = declared.id { try self.name(begin...begin, id) } else { unnamed.append(begin) }
       return begin...begin
     }
@@ -84,14 +83,6 @@ struct StepListing {
     if spans.updateValue(span, forKey: name) == nil { return }
     throw LaunchPlanError(
       .duplicateID, path: [name], "Two steps or groups have the id \(name.quoted). Give one of them another id.")
-  }
-
-  /// Returns the name of a step's type, which is cached.
-  private mutating func typeName(of declared: LaunchStep.Declaration) -> String {
-    let type = declared.work.type
-    let name = typeNames[ObjectIdentifier(type)] ?? "\(type)"
-    typeNames[ObjectIdentifier(type)] = name
-    return name
   }
 
   /// Gives each step without an ID the name of its type, with a number if the name is taken.
@@ -121,7 +112,8 @@ struct StepListing {
       )
     }
     guard let target = spans[id] else {
-      let near = id.closestMatch(among: spans.keys).map { "Did you mean \($0.quoted)?" } ?? "Give one this id."
+      let others = spans.filter { !$0.value.overlaps(span) }.keys
+      let near = id.closestMatch(among: others).map { "Did you mean \($0.quoted)?" } ?? "Give one this id."
       throw LaunchPlanError(
         .unknownDependency, path: [user, id],
         "\(user.quoted) refers to \(id.quoted), and no step or group has that id. \(near)")
