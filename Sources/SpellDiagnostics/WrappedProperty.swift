@@ -1,12 +1,14 @@
 public import SpellRegistry
+internal import Support
 
 /// A property of the running program that has a wrapper, found without an object.
 ///
 /// ```swift
 /// @Test func everyPropertyIsServed() {
-///   registerServices(in: .current)
+///   let registry = InitializerRegistry()
+///   registerServices(in: registry)
 ///   let properties = WrappedProperty.all(inModules: "MyApp")
-///   #expect(InitializerRegistry.current.validate(properties: properties).isEmpty)
+///   #expect(registry.validate(properties: properties).isEmpty)
 /// }
 /// ```
 ///
@@ -49,7 +51,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     self.module = module
     types = (need.asksForValue ? [valueType] : []) + need.services
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
-    necessity = isOptional ? .optional : mayHaveKey ? .unknown : need.necessity
+    necessity = mayHaveKey ? .unknown : isOptional ? .optional : need.necessity
     // A constant is the wrapper itself, and a struct's property asks like one: with no name, and for no container.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
@@ -99,6 +101,7 @@ extension InitializerRegistry {
   ///
   /// - a property whose declaration may give a name, as `@Injected("night")`, is served by a registration with any name;
   /// - a class's property is served by what is registered for a subclass, since the class may have no objects of its own;
+  /// - an Optional may be nil, unless something that would fit is registered as another type;
   /// - a `@Lazy` may have an expression, and a `@Final` be assigned before it is read: they are never reported.
   ///
   /// ``validate(keys:)`` checks the registrations themselves.
@@ -107,8 +110,19 @@ extension InitializerRegistry {
   /// - Returns: An error for each property that nothing serves, with the line to write.
   public func validate(properties: [WrappedProperty]) -> [InjectionError] {
     properties.compactMap { property in
-      guard property.necessity == .required, record(serving: property) == nil else { return nil }
-      return property.decisiveService.map { missing($0, for: property.description) }
+      guard property.necessity != .unknown, record(serving: property) == nil, let service = property.decisiveService
+      else { return nil }
+      if property.necessity == .required { return missing(service, for: property.description) }
+      guard property.takesNameOrKey, let wrapped = property.wrappedService, fits(wrapped) else { return nil }
+      return missing(wrapped, for: property.description)
+    }
+  }
+
+  /// Whether a value of another type than a service's is registered that would fit it.
+  private func fits(_ service: Service) -> Bool {
+    let isSubtype = subtypes(of: service.type)
+    return reachable.map(\.record).contains { record in
+      record.isUnlimited && record.service.key == nil && (isSubtype(record.service.type) || record.serves(service))
     }
   }
 
@@ -152,6 +166,9 @@ extension WrappedProperty {
 
   /// The service to register if nothing serves the property: the last one, which serves many properties, as a loader does.
   fileprivate var decisiveService: Service? { services.last }
+
+  /// The service that an Optional property's type wraps.
+  fileprivate var wrappedService: Service? { (valueType as? any OptionalValue.Type).map { Service($0.wrappedType) } }
 
   /// Whether a constraint is for objects that have the property, or for some of them.
   fileprivate func mayBe(in constraint: ClassConstraint) -> Bool {

@@ -28,7 +28,7 @@ public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, which is current if no other is.
   public static let shared: InitializerRegistry = {
     let registry = InitializerRegistry(context: .ofProcess)
-    if registry.context == .test { registry.watch(warnOfSharedUse) }
+    registry.reporter?.watch(warnOfSharedUse)
     return registry
   }()
 
@@ -60,10 +60,8 @@ public final class InitializerRegistry: Sendable {
   let clock: ElapsedClock
   /// The epochs in which types and keys were last re-injected here.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
-  /// The receiver of problems for a test to report.
-  package let reporter = Lock(RegistryReporter())
-  /// Whether requests are reported.
-  let isWatched = Atomic(false)
+  /// The receiver of what a test should know; nil in a registry of another context.
+  package let reporter: RegistryReporter?
   private let madeReference = Lock<RegistryReference?>(nil)
 
   /// Creates an empty registry.
@@ -80,6 +78,7 @@ public final class InitializerRegistry: Sendable {
     self.parent = parent
     self.context = context ?? parent?.context ?? .live
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
+    reporter = self.context == .test ? RegistryReporter() : nil
   }
 
   /// Creates a registry whose parent is this one, such as one for a request of a server.
@@ -169,7 +168,6 @@ public final class InitializerRegistry: Sendable {
     former.retire()
   }
 
-  /// Withdraws a registration, if it is still in force.
   func remove(_ record: RegistrationRecord) {
     if table.withLock({ $0.remove(record) }) { record.retire() }
   }
@@ -198,34 +196,37 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The receivers of what a test should know of a registry; a test's trait sets them.
-package struct RegistryReporter: Sendable {
-  /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
-  package var onLiveInitializer: (@Sendable (String) -> Void)?
-  /// Called before a property that can't be injected stops the program.
-  package var onFailure: (@Sendable (String) -> Void)?
-  fileprivate var onRequest: (@Sendable (InjectionStep) -> Void)?
+/// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
+package final class RegistryReporter: Sendable {
+  package struct Receivers: Sendable {
+    /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
+    package var onLiveInitializer: (@Sendable (String) -> Void)?
+    /// Called before a property that can't be injected stops the program.
+    package var onFailure: (@Sendable (String) -> Void)?
+    fileprivate var onRequest: Watcher?
+  }
+  package typealias Watcher = @Sendable (InjectionStep, Service, _ isFound: Bool) -> Void
+  package let receivers = Lock(Receivers())
+
+  /// Calls `receive` for each request, in place of a former receiver, and for the next read of each injected property.
+  package func watch(_ receive: @escaping Watcher) {
+    receivers.withLock { $0.onRequest = receive }
+    _ = Epoch.current.advance()
+  }
+
+  @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
+    receivers.withLock(\.onRequest)?(request.step(), request.service, isFound)
+  }
 }
 
 extension InitializerRegistry {
-  /// Reports a message before it stops the program.
   func reportFailure(_ message: String) {
-    lineage.lazy.compactMap({ $0.reporter.withLock(\.onFailure) }).first?(message)
-  }
-
-  /// Calls `receive` for each request of a type, in place of a former receiver.
-  package func watch(_ receive: @escaping @Sendable (InjectionStep) -> Void) {
-    reporter.withLock { $0.onRequest = receive }
-    isWatched.store(true, ordering: .relaxed)
-  }
-
-  @inline(never) func reportRequest(_ request: borrowing Request) {
-    if !request.hasKey { reporter.withLock(\.onRequest)?(request.step()) }
+    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message)
   }
 
   /// Tells a person who runs tests, once, that they share what is registered.
-  package static let warnOfSharedUse: @Sendable (InjectionStep) -> Void = { step in
-    guard isSharedUseKnown.exchange(true, ordering: .relaxed) == false else { return }
+  package static let warnOfSharedUse: RegistryReporter.Watcher = { step, service, isFound in
+    guard isFound, service.key == nil, !isSharedUseKnown.exchange(true, ordering: .relaxed) else { return }
     writeToStandardError(
       """
       Spellbook: a test asked the shared registry for \(step.typeName)\(step.property.map { " (\($0))" } ?? ""). Tests that \

@@ -32,7 +32,7 @@ package enum TypeName {
   }
 
   /// Whether every value of the type is an object: it is a class, or a protocol that only classes conform to.
-  static func isHeldByReference(_ type: any Any.Type) -> Bool {
+  package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
     // Any type may be an error, which is held in a box of its own.
     guard isExistential(type), type != (any Error).self else { return false }

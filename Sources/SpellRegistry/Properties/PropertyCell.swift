@@ -1,7 +1,6 @@
 internal import Support
 internal import Synchronization
 
-/// The state of one property besides its value.
 struct PropertyFields: ~Copyable {
   let type: any Any.Type
   let place: SourcePlace
@@ -223,6 +222,7 @@ extension PropertyCell {
       return adopter
     }
     if let registry = fields.home.registry { return registry }
+    fields.home.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
@@ -289,6 +289,7 @@ extension PropertyCell {
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = Epoch.current.state
     if current == state { return false }
+    if !fields.isAssigned.load(ordering: .relaxed) { fields.home.reporter?.report(request(in: container)) }
     // Without its registry nothing makes another value.
     if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.home.registry {
       var services = [service.id]
@@ -303,7 +304,6 @@ extension PropertyCell {
   }
 }
 
-/// The observer that an object is, if it is one.
 private func observer(_ container: AnyObject?, on thread: CurrentThread) -> (any InjectionObserver)? {
   guard let container, thread.observes(type(of: container)) else { return nil }
   return observer(container)

@@ -35,7 +35,7 @@ public class InjectionKeys: @unchecked Sendable {
   }
 
   /// Whether the key says what its value is in a context.
-  func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
+  package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 }
 
 /// A service that is declared with its type, its scope, and the initializer that makes it if nothing is registered.

@@ -24,7 +24,6 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
     }
   }
 
-  /// The name, or the part of one.
   var text: String {
     switch self {
     case .equal(let name): name

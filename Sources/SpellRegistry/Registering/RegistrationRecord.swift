@@ -9,7 +9,7 @@ package final class RegistrationRecord: Sendable {
     var container: ClassConstraint?
     var name: PropertyName?
     var servesSupertypes = false
-    var arguments: ObjectIdentifier?
+    var arguments: ErasedType?
 
     /// Whether it is for any container and any name, and takes no arguments.
     var isUnlimited: Bool { container == nil && name == nil && arguments == nil }
@@ -80,7 +80,7 @@ package final class RegistrationRecord: Sendable {
   package var container: ClassConstraint? { key.container }
   package var name: PropertyName? { key.name }
   package var servesSupertypes: Bool { key.servesSupertypes }
-  package var arguments: ObjectIdentifier? { key.arguments }
+  package var arguments: ObjectIdentifier? { key.arguments?.id }
   package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
   package var isAsync: Bool { making.async != nil }
@@ -96,7 +96,9 @@ package final class RegistrationRecord: Sendable {
       words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
     }
     if let name { words.append("named \(name.source)") }
-    if hasArguments { words.append("with arguments") }
+    if let types = (key.arguments?.type as? any Arguments.Type)?.types {
+      words.append("with arguments \(types.map { TypeName.of($0) }.joined(separator: ", "))")
+    }
     return words.joined(separator: " ")
   }
 
@@ -107,7 +109,6 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
-  /// Whether its problem wasn't reported before.
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Copies the value that the registration keeps, if it has no hook; under the table's lock.
@@ -123,7 +124,6 @@ package final class RegistrationRecord: Sendable {
     return isOptional
   }
 
-  /// The instance, in an existential.
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)

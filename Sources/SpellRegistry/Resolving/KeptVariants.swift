@@ -77,7 +77,6 @@ final class KeptVariants: Sendable {
     withExtendedLifetime(vacant) {}
   }
 
-  /// Lets go of all values and arguments.
   func removeAll() {
     let dropped = state.withLock { state in
       defer { state.variants = [:] }

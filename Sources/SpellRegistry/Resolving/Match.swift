@@ -7,7 +7,6 @@ package struct Match {
 }
 
 extension InitializerRegistry {
-  /// The answer of a search.
   enum Finding: ~Copyable {
     /// The value that the winner keeps was copied.
     case copied
@@ -28,7 +27,7 @@ extension InitializerRegistry {
     /// Leaves out what isn't registered for a class of containers.
     var onlyForContainer = false
     /// Finds only what is registered for arguments of this type.
-    var arguments: ObjectIdentifier?
+    var arguments: ErasedType?
     /// The memory to copy the winner's kept value to, if no hook is called for it.
     var copying: ValueMemory?
   }
@@ -45,7 +44,6 @@ extension InitializerRegistry {
     return isCopied ? .copied : .match(match.record, Borrowed(match.owner))
   }
 
-  /// The registration that wins.
   func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
     guard case .match(let record, let owner) = find(request, Search(onlyForContainer: onlyForContainer)) else {
       return nil
@@ -104,7 +102,6 @@ extension InitializerRegistry {
     return winner(for: service, named: name, in: request.containerType, search)
   }
 
-  /// The most specific of the candidates.
   private func winner(
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
   ) -> RegistrationRecord? {
@@ -137,7 +134,7 @@ extension InitializerRegistry {
   /// Reports that a key's live initializer runs in a registry of another context, once for each registry.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
     guard let key = record.service.key, !key.hasInitializer(for: context), record.isFirstReport(),
-      let report = lineage.lazy.compactMap({ $0.reporter.withLock(\.onLiveInitializer) }).first
+      let report = lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onLiveInitializer) }).first
     else { return }
     let step = request.step()
     report(

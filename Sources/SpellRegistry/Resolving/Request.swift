@@ -33,7 +33,6 @@
   /// The key's identity or the type's, by which a registry finds it.
   var id: ObjectIdentifier { key?.id ?? ObjectIdentifier(type) }
   var service: Service { Service(type, key: key?.object) }
-  var hasKey: Bool { key != nil }
   var container: AnyObject? { owner?.object }
   /// The identity that two requests share if they need each other's result.
   var asker: Frame.Asker {
@@ -43,9 +42,7 @@
   var name: String? { alias?.name ?? point.propertyName }
   var mayHaveName: Bool { alias != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: alias, in: container) }
-  /// The request as a step of an error's path.
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
-  /// The same request for what the Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
     Request(type, of: cell?.object, named: alias, in: container)
   }

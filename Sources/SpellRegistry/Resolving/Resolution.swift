@@ -21,9 +21,7 @@ final class Resolution: Sendable {
   /// A call that waits for the end.
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
-    /// The registry that is current meanwhile.
     let registry: InitializerRegistry
-    /// Whether a registry keeps the value.
     let isKept: Bool
     /// The registrations whose completions led to it.
     let chain: [RegistrationRecord]
@@ -51,7 +49,6 @@ final class Resolution: Sendable {
     return true
   }
 
-  /// The cell of an awaited value.
   func graphCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
     state.withLock {
       $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell

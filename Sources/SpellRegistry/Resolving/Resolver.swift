@@ -14,7 +14,6 @@ public struct Resolver {
   /// The registry that answers: the one asked, except for a value that an outer registry keeps and shares,
   /// whose dependencies come from there.
   public let registry: InitializerRegistry
-  /// The async initializer that has this resolver.
   let run: AsyncRun?
 
   init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {

@@ -5,7 +5,6 @@ final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The kind of reference from a created value to the registry.
   let reference: RegistryReference
-  /// The async initializer that runs.
   let run: AsyncRun?
   private let outer: TaskContext?
 

@@ -43,10 +43,8 @@ extension CurrentThread {
     }
   }
 
-  /// The registry that the innermost frame makes current.
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  /// Whether a registry keeps what is made now.
   var isMakingKept: Bool { fields.frames.last?.isKept ?? false }
 
   /// Runs `body` with a frame that separates it from what runs further out.
@@ -122,10 +120,8 @@ extension CurrentThread {
     try resolution.complete(on: self)
   }
 
-  /// Whether the thread is in no resolution.
   var isIdle: Bool { fields.frames.isEmpty && fields.resolution == nil }
 
-  /// The resolution under way.
   var resolution: Resolution {
     if let resolution = fields.resolution { return resolution }
     let resolution = Resolution()
