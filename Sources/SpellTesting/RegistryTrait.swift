@@ -94,38 +94,40 @@ extension Issue {
     if let receiver { receiver(text, location) } else { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
-  /// Reports a text at the declaration, `Module/File.swift:line`, of the property that asked, if one did.
-  fileprivate static func report(_ text: String, of step: InjectionStep) {
+  /// Reports a text at the declaration, `Module/File.swift:line`, of the property that asked; if none did, at the test.
+  fileprivate static func report(_ text: String, of step: InjectionStep, in test: Test) {
     let parts = step.declaration?.split(separator: ":") ?? []
-    guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else { return report(text) }
+    guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
+      return report(text, at: test.sourceLocation)
+    }
     report(text, at: .init(fileID: String(parts[0]), filePath: String(parts[0]), line: max(line, 1), column: 1))
   }
 }
 
 /// Uses of a registry by what isn't in its test.
 private enum RegistryEscapes {
-  private static let running = Lock<[(name: String, registry: InitializerRegistry)]>([])
+  private static let running = Lock<[(test: Test, registry: InitializerRegistry)]>([])
   private static let reported = Lock<Set<String>>([])
 
   private static let watchShared: Void? = InitializerRegistry.shared.reporter?.watch { step, service, isFound in
     if Test.current != nil { return InitializerRegistry.warnOfSharedUse(step, service, isFound) }
     let running = running.withLock(\.self)
     // A key's own initializer, and a preference's store in memory, may be meant unless the test has another.
-    let isFallback = service.key != nil || !isFound
-    let tests = isFallback ? running.filter { $0.registry.overrides(service) } : running
+    let overriding = running.filter { $0.registry.overrides(service) }
+    let tests = overriding.isEmpty && service.key == nil && isFound ? running : overriding
     let what = step.typeName + (step.property.map { " for \($0)" } ?? step.name.map { " named \"\($0)\"" } ?? "")
-    guard !tests.isEmpty, reported.withLock({ $0.insert(what + (step.declaration ?? "")).inserted }) else { return }
+    guard let first = tests.first, reported.withLock({ $0.insert("\(step)").inserted }) else { return }
     Issue.report(
       """
       \(what) came from the shared registry, outside of any test, while a test with its own registry ran: \
-      \(tests.map(\.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
+      \(tests.prefix(5).map(\.test.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
       Task { … } instead, or registry.run { … } in it.
-      """, of: step)
+      """, of: step, in: first.test)
   }
 
   static func begin(_ test: Test, _ registry: InitializerRegistry) {
     _ = watchShared
-    running.withLock { $0.append((test.name, registry)) }
+    running.withLock { $0.append((test, registry)) }
   }
 
   /// Watches for other tests that use an object of a test that has ended.
@@ -135,10 +137,10 @@ private enum RegistryEscapes {
       guard let other = Test.current, other.id != test.id else { return }
       Issue.report(
         """
-        \(step.property ?? step.typeName) is used in the test \(other.name), and has its value from the registry of the test \
+        \(step.property ?? step.typeName) is used in the test \(other.name), and belongs to the registry of the test \
         \(test.name), which has ended. The object outlives the test that made it, as a static does: make it in each test, or \
         register it and inject it.
-        """, of: step)
+        """, of: step, in: other)
     }
   }
 }
@@ -146,8 +148,7 @@ private enum RegistryEscapes {
 extension InitializerRegistry {
   /// Whether a service is registered for every property, or a strict test would fail for it.
   fileprivate func overrides(_ service: Service) -> Bool {
-    let isStrict = reporter?.receivers.withLock(\.onLiveInitializer) != nil
-    return isStrict && service.key?.hasInitializer(for: .test) == false
+    service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.contains { $0.record.service == service && $0.record.isUnlimited && !$0.record.isDefault }
   }
 }

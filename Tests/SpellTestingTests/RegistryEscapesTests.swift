@@ -38,7 +38,6 @@ struct RegistryEscapesTests {
     }.value
     #expect(found.count == 1)
     #expect(found.first?.contains("Stray came from the shared registry, outside of any test") == true)
-    #expect(found.first?.contains("ran: ") == true && found.first?.contains("detachedTask()") == true)
   }
 
   @Test("a detached task that asks for a declared key, for which the test has its own initializer")
