@@ -86,7 +86,7 @@ public import SpellRegistry
       trap(
         """
         \(name(in: container)), of type \(TypeName.of(Value.self)), was read before it was assigned, and no initializer is \
-        registered for it. Assign it first, or read $property.value, which is nil until then.
+        registered for it. Assign it first, or read $\(error.steps[0].propertyName ?? "property").value, which is nil until then.
         """, at: storage.place)
     }
   }

@@ -135,9 +135,7 @@ enum InjectableProperties {
   }
 
   /// Returns the properties whose projections have these key paths.
-  static func of<Object: AnyObject>(
-    _ object: Object, at paths: [PartialKeyPath<Object>]
-  ) -> [any InjectableProperty] {
+  static func of<Object: AnyObject>(_ object: Object, at paths: [PartialKeyPath<Object>]) -> [any InjectableProperty] {
     paths.map { path in
       if let projection = object[keyPath: path] as? any InjectableProjection { return projection.property }
       trap("\(path) isn't the projection of an @Injected property. Write its name with a dollar sign: \\.$property.")

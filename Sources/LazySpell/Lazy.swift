@@ -166,12 +166,9 @@ public import SpellRegistry
   /// Returns the error, with more advice if nothing is registered for the property.
   @usableFromInline func advised(_ error: InjectionError) -> InjectionError {
     guard error.code == .notRegistered, error.path.count == 1 else { return error }
-    let type = TypeName.of(Value.self)
-    return error.noting(
-      """
-      Or give the property an expression, as in `@Lazy var property = \(type)()`, or conform \(type) to \
-      DefaultInitializable if it has an empty value.
-      """)
+    let (type, name) = (TypeName.of(Value.self), error.steps[0].propertyName ?? "property")
+    let expression = type.hasPrefix("any ") ? "@Lazy var \(name): \(type) = …" : "@Lazy var \(name) = \(type)()"
+    return error.noting("Or give the property an expression: \(expression)")
   }
 
   @inlinable mutating func assign(_ value: Value) { storage = storage.replaced(with: value) }

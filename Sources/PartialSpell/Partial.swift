@@ -127,9 +127,8 @@ public import SpellRegistry
   /// Loads the value at the first read; never inlined, so that later reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(PartialError) { return try load(in: container) } catch {
-      trap(
-        "\(error.description)\n  A property cannot throw; `try $property.load()` can, and throws this error.",
-        at: storage.place)
+      let name = error.property?.split(separator: ".").last ?? "property"
+      trap("\(error)\n  A property can't throw; `try $\(name).load()` can, and throws this error.", at: storage.place)
     }
   }
 }
@@ -210,6 +209,12 @@ extension Partial {
 // MARK: The operations of a constant, and the projection
 
 extension Partial {
+  /// Unavailable: a property with an expression of its own is a `@Lazy` one.
+  @available(*, unavailable, message: "A @Partial property is loaded from a resource: write @Lazy for an expression.")
+  public init(
+    wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) { fatalError() }
+
   /// Whether the value has been loaded; reading this doesn't load it.
   public var isLoaded: Bool { storage.hasValue }
 

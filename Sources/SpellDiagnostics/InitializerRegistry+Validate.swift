@@ -133,8 +133,8 @@ extension Wiring {
     let (keeper, kept) = (holder.service.name, held.service.name)
     return """
       \(keeper) (\(holder.scopeName)) holds \(kept) (\(held.scopeName)) for longer than its scope keeps it. Give \(keeper) a \
-      shorter scope or \(kept) a longer one, or let \(keeper) ask at each read: @Injected(.everyRead) var property: \
-      \(TypeName.of(held.service.type))
+      shorter scope or \(kept) a longer one, or let \(keeper) ask at each read: \
+      let current = \(held.step.constant(".everyRead")), current.value
       """
   }
 

@@ -1,12 +1,14 @@
 public import SpellRegistry
+internal import Support
 
 /// A property with a wrapper in the running program, found without any object.
 ///
 /// ```swift
 /// @Test func everyPropertyIsServed() {
-///   registerServices(in: .current)
+///   let registry = InitializerRegistry()
+///   registerServices(in: registry)
 ///   let properties = WrappedProperty.all(inModules: "MyApp")
-///   #expect(InitializerRegistry.current.validate(properties: properties).isEmpty)
+///   #expect(registry.validate(properties: properties).isEmpty)
 /// }
 /// ```
 ///
@@ -49,7 +51,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     self.module = module
     types = (need.asksForValue ? [valueType] : []) + need.services
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
-    necessity = isOptional ? .optional : mayHaveKey ? .unknown : need.necessity
+    necessity = mayHaveKey ? .unknown : isOptional ? .optional : need.necessity
     // A constant's label is its name. A constant and a struct's property make requests without a name and a container.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
@@ -99,6 +101,7 @@ extension InitializerRegistry {
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
   /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
+  /// - an Optional may be nil, unless something that would fit is registered as another type;
   /// - A `@Lazy` may have an expression, and a `@Final` may be assigned before it is read, so neither is ever reported.
   ///
   /// ``validate(keys:)`` checks the registrations themselves.
@@ -107,8 +110,19 @@ extension InitializerRegistry {
   /// - Returns: An error for each property that nothing serves, with the line to write.
   public func validate(properties: [WrappedProperty]) -> [InjectionError] {
     properties.compactMap { property in
-      guard property.necessity == .required, record(serving: property) == nil else { return nil }
-      return property.decisiveService.map { missing($0, for: property.description) }
+      guard property.necessity != .unknown, record(serving: property) == nil, let service = property.decisiveService
+      else { return nil }
+      if property.necessity == .required { return missing(service, for: property.description) }
+      guard property.takesNameOrKey, let wrapped = property.wrappedService, fits(wrapped) else { return nil }
+      return missing(wrapped, for: property.description)
+    }
+  }
+
+  /// Whether a value of another type than a service's is registered that would fit it.
+  private func fits(_ service: Service) -> Bool {
+    let isSubtype = subtypes(of: service.type)
+    return reachable.map(\.record).contains { record in
+      record.isUnlimited && record.service.key == nil && (isSubtype(record.service.type) || record.serves(service))
     }
   }
 
@@ -152,6 +166,9 @@ extension WrappedProperty {
 
   /// The service to register if nothing serves the property: the last one, such as a loader for many properties.
   fileprivate var decisiveService: Service? { services.last }
+
+  /// The service that an Optional property's type wraps.
+  fileprivate var wrappedService: Service? { (valueType as? any OptionalValue.Type).map { Service($0.wrappedType) } }
 
   /// Returns whether a registration's class constraint includes all or some of the objects that have the property.
   fileprivate func mayBe(in constraint: ClassConstraint) -> Bool {

@@ -28,7 +28,7 @@ public final class InitializerRegistry: Sendable {
   /// The registry of the whole process, which is current unless another one is.
   public static let shared: InitializerRegistry = {
     let registry = InitializerRegistry(context: .ofProcess)
-    if registry.context == .test { registry.watch(warnOfSharedUse) }
+    registry.reporter?.watch(warnOfSharedUse)
     return registry
   }()
 
@@ -60,10 +60,8 @@ public final class InitializerRegistry: Sendable {
   let clock: ElapsedClock
   /// The epoch in which each type or key was last re-injected here.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
-  /// The closures that report problems to a test.
-  package let reporter = Lock(RegistryReporter())
-  /// Whether requests are reported to the receiver that ``watch(_:)`` has set.
-  let isWatched = Atomic(false)
+  /// The receiver of what a test should know; nil in a registry of another context.
+  package let reporter: RegistryReporter?
   private let madeReference = Lock<RegistryReference?>(nil)
 
   /// Creates an empty registry.
@@ -80,6 +78,7 @@ public final class InitializerRegistry: Sendable {
     self.parent = parent
     self.context = context ?? parent?.context ?? .live
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
+    reporter = self.context == .test ? RegistryReporter() : nil
   }
 
   /// Creates a registry whose parent is this one, for example for a single request to a server.
@@ -169,7 +168,6 @@ public final class InitializerRegistry: Sendable {
     former.retire()
   }
 
-  /// Withdraws a registration if it is still in force.
   func remove(_ record: RegistrationRecord) {
     if table.withLock({ $0.remove(record) }) { record.retire() }
   }
@@ -198,34 +196,37 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The closures that report a registry's problems and requests, such as to a test.
-package struct RegistryReporter: Sendable {
-  /// Called when a key's live initializer makes a value because the key has none for the registry's context.
-  package var onLiveInitializer: (@Sendable (String) -> Void)?
-  /// Called before a property that can't be injected stops the program.
-  package var onFailure: (@Sendable (String) -> Void)?
-  fileprivate var onRequest: (@Sendable (InjectionStep) -> Void)?
+/// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
+package final class RegistryReporter: Sendable {
+  package struct Receivers: Sendable {
+    /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
+    package var onLiveInitializer: (@Sendable (String) -> Void)?
+    /// Called before a property that can't be injected stops the program.
+    package var onFailure: (@Sendable (String) -> Void)?
+    fileprivate var onRequest: Watcher?
+  }
+  package typealias Watcher = @Sendable (InjectionStep, Service, _ isFound: Bool) -> Void
+  package let receivers = Lock(Receivers())
+
+  /// Calls `receive` for each request, in place of a former receiver, and for the next read of each injected property.
+  package func watch(_ receive: @escaping Watcher) {
+    receivers.withLock { $0.onRequest = receive }
+    _ = Epoch.current.advance()
+  }
+
+  @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
+    receivers.withLock(\.onRequest)?(request.step(), request.service, isFound)
+  }
 }
 
 extension InitializerRegistry {
-  /// Reports the message of a failure that is about to stop the program.
   func reportFailure(_ message: String) {
-    lineage.lazy.compactMap({ $0.reporter.withLock(\.onFailure) }).first?(message)
-  }
-
-  /// Calls `receive` for each request for a registered type, in place of any earlier receiver; keys don't count.
-  package func watch(_ receive: @escaping @Sendable (InjectionStep) -> Void) {
-    reporter.withLock { $0.onRequest = receive }
-    isWatched.store(true, ordering: .relaxed)
-  }
-
-  @inline(never) func reportRequest(_ request: borrowing Request) {
-    if !request.hasKey { reporter.withLock(\.onRequest)?(request.step()) }
+    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message)
   }
 
   /// Writes to standard error, once for the process, that tests use the shared registry.
-  package static let warnOfSharedUse: @Sendable (InjectionStep) -> Void = { step in
-    guard isSharedUseKnown.exchange(true, ordering: .relaxed) == false else { return }
+  package static let warnOfSharedUse: RegistryReporter.Watcher = { step, service, isFound in
+    guard isFound, service.key == nil, !isSharedUseKnown.exchange(true, ordering: .relaxed) else { return }
     writeToStandardError(
       """
       Spellbook: a test asked the shared registry for \(step.typeName)\(step.property.map { " (\($0))" } ?? ""). Tests that \

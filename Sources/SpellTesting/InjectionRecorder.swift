@@ -158,12 +158,9 @@ extension Injection: CustomStringConvertible {
   public var description: String {
     let (value, property) = (TypeName.of(valueType), TypeName.of(propertyType))
     let asked = value == property ? "" : ": \(property)"
-    switch (containerType.map { TypeName.of($0) }, propertyName) {
-    case (let container?, let name?): return "\(value) into \(container).\(name)\(asked)"
-    case (let container?, nil): return "\(value) into \(container)\(asked)"
-    case (nil, let name?): return "\(value) as \(name)\(asked)"
-    case (nil, nil): return value + asked
-    }
+    let place = [containerType.map { TypeName.of($0) }, propertyName].compactMap(\.self).joined(separator: ".")
+    if place.isEmpty { return value + asked }
+    return "\(value) \(containerType == nil ? "as" : "into") \(place)\(asked)"
   }
 }
 

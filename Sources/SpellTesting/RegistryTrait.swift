@@ -59,7 +59,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     }
     let registry = Self.makeRegistry(for: test, within: current)
     try configure(registry)
-    RegistryEscapes.begin()
+    RegistryEscapes.begin(test, registry)
     defer { RegistryEscapes.end(of: test, registry) }
     try await Self.$registry.withValue(registry) { try await registry.run(function) }
   }
@@ -71,7 +71,7 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
-    registry.reporter.withLock { $0.onFailure = { Issue.report($0) } }
+    registry.reporter?.receivers.withLock { $0.onFailure = { Issue.report($0) } }
     if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
     if let clock { registry.register(clock: clock) }
     return registry
@@ -93,40 +93,63 @@ extension Issue {
   static func report(_ text: String, at location: SourceLocation = #_sourceLocation) {
     if let receiver { receiver(text, location) } else { record(Comment(rawValue: text), sourceLocation: location) }
   }
+
+  /// Reports a text at the declaration, `Module/File.swift:line`, of the property that asked; if none did, at the test.
+  fileprivate static func report(_ text: String, of step: InjectionStep, in test: Test) {
+    let parts = step.declaration?.split(separator: ":") ?? []
+    guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
+      return report(text, at: test.sourceLocation)
+    }
+    report(text, at: .init(fileID: String(parts[0]), filePath: String(parts[0]), line: max(line, 1), column: 1))
+  }
 }
 
 /// The detection of code that uses a registry outside the test that the registry belongs to.
 private enum RegistryEscapes {
-  private static let runningTests = Lock(0)
+  private static let running = Lock<[(test: Test, registry: InitializerRegistry)]>([])
   private static let reported = Lock<Set<String>>([])
 
-  private static let watchShared: Void = InitializerRegistry.shared.watch { step in
-    if Test.current != nil { return InitializerRegistry.warnOfSharedUse(step) }
-    let what = step.typeName + (step.property.map { " for \($0)" } ?? "")
-    guard runningTests.withLock({ $0 > 0 }), reported.withLock({ $0.insert(what).inserted }) else { return }
+  private static let watchShared: Void? = InitializerRegistry.shared.reporter?.watch { step, service, isFound in
+    if Test.current != nil { return InitializerRegistry.warnOfSharedUse(step, service, isFound) }
+    let running = running.withLock(\.self)
+    // A key's own initializer, and a preference's store in memory, may be meant unless the test has another.
+    let overriding = running.filter { $0.registry.overrides(service) }
+    let tests = overriding.isEmpty && service.key == nil && isFound ? running : overriding
+    let what = step.typeName + (step.property.map { " for \($0)" } ?? step.name.map { " named \"\($0)\"" } ?? "")
+    guard let first = tests.first, reported.withLock({ $0.insert("\(step)").inserted }) else { return }
     Issue.report(
       """
-      \(what) came from the shared registry, outside of any test, while a test with its own registry ran. A detached task and \
-      a queue don't have the test's registry: start a Task there, or write registry.run { … }.
-      """)
+      \(what) came from the shared registry, outside of any test, while a test with its own registry ran: \
+      \(tests.prefix(5).map(\.test.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
+      Task { … } instead, or registry.run { … } in it.
+      """, of: step, in: first.test)
   }
 
-  static func begin() {
-    watchShared
-    runningTests.withLock { $0 += 1 }
+  static func begin(_ test: Test, _ registry: InitializerRegistry) {
+    _ = watchShared
+    running.withLock { $0.append((test, registry)) }
   }
 
   /// Begins to report other tests that use an object of a test which has ended.
   static func end(of test: Test, _ registry: InitializerRegistry) {
-    runningTests.withLock { $0 -= 1 }
-    registry.watch { step in
+    running.withLock { $0.removeAll { $0.registry === registry } }
+    registry.reporter?.watch { step, _, _ in
       guard let other = Test.current, other.id != test.id else { return }
       Issue.report(
         """
-        \(step.property ?? step.typeName) asks the registry of the test \(test.name), which has ended: its object was made there \
-        and is still used, as a static is. Make the object in each test, or give it no static.
-        """)
+        \(step.property ?? step.typeName) is used in the test \(other.name), and belongs to the registry of the test \
+        \(test.name), which has ended. The object outlives the test that made it, as a static does: make it in each test, or \
+        register it and inject it.
+        """, of: step, in: other)
     }
+  }
+}
+
+extension InitializerRegistry {
+  /// Whether a service is registered for every property, or a strict test would fail for it.
+  fileprivate func overrides(_ service: Service) -> Bool {
+    service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
+      || reachable.contains { $0.record.service == service && $0.record.isUnlimited && !$0.record.isDefault }
   }
 }
 
@@ -168,7 +191,7 @@ extension Trait where Self == RegistryTrait {
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
   ) -> RegistryTrait {
     RegistryTrait { registry in
-      registry.reporter.withLock { $0.onLiveInitializer = { Issue.report($0) } }
+      registry.reporter?.receivers.withLock { $0.onLiveInitializer = { Issue.report($0) } }
       try configure(registry)
     }
   }

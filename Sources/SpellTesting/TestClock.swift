@@ -78,7 +78,11 @@ public final class TestClock: Clock, Sendable {
     let id = sleep.withLock { $0.makeID() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        guard sleep.withLock({ $0.add(continuation, id, until: deadline) }) else { return continuation.resume() }
+        let isAsleep = sleep.withLock { sleep in
+          if deadline > sleep.now { sleep.sleepers[id] = .init(deadline: deadline, continuation: continuation) }
+          return deadline > sleep.now
+        }
+        guard isAsleep else { return continuation.resume() }
         // The cancellation handler may have run before the sleeper was added.
         if Task.isCancelled { cancel(id) }
         notifyWatchers()
@@ -97,7 +101,7 @@ public final class TestClock: Clock, Sendable {
   }
 
   private func cancel(_ id: Int) {
-    sleep.withLock { $0.removeSleeper(id) }?.resume(throwing: CancellationError())
+    sleep.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
     notifyWatchers()
   }
 }
@@ -156,7 +160,7 @@ extension TestClock {
     }
     let isSatisfied = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        sleep.withLock { $0.addWatcher(continuation, id, for: condition) }
+        sleep.withLock { $0.watchers[id] = .init(condition: condition, continuation: continuation) }
         if Task.isCancelled { stopWaiting(id) }
         notifyWatchers()
       }
@@ -175,7 +179,9 @@ extension TestClock {
       """, at: sourceLocation)
   }
 
-  private func stopWaiting(_ id: Int) { sleep.withLock { $0.removeWatcher(id) }?.resume(returning: false) }
+  private func stopWaiting(_ id: Int) {
+    sleep.withLock { $0.watchers.removeValue(forKey: id) }?.continuation.resume(returning: false)
+  }
 
   /// Resumes the waits whose condition is now satisfied.
   private func notifyWatchers() {
@@ -185,18 +191,18 @@ extension TestClock {
 
 /// The time of a clock, with the tasks that sleep on it and the tests that wait for sleepers.
 private struct SleepState: Sendable {
-  private struct Sleeper: Sendable {
+  struct Sleeper: Sendable {
     let deadline: TestClock.Instant
     let continuation: CheckedContinuation<Void, any Error>
   }
-  private struct Watcher: Sendable {
+  struct Watcher: Sendable {
     let condition: @Sendable ([TestClock.Instant]) -> Bool
     let continuation: CheckedContinuation<Bool, Never>
   }
 
   private(set) var now = TestClock.Instant()
-  private var sleepers: [Int: Sleeper] = [:]
-  private var watchers: [Int: Watcher] = [:]
+  var sleepers: [Int: Sleeper] = [:]
+  var watchers: [Int: Watcher] = [:]
   private var lastID = 0
 
   var deadlines: [TestClock.Instant] { sleepers.values.map(\.deadline).sorted() }
@@ -206,19 +212,6 @@ private struct SleepState: Sendable {
     return lastID
   }
 
-  /// Adds a sleeper, or returns false if the clock has already reached the deadline.
-  mutating func add(
-    _ continuation: CheckedContinuation<Void, any Error>, _ id: Int, until deadline: TestClock.Instant
-  ) -> Bool {
-    guard deadline > now else { return false }
-    sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
-    return true
-  }
-
-  mutating func removeSleeper(_ id: Int) -> CheckedContinuation<Void, any Error>? {
-    sleepers.removeValue(forKey: id)?.continuation
-  }
-
   /// Sets the time, and returns the sleepers that are due, sorted by deadline and then by the beginning of sleep.
   mutating func advance(to instant: TestClock.Instant) -> [CheckedContinuation<Void, any Error>] {
     now = instant
@@ -226,17 +219,6 @@ private struct SleepState: Sendable {
       .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
     for sleeper in due { sleepers[sleeper.key] = nil }
     return due.map(\.value.continuation)
-  }
-
-  mutating func addWatcher(
-    _ continuation: CheckedContinuation<Bool, Never>, _ id: Int,
-    for condition: @escaping @Sendable ([TestClock.Instant]) -> Bool
-  ) {
-    watchers[id] = Watcher(condition: condition, continuation: continuation)
-  }
-
-  mutating func removeWatcher(_ id: Int) -> CheckedContinuation<Bool, Never>? {
-    watchers.removeValue(forKey: id)?.continuation
   }
 
   mutating func takeSatisfiedWatchers() -> [CheckedContinuation<Bool, Never>] {

@@ -24,7 +24,7 @@ private final class Letter: Document {}
     }
     let message = text(result.standardErrorContent)
     #expect(message.contains("Document.id, of type Int, was read before it was assigned"))
-    #expect(message.contains("Assign it first, or read $property.value"))
+    #expect(message.contains("Assign it first, or read $id.value"))
     #expect(message.contains("ReadTests.swift:"))
   }
 

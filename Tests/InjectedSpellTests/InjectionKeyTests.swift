@@ -189,7 +189,28 @@ struct RegisteredElsewhereTests {
     #expect(error?.description.contains("isn't the current one") == true)
     #expect(error?.description.contains("InjectionKeyTests.swift:") == true)
   }
+
+  @Test("names the current one also for a registration with a name, and for one of a class")
+  func withNameOrClass() {
+    let shelf = InitializerRegistry().run { Shelf() }
+    let registry = InitializerRegistry.current
+    registry.register((any Bell).self, named: "bell") { Gong() }
+    let named = #expect(throws: InjectionError.self) { try shelf.$bell.resolve() }
+    #expect(named?.description.contains("isn't the current one") == true)
+    registry.removeAll()
+    registry.register((any Bell).self, in: Shelf.self) { _ in Gong() }
+    let ofClass = #expect(throws: InjectionError.self) { try shelf.$bell.resolve() }
+    #expect(ofClass?.description.contains("isn't the current one") == true)
+  }
 }
+
+extension InjectionKeys {
+  fileprivate static let ring: InjectionKey<Ring> = InjectionKey { Ring(chain: try $0.resolve(.chain)) }
+  fileprivate static let chain: InjectionKey<Chain> = InjectionKey { Chain(ring: try $0.resolve(.ring)) }
+}
+private struct Ring { init(chain: Chain) {} }
+private struct Chain { init(ring: Ring) {} }
+private final class Box { @Injected(.ring) var ring }
 
 private final class First {
   let second: Second
@@ -206,6 +227,14 @@ private final class Shelf {
 
 @Suite("What a message says")
 struct MessageTests {
+  @Test("a cycle of declared keys goes one lap, and advises the key")
+  func keyCycle() throws {
+    let error = try #require(throws: InjectionError.self) { try Box().$ring.resolve() }
+    #expect(error.description.contains("Ring → Chain → Ring."))
+    #expect(!error.description.contains("Path:"))
+    #expect(error.description.contains("Let Chain ask for it after `init`, by a constant: let later = Injected(.key)"))
+  }
+
   @Test("a cycle through a property that is read goes one lap and names the type that is first there twice")
   func cycle() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -352,7 +352,7 @@ private final class BookShelf: Shelf<String> {}
     for index in 0..<20 { registry.register(Clock.self, named: .equal(to: "clock\(index)xyz")) { Clock() } }
     registry.register(Clock.self, named: "wallClock") { Clock() }
     let error = try #require(throws: InjectionError.self) { try Holder().$walClock.resolve() }
-    #expect(error.description.contains("The nearest name is that of Clock named \"wallClock\""))
+    #expect(error.description.contains("Did you mean \"wallClock\"?"))
   }
 
   @Test("a read that needs itself throws the path")

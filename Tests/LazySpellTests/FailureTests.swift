@@ -79,7 +79,14 @@ private final class Hidden: CustomReflectable {
     #expect(message.contains("Form.service"))
     #expect(message.contains("threw Refusal()"))
     #expect(message.contains("registered at LazySpellTests/FailureTests.swift:"))
-    #expect(message.contains("try $property.resolve()"))
+    #expect(message.contains("try $service.resolve()"))
+  }
+
+  @Test("a protocol's property with nothing registered advises an expression that compiles")
+  func ofAProtocol() throws {
+    final class Page { @Lazy var refusal: any Error & CustomStringConvertible }
+    let error = try #require(throws: InjectionError.self) { try Page().$refusal.resolve() }
+    #expect(error.description.contains("@Lazy var refusal: any CustomStringConvertible & Error = …"), "\(error)")
   }
 
   @Test("a read reports the whole path to the missing type")

@@ -135,7 +135,7 @@ private final class Wallet {
     let message = text(result.standardErrorContent)
     #expect(message.contains("The Card for Wallet.card"))
     #expect(message.contains("Searched: the shelf"))
-    #expect(message.contains("`try $property.load()`"))
+    #expect(message.contains("`try $card.load()`"))
     #expect(message.contains("PartialErrorTests.swift:8"))
   }
 

@@ -34,10 +34,16 @@ class Generic<Item> {
   class Nested { @Injected var lamp: Lamp }
 }
 final class OfInts: Generic<Int> { @Injected(.everyRead) var address: Address }
-final class Mailbox: Sendable {}
+final class Tower {
+  @Injected var courier: (any Courier)?
+  @Lazy var spare: (any Courier)?
+}
+class Mailbox: @unchecked Sendable {}
+final class Parcel: Mailbox, @unchecked Sendable {}
 extension InjectionKeys { static let mailbox = InjectionKey(scope: .singleton) { Mailbox() } }
 final class Post {
   @Injected(.mailbox) var mailbox
+  @Injected(.mailbox, .weak) var lost
   @Custom var stamps: Mailbox
 }
 final class Plain { var lamp = Lamp() }

@@ -20,7 +20,7 @@ import Testing
     let error = try #require(registry.validate().first)
     #expect(registry.validate().count == 1 && error.code == .scopeCapture)
     #expect(error.path == ["Shop", "Cart", "Session"])
-    #expect(error.description.contains("@Injected(.everyRead) var property: Session"), "\(error)")
+    #expect(error.description.contains("let current = Injected<Session>(.everyRead)"), "\(error)")
     #expect(registry.graph().edges.isEmpty)
   }
 

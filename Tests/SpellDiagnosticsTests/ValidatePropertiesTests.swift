@@ -53,6 +53,23 @@ struct ValidatePropertiesTests {
     #expect(error.description.contains("Address?"))
   }
 
+  @Test("an Optional property is reported if something that would fit is registered as another type")
+  func optionals() throws {
+    let tower = try #require(properties.first { $0.description == "Tower.courier" })
+    let post = try #require(properties.first { $0.description == "Post.lost" })
+    #expect(registry.validate(properties: [tower, post]).isEmpty)
+    registry.register { 7 }
+    #expect(registry.validate(properties: [tower, post]).isEmpty)
+    registry.register { Bike() }
+    registry.register { Parcel() }
+    let errors = registry.validate(properties: [tower, post])
+    #expect(errors.count == 1, "A declared key may make the other.")
+    #expect(errors.first?.description.contains("A conforming type, Bike, is registered at") == true)
+    #expect(errors.first?.description.contains("registry.register((any Courier).self) { … }") == true)
+    registry.register((any Courier).self) { Bike() }
+    #expect(registry.validate(properties: [tower]).isEmpty)
+  }
+
   @Test("a registration for the type serves all, with any name too, since a declaration may give one")
   func names() {
     registry.register((any Courier).self, named: "night") { Bike() }

@@ -43,7 +43,8 @@ import Testing
       return Ticket(number)
     }
     #expect(try registry.resolve(Ticket?.self, arguments: 1)?.number == 1)
-    #expect(try registry.resolve(Ticket?.self, arguments: "1") == nil)
+    let wrongType = #expect(throws: InjectionError.self) { try registry.resolve(Ticket?.self, arguments: "1") }
+    #expect(wrongType?.description.contains("Registered, but not for this: Ticket with arguments Int, at") == true)
     let error = #expect(throws: InjectionError.self) { try registry.resolve(Ticket?.self, arguments: -1) }
     #expect(error?.underlying is Offline)
     registry.register(Ticket.self, arguments: Bool.self) { resolver, _ in
@@ -122,7 +123,10 @@ import Testing
   @Test("an error over several arguments says how to register them")
   func adviceOnSeveral() {
     let error = #expect(throws: InjectionError.self) { try registry.resolve(Ticket.self, arguments: 1, "a", 2.0) }
-    let advice = "registry.register(Ticket.self, arguments: Int.self, String.self, Double.self) {"
+    let advice = """
+      registry.register(Ticket.self, arguments: Int.self, String.self, Double.self) { \
+      resolver, argument1, argument2, argument3 in … }
+      """
     #expect(error?.description.contains(advice) == true, "\(error.map { "\($0)" } ?? "")")
   }
 

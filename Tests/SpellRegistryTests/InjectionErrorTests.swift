@@ -49,7 +49,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
           Registered, but not for this: Clock named "wall", at \(place(line)).
           Registered, but not for this: Clock in Ticket and its subclasses, at \(place(line + 1)).
           Registered, but not for this: Clock named .containing("sand"), at \(place(line + 2)).
-          Registered, but not for this: Clock with arguments, at \(place(line + 3)).
+          Registered, but not for this: Clock with arguments Int, at \(place(line + 3)).
           Register it before it is asked for: registry.register(Clock.self) { … }
         """)
   }
@@ -59,7 +59,25 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     let line: UInt = #line + 1
     registry.register(FileTracker.self) { FileTracker() }
     let error = registry.error(resolving: (any Tracker).self)
-    #expect(error?.description.contains("Registered, but not for this: FileTracker, at \(place(line)).") == true)
+    #expect(
+      error?.description.contains(
+        "A conforming type, FileTracker, is registered at \(place(line)): register it for any Tracker, with "
+          + "registry.register((any Tracker).self) { … }.") == true)
+    registry.register(String.self) { "" }
+    #expect(
+      registry.error(resolving: Substring.self)?.description.contains("Registered, but not for this: String") == true)
+  }
+
+  @Test("a misspelt name: which was meant, and a line that keeps the name")
+  func misspelt() {
+    let line: UInt = #line + 1
+    registry.register(Clock.self, named: "backup") { Clock() }
+    #expect(
+      registry.error(resolving: Clock.self, named: "bakcup")?.description == """
+        No initializer is registered for Clock named "bakcup".
+          Registered, but not for this: Clock named "backup", at \(place(line)). Did you mean "backup"?
+          Register it before it is asked for: registry.register(Clock.self, named: "bakcup") { … }
+        """)
   }
 
   private class Animal { init() {} }
@@ -117,9 +135,9 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(
       description == """
         No initializer is registered for Clock named "walClock".
-          The nearest name is that of Clock named "wallClock", at \(place(line)).
+          Registered, but not for this: Clock named "wallClock", at \(place(line)). Did you mean "wallClock"?
           21 registrations are similar; the rest are left out here.
-          Register it before it is asked for: registry.register(Clock.self) { … }
+          Register it before it is asked for: registry.register(Clock.self, named: "walClock") { … }
         """)
   }
 
@@ -167,8 +185,8 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         The initializer of Int needs its own result: Int → String → Int.
             Int: registered at \(place(line))
             String: registered at \(place(line + 1))
-          Let String ask for it later, by a property that is read after the initializer: @Injected var property: Int. Or give \
-        it in .onCompletion { value, resolver in … }.
+          Let String ask for it after `init`, by a constant: let later = Injected<Int>(), later.value. Or give it in \
+        .onCompletion { value, resolver in … }.
         """)
   }
 
@@ -244,7 +262,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(message.contains("No initializer is registered for Clock for Page.clock"))
     #expect(message.contains("registry.register(Clock.self) { … }"))
     #expect(message.contains("Read while making: Ticket"))
-    #expect(message.contains("`try $property.resolve()` can, and throws this error."))
+    #expect(message.contains("`try $clock.resolve()` can, and throws this error."))
   }
 
   @Test("an error that passes through several registries keeps its path and its cause")

@@ -62,6 +62,7 @@ import Testing
     registry.registerOnMainActor(Screen.self) { _ in Screen(title: "main") }
     registry.register([Screen].self) { [try $0.resolve()] }
     let error = await onThread { registry.error(resolving: [Screen].self) }
+    #expect(error?.description.contains("or await it: try await registry.resolveAsync(Array<Screen>.self).") == true)
     #expect(error?.code == .wrongIsolation)
     #expect(error?.path == ["Array<Screen>", "Screen"])
   }
@@ -102,7 +103,7 @@ import Testing
         registry.error { try registry.resolve(Screen.self, arguments: "a").self }
       )
     }
-    #expect(key?.description.contains("try await registry.resolveAsync(the key)") == true)
+    #expect(key?.description.contains("try await registry.resolveAsync(.key)") == true)
     #expect(
       arguments?.description.contains("try await MainActor.run { try registry.resolve(Screen.self, arguments: …) }")
         == true)

@@ -23,7 +23,8 @@ struct ScopedArgumentsTests {
     #expect(try registry.resolve(Ticket.self, arguments: 7, "Ada") == Ticket(number: 7, name: "Ada", isPaid: false))
     #expect(
       try registry.resolve(Ticket.self, arguments: 8, "Bob", true) == Ticket(number: 8, name: "Bob", isPaid: true))
-    #expect(try registry.resolve(Ticket?.self, arguments: "Ada", 7) == nil)
+    let error = #expect(throws: InjectionError.self) { try registry.resolve(Ticket?.self, arguments: "Ada", 7) }
+    #expect(error?.description.contains("Ticket with arguments Int, String, at") == true)
   }
 
   @Test("come with a name, the registration for that name first")

@@ -22,7 +22,8 @@ private let services = { @Sendable (registry: InitializerRegistry) in
   }
 
   @Test func everyPropertyIsServed() {
-    let registry = InitializerRegistry.current
+    let registry = InitializerRegistry()
+    registry.registerHabits()
     let properties = WrappedProperty.all(inModules: "HabitsCore")
     #expect(!properties.isEmpty)
     #expect(registry.validate(properties: properties).isEmpty)

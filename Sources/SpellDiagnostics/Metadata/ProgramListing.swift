@@ -47,11 +47,13 @@ struct ProgramListing {
     return (String(module ?? parts.first ?? ""), parts.dropFirst().joined(separator: "."))
   }
 
-  /// Returns whether the program declares a key whose values have this type.
+  /// Whether a key of the type, or of an object that it wraps and may hold weakly, is declared anywhere in the program.
   private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
     let types = keyTypes ?? findKeyTypes()
     keyTypes = types
-    return types.contains(ObjectIdentifier(type))
+    if types.contains(ObjectIdentifier(type)) { return true }
+    guard let wrapped = (type as? any OptionalValue.Type)?.wrappedType else { return false }
+    return TypeName.isHeldByReference(wrapped) && mayHaveKey(wrapped)
   }
 
   /// Returns the value types of all keys that the program declares.

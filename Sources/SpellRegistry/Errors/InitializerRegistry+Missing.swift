@@ -16,11 +16,12 @@ extension InitializerRegistry {
     in containerType: (any AnyObject.Type)? = nil, advice: String? = nil
   ) -> InjectionError {
     let error = InjectionError(.notRegistered, through: [step])
-    if let elsewhere = InitializerRegistry.current.registeredElsewhere(than: self, service) {
+    let current = InitializerRegistry.current
+    if let elsewhere = current.registeredElsewhere(than: self, service, named: name, in: containerType) {
       return error.noting(elsewhere)
     }
-    let type = TypeName.source(of: service.type)
-    let advice = advice ?? "Register it before it is asked for: registry.register(\(type)) { … }"
+    let key = TypeName.source(of: service.type) + (step.name.map { ", named: \"\($0)\"" } ?? "")
+    let advice = advice ?? "Register it before it is asked for: registry.register(\(key)) { … }"
     var notes = nearMatches(service.type, named: name, in: containerType) + [advice]
     if self === InitializerRegistry.shared && context == .test {
       notes.append(
@@ -30,8 +31,11 @@ extension InitializerRegistry {
   }
 
   /// Returns advice if this registry, which is current, serves a service that another registry was asked for.
-  private func registeredElsewhere(than asked: InitializerRegistry, _ service: Service) -> String? {
-    guard self !== asked, !asked.lineage.contains(where: { $0 === self }), let provider = provider(of: service)
+  private func registeredElsewhere(
+    than asked: InitializerRegistry, _ service: Service, named name: String?, in containerType: (any AnyObject.Type)?
+  ) -> String? {
+    guard self !== asked, !asked.lineage.contains(where: { $0 === self }),
+      let provider = provider(of: service, named: name, in: containerType)
     else { return nil }
     return """
       The registry that was asked isn't the current one, in which it is registered at \(provider.record.place). A property \
@@ -45,16 +49,16 @@ extension InitializerRegistry {
     _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?
   ) -> [String] {
     let wanted = TypeName.of(type)
-    func isSuperclass<Wanted>(_: Wanted.Type, of other: any Any.Type) -> Bool { other is Wanted.Type }
+    let isSubtype = subtypes(of: type)
     func note(_ registration: RegistrationRecord) -> String? {
       let isUnlimited = registration.isUnlimited && registration.service.key == nil && registration.service.type != type
       if isUnlimited && !registration.servesSupertypes && registration.serves(Service(type)) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
       }
-      if isUnlimited, type is any AnyObject.Type, isSuperclass(type, of: registration.service.type) {
+      if isUnlimited, isSubtype(registration.service.type) {
         return """
-          A subclass, \(registration.service.name), is registered at \(registration.place): register it for \(wanted), with \
-          registry.register(\(TypeName.source(of: type))) { … }.
+          A \(type is any AnyObject.Type ? "subclass" : "conforming type"), \(registration.service.name), is registered at \
+          \(registration.place): register it for \(wanted), with registry.register(\(TypeName.source(of: type))) { … }.
           """
       }
       let isSameType = registration.service == Service(type)
@@ -73,7 +77,9 @@ extension InitializerRegistry {
           """
       }
       guard isSameType || wanted.isSimilar(to: TypeName.of(registration.service.type)) else { return nil }
+      let meant = isSameType ? registration.name.flatMap { name?.closestMatch(among: [$0.text]) } : nil
       return "Registered, but not for this: \(registration.summary), at \(registration.place)."
+        + (meant.map { " Did you mean \"\($0)\"?" } ?? "")
     }
     var keys: Set<RegistrationRecord.Key> = []
     let registrations = lineage.flatMap { registry in
@@ -83,13 +89,8 @@ extension InitializerRegistry {
     .filter { keys.insert($0.key).inserted }.sorted { $0.age < $1.age }.suffix(1_000)
     if registrations.count <= 5 { return registrations.compactMap(note) }
     let omitted = "\(registrations.count) registrations are similar; the rest are left out here."
-    let nearest = name.flatMap { name in
-      registrations.filter { $0.service == Service(type) }
-        .compactMap { other in other.name.map { (other, distance: $0.text.editDistance(to: name)) } }
-        .min { $0.distance < $1.distance }?.0
-    }
-    if let nearest { return ["The nearest name is that of \(nearest.summary), at \(nearest.place).", omitted] }
-    return registrations.prefix(3).compactMap(note) + [omitted]
+    let meant = name?.closestMatch(among: registrations.lazy.compactMap { $0.name?.text })
+    return registrations.filter { meant == nil || $0.name?.text == meant }.prefix(3).compactMap(note) + [omitted]
   }
 }
 

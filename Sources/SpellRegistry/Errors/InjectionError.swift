@@ -57,9 +57,9 @@ public struct InjectionError: Error, Sendable {
 
   /// - Parameter advice: Sentences that say what to write.
   package init(
-    _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil, advice: String...
+    _ code: Code, through steps: [InjectionStep], underlying: (any Error)? = nil, advice: String? = nil
   ) {
-    self.init(code, steps, underlying, advice)
+    self.init(code, steps, underlying, advice.map { [$0] } ?? [])
   }
 
   private init(
@@ -120,10 +120,10 @@ extension InjectionError: CustomStringConvertible {
   public var description: String {
     var lines = [headline]
     if steps.count > 1 || steps.contains(where: \.isRegistered) {
-      if code != .cycle || cycle.count < steps.count {
-        lines.append("  Path: \(Self.shortened(path).joined(separator: " → "))")
+      if code != .cycle || cycle.count < cycle.endIndex {
+        lines.append("  Path: \(Self.shortened(Array(path[..<cycle.endIndex])).joined(separator: " → "))")
       }
-      let facts = steps.compactMap(\.line)
+      let facts = steps[..<cycle.endIndex].compactMap(\.line)
       // A cycle ends with the step that it begins with, which is listed once.
       lines += Self.shortened(code == .cycle && facts.last == facts.first ? facts.dropLast() : facts)
     }
@@ -133,7 +133,7 @@ extension InjectionError: CustomStringConvertible {
   }
 
   private var headline: String {
-    let culprit = code == .cycle ? cycle.last : steps.last
+    let culprit = cycle.last
     let type = culprit?.typeName ?? "?"
     let place = steps.last { $0.property != nil && (code != .cycle || $0.typeName == type) }.map { step in
       " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
@@ -164,13 +164,16 @@ extension InjectionError: CustomStringConvertible {
 
   /// The remedy for an error without notes.
   private var cure: String? {
-    guard notes.isEmpty, let step = (code == .cycle ? cycle : steps).last else { return nil }
+    guard notes.isEmpty, let step = cycle.last else { return nil }
     return switch code {
+    case .cycle where step.property != nil:
+      "Read \(step.property ?? "it") after `init`, not in it. Or give it in .onCompletion { value, resolver in … }."
     case .cycle:
       """
-      Let \(cycle.dropLast().last?.typeName ?? "it") ask for it later, by a property that is read after the initializer: \
-      @Injected var property: \(step.typeName). Or give it in .onCompletion { value, resolver in … }.
+      Let \(cycle.dropLast().last?.typeName ?? "it") ask for it after `init`, by a constant: let later = \(step.constant()), \
+      later.value. Or give it in .onCompletion { value, resolver in … }.
       """
+    case .wrongIsolation: "Ask for it on the main actor, or await it: \(steps[0].callThatAwaits)."
     case .initializerFailed:
       """
       Nothing was kept, so the next request runs it again. Correct it, or handle the error: \
@@ -180,12 +183,12 @@ extension InjectionError: CustomStringConvertible {
     }
   }
 
-  /// The part of the path that repeats, ending with the step that it begins with; without one, the whole path.
-  private var cycle: [InjectionStep] {
-    for (end, step) in steps.enumerated() {
-      if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return Array(steps[start...end]) }
+  /// The part of the path that repeats, for a cycle; else the whole path.
+  private var cycle: ArraySlice<InjectionStep> {
+    for (end, step) in steps.enumerated() where code == .cycle {
+      if let start = steps[..<end].lastIndex(where: { $0.isLike(step) }) { return steps[start...end] }
     }
-    return steps
+    return steps[...]
   }
 
   /// Returns a list, or only the two ends of a list that is too long to read.
@@ -205,7 +208,8 @@ extension InjectionError {
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"
     }
-    message += "\n  A property can't throw; `try $property.resolve()` can, and throws this error."
+    let name = steps.first?.propertyName ?? "property"
+    message += "\n  A property can't throw; `try $\(name).resolve()` can, and throws this error."
     InitializerRegistry.current.reportFailure(message)
     trap(message, at: place)
   }

@@ -26,11 +26,23 @@ package struct InjectionStep: Sendable {
       && agree(property, other.property) && agree(name, other.name)
   }
 
+  /// The property's own name.
+  package var propertyName: Substring? { property?.split(separator: ".").last }
+
+  /// The argument that asks for the step.
+  private var source: String {
+    key != nil ? ".key" : typeName.hasPrefix("any ") ? "(\(typeName)).self" : "\(typeName).self"
+  }
+
   /// The source code of the call that throws this step's error, for messages.
-  var call: String {
-    if let name = property?.split(separator: ".").last { return "$\(name).resolve()" }
-    let type = typeName.hasPrefix("any ") ? "(\(typeName)).self" : "\(typeName).self"
-    return "registry.resolve(\(key == nil ? type : "key"))"
+  var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(source))" }
+
+  var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
+
+  /// The constant that asks for the step's value when it is read, which a Sendable class may have, too.
+  package func constant(_ policy: String = "") -> String {
+    if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
+    return "Injected<\(typeName)>(\(policy))"
   }
 
   /// Whether the step has a registration or a declared key.

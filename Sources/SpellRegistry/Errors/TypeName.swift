@@ -32,7 +32,7 @@ package enum TypeName {
   }
 
   /// Whether every value of the type is an object: the type is a class, or a protocol that only classes conform to.
-  static func isHeldByReference(_ type: any Any.Type) -> Bool {
+  package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
     // A value of any type can be an error, and `any Error` always has one pointer, to a box.
     guard isExistential(type), type != (any Error).self else { return false }

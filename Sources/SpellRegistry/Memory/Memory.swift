@@ -50,7 +50,6 @@ public import Synchronization
     _openExistential(type, do: destroy)
   }
 
-  /// Returns a copy of the value as an `Any`.
   func any(_ type: any Any.Type) -> Any {
     func value<Value>(_: Value.Type) -> Any { self.value(as: Value.self) }
     return _openExistential(type, do: value)

@@ -8,10 +8,8 @@ internal import Synchronization
 enum Waits {
   private struct Wait {
     let gate: UInt
-    /// The thread that makes the value at the gate.
     let maker: UInt
     let step: FrameSummary
-    /// Summaries of the frames of the waiting thread, the outermost first.
     let making: [FrameSummary]
     let signal: ThreadSignal
   }

@@ -30,7 +30,6 @@ func isOnMainActor() -> Bool {
   }()
 #endif
 
-/// A signal that wakes one sleeping thread.
 struct ThreadSignal: Sendable {
   #if canImport(Dispatch)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -43,7 +42,6 @@ struct ThreadSignal: Sendable {
   #endif
 }
 
-/// The identity of a task.
 struct TaskID: Sendable, Equatable {
   private let hash: Int?
 

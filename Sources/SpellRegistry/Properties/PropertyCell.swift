@@ -1,7 +1,6 @@
 internal import Support
 internal import Synchronization
 
-/// The state of one property, apart from its value and its gate.
 struct PropertyFields: ~Copyable {
   let type: any Any.Type
   let place: SourcePlace
@@ -223,6 +222,7 @@ extension PropertyCell {
       return adopter
     }
     if let registry = fields.home.registry { return registry }
+    fields.home.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
@@ -289,6 +289,7 @@ extension PropertyCell {
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = Epoch.current.state
     if current == state { return false }
+    if !fields.isAssigned.load(ordering: .relaxed) { fields.home.reporter?.report(request(in: container)) }
     // If the registry is gone, nothing can make a new value.
     if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.home.registry {
       var services = [service.id]
@@ -303,7 +304,6 @@ extension PropertyCell {
   }
 }
 
-/// Returns the object as an ``InjectionObserver``, if its class is one.
 private func observer(_ container: AnyObject?, on thread: CurrentThread) -> (any InjectionObserver)? {
   guard let container, thread.observes(type(of: container)) else { return nil }
   return observer(container)

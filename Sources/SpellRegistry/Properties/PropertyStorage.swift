@@ -132,7 +132,6 @@
     }
   }
 
-  /// Returns the nil of an Optional type, and stops the program for any other type.
   private func none() -> Value {
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
       trap("Nothing made the value of this property; please report this.", at: place)

@@ -88,7 +88,7 @@ extension InitializerRegistry {
   /// Returns a value made from arguments, or the value that the scope keeps for them.
   ///
   /// - Parameters:
-  ///   - type: The type of the value. For an Optional type, the result is nil if no initializer takes these arguments.
+  ///   - type: The type of the value. For an Optional type the result is nil if nothing makes it from any arguments.
   ///   - first: The first argument for the initializer. The static types of all arguments have to match a registration.
   ///   - rest: The other arguments.
   ///   - name: The name to ask with, as a property asks with its own name.
@@ -98,17 +98,25 @@ extension InitializerRegistry {
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
   ) throws(InjectionError) -> Value {
     let list = ArgumentList(first: first, rest: (repeat each rest))
-    let search = Search(arguments: ObjectIdentifier(ArgumentList<First, repeat each Rest>.self))
+    let search = Search(arguments: ErasedType(ArgumentList<First, repeat each Rest>.self))
     return try ValueMemory.value { memory throws(InjectionError) in
       let request = Request(Value.self, named: name.map { Alias($0) })
       if case .match(let record, let owner) = find(request, search) {
         return try fulfill(
           request, in: memory, from: Match(record: record, owner: owner.object), with: ArgumentBox(list))
       }
-      if let type = Value.self as? any OptionalValue.Type { return type.putNil(in: memory) }
-      let types = types(First.self, repeat (each Rest).self).map { TypeName.source(of: $0) }.joined(separator: ", ")
-      let call = "registry.register(\(TypeName.source(of: Value.self)), arguments: \(types))"
-      throw missing(request, advice: "Register it: \(call) { resolver, arguments in … }")
+      let optional = Value.self as? any OptionalValue.Type
+      let service = Service(optional?.wrappedType ?? Value.self)
+      if let optional, !reachable.contains(where: { $0.record.hasArguments && $0.record.service == service }) {
+        return optional.putNil(in: memory)
+      }
+      let types = ArgumentList<First, repeat each Rest>.types
+      let sources = types.map { TypeName.source(of: $0) }.joined(separator: ", ")
+      let names = types.indices.map { "argument\($0 + 1)" }.joined(separator: ", ")
+      let call = "registry.register(\(TypeName.source(of: service.type)), arguments: \(sources))"
+      throw missing(
+        service, asked: request.step(), named: name,
+        advice: "Register it for these arguments: \(call) { resolver, \(names) in … }")
     }
   }
 
@@ -148,7 +156,14 @@ extension Resolver {
 }
 
 /// The arguments of one request.
-private struct ArgumentList<First, each Rest> {
+private struct ArgumentList<First, each Rest>: Arguments {
   let first: First
   let rest: (repeat each Rest)
+
+  static var types: [any Any.Type] { SpellRegistry.types(First.self, repeat (each Rest).self) }
+}
+
+/// A list of arguments, as far as messages name it.
+protocol Arguments {
+  static var types: [any Any.Type] { get }
 }

@@ -31,10 +31,9 @@ extension InitializerRegistry {
     scope: Scope<Value>? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @Sendable (Container) throws -> Value
   ) -> Registration<Value> {
-    add(
-      .inContainer { container, _ in try initializer(container) }, for: key,
-      in: ClassConstraint(container, subclasses: subclasses), named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line))
+    register(key, in: container, subclasses: subclasses, named: name, scope: scope, fileID: fileID, line: line) {
+      container, _ in try initializer(container)
+    }
   }
 
   /// Registers a closure that creates the values of a declared key for the properties of one class, from the object

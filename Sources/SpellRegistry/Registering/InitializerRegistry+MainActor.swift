@@ -33,10 +33,9 @@ extension InitializerRegistry {
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @MainActor (Container) throws -> Value
   ) -> Registration<Value> {
-    add(
-      .inContainerOnMainActor { container, _ in try initializer(container) },
-      in: ClassConstraint(container, subclasses: subclasses), named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line))
+    registerOnMainActor(
+      type, in: container, subclasses: subclasses, named: name, scope: scope, fileID: fileID, line: line
+    ) { container, _ in try initializer(container) }
   }
 
   /// Registers a closure that creates values of a type on the main actor for the properties of one class, from the

@@ -52,10 +52,9 @@ extension InitializerRegistry {
     named name: PropertyName? = nil, scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line,
     _ initializer: @escaping @Sendable (Container) throws -> Value
   ) -> Registration<Value> {
-    add(
-      .inContainer { container, _ in try initializer(container) },
-      in: ClassConstraint(container, subclasses: subclasses), named: name, scope: scope,
-      at: SourcePlace(fileID: fileID, line: line))
+    register(type, in: container, subclasses: subclasses, named: name, scope: scope, fileID: fileID, line: line) {
+      container, _ in try initializer(container)
+    }
   }
 
   /// Registers a closure that creates a value for the properties of one class, from the object that asks and other
@@ -182,7 +181,7 @@ extension InitializerRegistry {
     scope.check(at: place)
     let recordKey = RegistrationRecord.Key(
       service: Service(Value.self, key: key), container: container, name: name,
-      servesSupertypes: match == .anySupertype, arguments: arguments.map { ObjectIdentifier($0) })
+      servesSupertypes: match == .anySupertype, arguments: arguments.map { ErasedType($0) })
     let record = RegistrationRecord(recordKey, making, scope.lifetime, scope.expiry, in: self, at: place)
     insert(record)
     return Registration(record: record, registry: self)

@@ -35,7 +35,7 @@ public class InjectionKeys: @unchecked Sendable {
   }
 
   /// Whether the key has an initializer for exactly this context; it always has one for `.live`.
-  func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
+  package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 }
 
 /// A service that is declared with a type, a scope, and the initializer to use if nothing is registered for the key.

@@ -57,7 +57,7 @@
     dependencies: [any Any.Type] = [], _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> Making {
     Making(dependencies: dependencies) { memory, request, registry, _ in
-      try requireMainActor(for: Value.self, request)
+      try requireMainActor()
       memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), initializer))
     }
   }
@@ -74,7 +74,7 @@
     _ initializer: @escaping @MainActor (Container, Resolver) throws -> Value
   ) -> Making {
     Making { memory, request, registry, _ in
-      try requireMainActor(for: Value.self, request)
+      try requireMainActor()
       let resolver = Resolver(request, registry)
       let container: Container = resolver.container()
       memory.put(try callOnMainActor(resolver.onMainActor()) { try initializer(container, $0) })
@@ -115,19 +115,6 @@
   var types: [any Any.Type] = []
   repeat types.append(each type)
   return types
-}
-
-/// Throws an error of code `.wrongIsolation` unless the caller is on the main actor.
-private func requireMainActor(for type: any Any.Type, _ request: borrowing Request) throws {
-  try requireMainActor(
-    orElse: "Ask for it on the main actor, or await it: \(Service(type, key: request.service.key).callThatAwaits).")
-}
-
-extension Service {
-  /// The source code of the call that awaits the value, for messages.
-  var callThatAwaits: String {
-    "try await registry.resolveAsync(\(key == nil ? TypeName.source(of: type) : "the key"))"
-  }
 }
 
 extension Resolver {

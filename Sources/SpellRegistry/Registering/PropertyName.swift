@@ -24,7 +24,6 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
     }
   }
 
-  /// The whole name, or the part that a name has to contain.
   var text: String {
     switch self {
     case .equal(let name): name

@@ -9,7 +9,7 @@ package final class RegistrationRecord: Sendable {
     var container: ClassConstraint?
     var name: PropertyName?
     var servesSupertypes = false
-    var arguments: ObjectIdentifier?
+    var arguments: ErasedType?
 
     /// Whether the registration is for any container and any name, and takes no arguments.
     var isUnlimited: Bool { container == nil && name == nil && arguments == nil }
@@ -80,7 +80,7 @@ package final class RegistrationRecord: Sendable {
   package var container: ClassConstraint? { key.container }
   package var name: PropertyName? { key.name }
   package var servesSupertypes: Bool { key.servesSupertypes }
-  package var arguments: ObjectIdentifier? { key.arguments }
+  package var arguments: ObjectIdentifier? { key.arguments?.id }
   package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
   package var isAsync: Bool { making.async != nil }
@@ -96,7 +96,9 @@ package final class RegistrationRecord: Sendable {
       words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
     }
     if let name { words.append("named \(name.source)") }
-    if hasArguments { words.append("with arguments") }
+    if let types = (key.arguments?.type as? any Arguments.Type)?.types {
+      words.append("with arguments \(types.map { TypeName.of($0) }.joined(separator: ", "))")
+    }
     return words.joined(separator: " ")
   }
 
@@ -107,7 +109,6 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
-  /// Returns whether this is the first call, so that the registration's problem is reported only once.
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Copies the kept value if there is one and no hook, and returns whether it did; the caller holds the table's lock.
@@ -123,7 +124,6 @@ package final class RegistrationRecord: Sendable {
     return isOptional
   }
 
-  /// The registered instance as `Any`; nil if the registration has an initializer.
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)

@@ -6,7 +6,6 @@ enum Home {
   /// A registry behind a reference, which may be weak or become weak.
   case reference(RegistryReference)
 
-  /// The home of objects that are made now.
   static var current: Home {
     let thread = CurrentThread.current
     if let registry = thread.registry { return home(in: registry, isKept: thread.isMakingKept) }
@@ -20,12 +19,20 @@ enum Home {
     return isKept ? .reference(registry.weakReference) : .registry(registry)
   }
 
-  /// The registry; nil if it no longer exists.
   var registry: InitializerRegistry? {
     switch self {
     case .shared: .shared
     case .registry(let registry): registry
     case .reference(let reference): reference.registry
+    }
+  }
+
+  /// The receiver of what a test should know of its own registry, also after that is gone.
+  var reporter: RegistryReporter? {
+    switch self {
+    case .shared: nil
+    case .registry(let registry): registry.reporter
+    case .reference(let reference): reference.reporter
     }
   }
 
@@ -43,11 +50,11 @@ enum Home {
     } catch { throw InjectionError.wrapping(error, thrownBy: step) }
   }
 
-  /// Returns the advice for a property or a factory whose registry no longer exists.
   static func advice(ifGoneFor asker: String) -> String {
     """
     The registry that \(asker) asks is gone. An object that a registry keeps, and one made in a `run` that registers \
-    something, doesn't keep the registry: hold the registry for as long as you use the object.
+    something, doesn't keep the registry: hold the registry for as long as you use the object. A test's registry ends with \
+    the test: make the object in each test, not as a static, or register it and inject it.
     """
   }
 

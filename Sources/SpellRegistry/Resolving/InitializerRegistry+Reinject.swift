@@ -31,6 +31,5 @@ extension InitializerRegistry {
     }
   }
 
-  /// Whether a registration here or in a parent is, or was, for a class of containers.
   var hasContainers: Bool { isForContainers.load(ordering: .relaxed) || parent?.hasContainers ?? false }
 }

@@ -133,7 +133,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Supply {
     let isHeard = hooks.areUsed || RequestRecorder.isUsed
     let found = find(request, Search(copying: isHeard ? nil : memory))
-    if isWatched.load(ordering: .relaxed), !found.isNothing { reportRequest(request) }
+    if let reporter { reporter.report(request, isFound: !found.isNothing) }
     switch consume found {
     case .copied: return .value
     case .match(let record, let owner):
@@ -262,9 +262,9 @@ extension InitializerRegistry {
 extension RegistrationRecord {
   /// The advice for a value that doesn't exist yet because its initializer is async.
   fileprivate var adviceToAwait: String {
-    if lifetime.isShared { return "Await it first: \(service.callThatAwaits)." }
+    if lifetime.isShared { return "Await it first: \(step.callThatAwaits)." }
     return """
-      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(service.callThatAwaits). To read it after it \
+      Its scope is .\(scopeName), which keeps no value: await it wherever you need one, with \(step.callThatAwaits). To read it after it \
       was awaited once, register it with a scope that keeps it, such as .singleton.
       """
   }

@@ -47,7 +47,6 @@ public struct InjectionPoint {
     details = Details(identity: identity, name: nil, containerType: nil)
   }
 
-  /// The identity of the property's storage; nil if no wrapped property asks.
   var identity: PropertyIdentity? { cell?.identity ?? details?.identity }
 
   /// The declared type of the property, or the type that `resolve` was called with.

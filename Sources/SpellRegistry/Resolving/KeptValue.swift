@@ -13,7 +13,6 @@ final class KeptValue: Sendable {
     var weak: WeakReference?
     var deadline: Duration?
     var isRetired = false
-    /// The number of times that the value was dropped.
     var resetCount = 0
   }
 

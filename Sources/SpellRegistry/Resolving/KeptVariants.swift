@@ -77,7 +77,6 @@ final class KeptVariants: Sendable {
     withExtendedLifetime(vacant) {}
   }
 
-  /// Drops all values and their arguments.
   func removeAll() {
     let dropped = state.withLock { state in
       defer { state.variants = [:] }

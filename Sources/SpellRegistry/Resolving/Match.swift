@@ -7,7 +7,6 @@ package struct Match {
 }
 
 extension InitializerRegistry {
-  /// The result of a search.
   enum Finding: ~Copyable {
     /// The winner's kept value was copied.
     case copied
@@ -28,7 +27,7 @@ extension InitializerRegistry {
     /// Whether to find only registrations for a class of containers.
     var onlyForContainer = false
     /// The type of the list of arguments that a registration has to take; nil for no arguments.
-    var arguments: ObjectIdentifier?
+    var arguments: ErasedType?
     /// The memory to which to copy the winner's kept value, unless hooks have to be called for it.
     var copying: ValueMemory?
   }
@@ -45,7 +44,6 @@ extension InitializerRegistry {
     return isCopied ? .copied : .match(match.record, Borrowed(match.owner))
   }
 
-  /// Returns the registration that wins, and its registry.
   func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
     guard case .match(let record, let owner) = find(request, Search(onlyForContainer: onlyForContainer)) else {
       return nil
@@ -104,7 +102,6 @@ extension InitializerRegistry {
     return winner(for: service, named: name, in: request.containerType, search)
   }
 
-  /// Returns the most specific candidate that serves the service.
   private func winner(
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
   ) -> RegistrationRecord? {
@@ -137,7 +134,7 @@ extension InitializerRegistry {
   /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
     guard let key = record.service.key, !key.hasInitializer(for: context), record.isFirstReport(),
-      let report = lineage.lazy.compactMap({ $0.reporter.withLock(\.onLiveInitializer) }).first
+      let report = lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onLiveInitializer) }).first
     else { return }
     let step = request.step()
     report(

@@ -8,12 +8,14 @@ final class RegistryReference: Sendable {
     var weak: WeakReference?
   }
   private let state: Lock<State>
+  /// The registry's, also after it is gone.
+  let reporter: RegistryReporter?
 
   init(to registry: InitializerRegistry, isWeak: Bool) {
+    reporter = registry.reporter
     state = Lock(isWeak ? State(weak: WeakReference(registry)) : State(strong: registry))
   }
 
-  /// The registry; nil if it no longer exists.
   var registry: InitializerRegistry? {
     state.withLock { $0.strong ?? $0.weak?.object as? InitializerRegistry }
   }

@@ -33,7 +33,6 @@
   /// The identity of the key or, without one, of the type, by which a registry finds the service.
   var id: ObjectIdentifier { key?.id ?? ObjectIdentifier(type) }
   var service: Service { Service(type, key: key?.object) }
-  var hasKey: Bool { key != nil }
   var container: AnyObject? { owner?.object }
   /// The origin of the request, by which a frame detects cycles.
   var asker: Frame.Asker {
@@ -43,9 +42,7 @@
   var name: String? { alias?.name ?? point.propertyName }
   var mayHaveName: Bool { alias != nil || cell != nil && owner != nil }
   var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: alias, in: container) }
-  /// Returns the request as a step of an error's path.
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
-  /// Returns the same request for the type that the requested Optional wraps.
   func forWrapped(_ type: any Any.Type) -> Request {
     Request(type, of: cell?.object, named: alias, in: container)
   }

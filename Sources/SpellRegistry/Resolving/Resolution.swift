@@ -21,9 +21,7 @@ final class Resolution: Sendable {
   /// A call to make at the end of the resolution.
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
-    /// The registry that is current during the call.
     let registry: InitializerRegistry
-    /// Whether objects that the call makes refer to their registry weakly.
     let isKept: Bool
     /// The registrations whose completions led to this call, ending with the call's own.
     let chain: [RegistrationRecord]
@@ -51,7 +49,6 @@ final class Resolution: Sendable {
     return true
   }
 
-  /// Returns the cell of the value that a registration has made for a registry in this resolution.
   func graphCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
     state.withLock {
       $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell

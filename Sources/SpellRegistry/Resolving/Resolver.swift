@@ -14,7 +14,6 @@ public struct Resolver {
   /// The registry that provides the dependencies: the one asked or, for a value that a registration keeps, the one that
   /// has the registration.
   public let registry: InitializerRegistry
-  /// The run of the async initializer that has this resolver; nil for a synchronous initializer.
   let run: AsyncRun?
 
   init(point: InjectionPoint, registry: InitializerRegistry, run: AsyncRun? = nil) {

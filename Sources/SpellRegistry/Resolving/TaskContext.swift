@@ -5,7 +5,6 @@ final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The reference to the registry that objects made in this context share.
   let reference: RegistryReference
-  /// The run of the async initializer that set this context; nil for ``InitializerRegistry/run(_:)``.
   let run: AsyncRun?
   private let outer: TaskContext?
 

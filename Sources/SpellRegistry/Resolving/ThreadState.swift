@@ -43,10 +43,8 @@ extension CurrentThread {
     }
   }
 
-  /// The registry that the innermost frame makes current; nil if there is none.
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  /// Whether new objects refer to their registry weakly, because a registry may keep them.
   var isMakingKept: Bool { fields.frames.last?.isKept ?? false }
 
   /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
@@ -122,10 +120,8 @@ extension CurrentThread {
     try resolution.complete(on: self)
   }
 
-  /// Whether the thread isn't resolving anything.
   var isIdle: Bool { fields.frames.isEmpty && fields.resolution == nil }
 
-  /// The resolution in progress, which is created if there is none.
   var resolution: Resolution {
     if let resolution = fields.resolution { return resolution }
     let resolution = Resolution()
