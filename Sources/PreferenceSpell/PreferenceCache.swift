@@ -216,27 +216,27 @@ public import PreferenceStorage
   /// - Throws: If the value can't be read, or the last read gave the default because the store couldn't be read: what is
   ///   assigned, as by a `+=`, may build on the default.
   private func readableTexts() throws(PreferenceError) -> [String?] {
-    let (texts, failure) = state.withLock { ($0.readable, $0.readFailure) }
+    let (texts, failure) = outcome.withLock { ($0.readable, $0.readFailure) }
     if failure == nil, let texts { return texts }
-    var cause = failure
+    let cause: PreferenceError
     do throws(PreferenceError) {
       let texts = try read().texts
       // If the store can be read now, the next assignment is made.
-      if failure == nil { return texts }
-    } catch {
-      cause = failure ?? error
-    }
+      guard let failure else { return texts }
+      cause = failure
+    } catch { cause = failure ?? error }
+    let isMismatch = cause.code == .typeMismatch
+    let reason = isMismatch ? cause.message : "the value could not be read, and is as it was. Read it and assign again"
     throw PreferenceError(
-      cause?.code ?? .unreadable,
-      "the value could not be read, and what was assigned may build on the default, so it was not kept, and the value in the"
-        + " store is as it was. Read the value and assign again, or replace it by $property.set(_:) or $property.reset()",
-      key: key, path: cause?.path, underlying: cause)
+      cause.code,
+      "what was assigned may build on the default, and was not kept: \(reason), or replace it by $property.set(_:) or"
+        + " $property.reset()", key: key, path: cause.path, underlying: isMismatch ? cause.underlying : cause)
   }
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     let before = signal?.version
     do throws(PreferenceError) { try change() } catch {
-      state.withLock { $0.writeFailure = (error, before) }
+      outcome.withLock { $0.writeFailure = (error, before) }
       report(error)
     }
   }

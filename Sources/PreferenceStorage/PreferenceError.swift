@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// An error of reading or writing a preference.
 ///
 /// The description says what happened, where, and what to do about it. The code tells a program what to do.
@@ -9,7 +15,7 @@
 ///   askForSpace()
 /// }
 /// ```
-public struct PreferenceError: Error, Sendable, CustomStringConvertible {
+public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public let code: Code
   /// The key that was asked for, if the failure is about one.
@@ -18,7 +24,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   public let path: String?
   /// The error that caused this one.
   public let underlying: (any Error)?
-  private let message: String
+  package let message: String
 
   /// An error that a store of your own throws.
   ///
@@ -26,11 +32,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.key = key
-    self.path = path
-    self.underlying = underlying
+    (self.code, self.message, self.key, self.path, self.underlying) = (code, message, key, path, underlying)
   }
 
   /// The failure, its place, and the remedy.
@@ -41,6 +43,9 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
     let cause = underlying.map { " [\($0)]" } ?? ""
     return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
   }
+
+  /// The description.
+  public var errorDescription: String? { description }
 
   /// Returns the error with the path of the file in which it happened.
   package func at(_ path: String?) -> PreferenceError {

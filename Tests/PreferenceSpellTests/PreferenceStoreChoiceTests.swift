@@ -177,6 +177,11 @@ enum Constants {
     #expect(store.json(forKey: "theme") == #"{"name":"dark","size":1}"#)
     #expect(await errors.next()?.code == .typeMismatch)
     #expect(theme.value == Theme())
+    // Once for the assignment, once for the read.
+    #expect(await errors.next()?.description.contains("`accent` Optional") == true)
+    let message = theme.error?.description ?? ""
+    #expect(message.contains("Make `accent` Optional, or write init(from:) with decodeIfPresent"))
+    #expect(!message.contains("assign again"))
   }
 
   @Test("refuses a value that is encoded as null, which would read as the default")
