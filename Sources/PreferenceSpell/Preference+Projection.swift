@@ -32,7 +32,7 @@ extension Preference {
     /// Assigns, with an error if an assignment to the property would only leave one in ``error``.
     ///
     /// - Throws: What the store throws; the value is then what it was before.
-    public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: value) }
+    public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: cache.text(of: value)) }
 
     /// Changes the value with no other writer in between, in this process or another, unlike a `+=`.
     ///

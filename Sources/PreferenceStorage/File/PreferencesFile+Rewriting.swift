@@ -36,13 +36,11 @@ extension PreferencesFile {
   /// Reports an error that isn't the caller's, and returns whether there was none.
   @discardableResult
   private func reporting(_ body: () throws(PreferenceError) -> Void) -> Bool {
-    do throws(PreferenceError) {
-      try body()
-      return true
-    } catch {
+    do throws(PreferenceError) { try body() } catch {
       ownHub.report(error)
       return false
     }
+    return true
   }
 
   // MARK: A new file
@@ -196,11 +194,8 @@ extension PreferencesFile {
   /// Copies the file as it is to `….damaged-<time>`, reports where that is, and removes all but the last copies.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
     var stamp = 1000 * Int(time(nil))
-    var path = location.companion("damaged-\(stamp)")
-    while try system.find(path) != nil {
-      stamp += 1
-      path = location.companion("damaged-\(stamp)")
-    }
+    while try system.find(location.companion("damaged-\(stamp)")) != nil { stamp += 1 }
+    let path = location.companion("damaged-\(stamp)")
     let copy = Descriptor(try system.open(path, for: .creating), of: system)
     do throws(SystemError) {
       let bytes = try file.readAll()

@@ -119,9 +119,12 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// The change with the key as it is spelled here; nil if it would change nothing.
+  /// The key as it is spelled here, with its text; nil if it has none.
+  func entry(forKey key: String) -> PreferenceChange? { memory.withLock { $0.table.entry(forKey: key) } }
+
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
-    memory.withLock { $0.table.change(to: text, forKey: key) }
+    let old = entry(forKey: key)
+    return old?.text == text ? nil : PreferenceChange(key: old?.key ?? key, text: text)
   }
 
   /// Opens a file that couldn't be opened, unless that was tried in the last tenth of a second, and returns whether it was

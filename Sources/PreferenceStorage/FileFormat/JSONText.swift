@@ -97,7 +97,10 @@ struct JSONText: Sendable {
 extension JSONText: Equatable {
   /// Equal byte for byte; two spellings of `é` are equal strings and different texts.
   static func == (one: JSONText, other: JSONText) -> Bool {
-    one.withBytes { these in other.withBytes { those in these.count == those.count && these.elementsEqual(those) } }
+    // An element at a time would take several times as long (benchmark "Set an Int, written").
+    one.withBytes { these in
+      other.withBytes { $0.count == these.count && memcmp($0.baseAddress!, these.baseAddress!, these.count) == 0 }
+    }
   }
 }
 

@@ -16,10 +16,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   public let prefix: String
 
   /// Creates the part of a store whose keys begin with a prefix, of which nothing is seen here.
-  public init(_ prefix: String, in base: any PreferenceStore) {
-    self.prefix = prefix
-    self.base = base
-  }
+  public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
 
   /// The key without the prefix; nil if it doesn't begin with it or has nothing else.
   private func key(forBaseKey key: String) -> String? {
