@@ -32,7 +32,7 @@ extension Preference {
     /// Sets the value, even if the present value can't be read; throws an error if the new value can't be stored.
     ///
     /// - Throws: An error if the value can't be encoded or stored; the present value then stays.
-    public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: value) }
+    public func set(_ value: Value) throws(PreferenceError) { try cache.replace(by: cache.text(of: value)) }
 
     /// Changes the value in one step: unlike with a `+=`, no other thread or process can write in between.
     ///

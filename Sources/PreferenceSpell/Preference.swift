@@ -45,7 +45,7 @@ public import SpellRegistry
   ) {
     let declaration = PreferenceDeclaration(
       place: place, key: key, defaultValue: defaultValue, store: store, formerKeys: formerKeys)
-    resolver = PreferenceResolver(of: declaration, in: isConstant ? nil : .current)
+    resolver = PreferenceResolver(of: declaration, isConstant: isConstant)
     unretainedResolver = Unmanaged.passUnretained(resolver)
   }
 

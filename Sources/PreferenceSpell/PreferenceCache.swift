@@ -6,7 +6,7 @@ public import PreferenceStorage
 /// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
 /// outdated, the reader takes the latest decoded value or decodes again, under no lock: a decoder may read preferences.
 ///
-/// `@unchecked Sendable`: `state` is a lock, each copy's atomic `state` guards that copy, and nothing else changes.
+/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards that copy, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   /// The present key, followed by the former keys.
@@ -25,16 +25,11 @@ public import PreferenceStorage
   private struct State: Sendable {
     /// The value that was decoded last, and the signal's version for which it is valid; 0 if there is no value.
     var decoded: (value: Value?, version: UInt64) = (nil, 0)
-    /// The texts of the keys at the last read or write, which an assignment may replace; nil if unknown or unreadable.
-    var readable: [String?]?
-    /// The error because of which the last read returned the default, if the store couldn't be read.
-    var readFailure: PreferenceError?
-    /// The error of the last assignment if it failed, and the signal's version before it.
-    var writeFailure: (error: PreferenceError, version: UInt64?)?
     /// The cache that has replaced this one, if the store of this one could not be created; otherwise nil.
     var successor: PreferenceCache?
   }
   private let state = Lock(State())
+  private let outcome = Lock(PreferenceOutcome())
 
   init(
     store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>, formerKeys: [FormerPreferenceKey] = []
@@ -99,10 +94,10 @@ public import PreferenceStorage
     do throws(PreferenceError) {
       let texts = try names.map { key throws(PreferenceError) in try store.json(forKey: key) }
       let value = try decode(texts)
-      state.withLock { ($0.readable, $0.readFailure) = (texts, nil) }
+      outcome.withLock { ($0.readable, $0.readFailure) = (texts, nil) }
       return (value, texts)
     } catch {
-      state.withLock { ($0.readable, $0.readFailure) = (nil, error.code == .typeMismatch ? nil : error) }
+      outcome.withLock { ($0.readable, $0.readFailure) = (nil, error.code == .typeMismatch ? nil : error) }
       throw error
     }
   }
@@ -134,9 +129,9 @@ public import PreferenceStorage
   var error: PreferenceError? {
     do throws(PreferenceError) { _ = try read() } catch { return error }
     let now = signal?.version
-    return state.withLock { state in
-      if let version = state.writeFailure?.version, version != now { state.writeFailure = nil }
-      return state.writeFailure?.error
+    return outcome.withLock { outcome in
+      if let version = outcome.writeFailure?.version, version != now { outcome.writeFailure = nil }
+      return outcome.writeFailure?.error
     }
   }
 
@@ -157,8 +152,8 @@ public import PreferenceStorage
   func set(_ value: Value) {
     reportingFailure { () throws(PreferenceError) in
       for _ in 0..<100 {
-        if try replace(by: value, ifStill: readableTexts()) { return }
-        state.withLock { $0.readable = nil }
+        if try replace(by: text(of: value), ifStill: readableTexts()) { return }
+        outcome.withLock { $0.readable = nil }
       }
       throw PreferenceError(.busy, "others change the value without a pause, so it was not set; set it again", key: key)
     }
@@ -177,15 +172,14 @@ public import PreferenceStorage
 
   func reset() { reportingFailure { () throws(PreferenceError) in try replace(by: nil) } }
 
-  /// Writes a value, or removes it for nil, and removes the values of former keys, which could take its place.
+  /// Writes a value's text, or removes it, together with the values of former keys, which would take its place.
   ///
   /// - Returns: False if the texts of the keys aren't the known ones; nothing was changed then.
   @discardableResult
-  func replace(by value: Value?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
-    let text = try value.flatMap { value throws(PreferenceError) in try self.text(of: value) }
+  func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
     guard try store.replace(names, by: text, ifStill: known) else { return false }
     let texts = keys.count == 1 ? [text] : names.map { $0 == key ? text : nil }
-    state.withLock { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
+    outcome.withLock { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
     return true
   }
 
@@ -207,7 +201,7 @@ public import PreferenceStorage
   }
 
   /// Returns the text to store for a value; nil if the value is to be removed.
-  private func text(of value: Value) throws(PreferenceError) -> String? {
+  func text(of value: Value) throws(PreferenceError) -> String? {
     try PreferenceText.text(of: value, forKey: key) ?? (storesNil ? PreferenceCache.nilText : nil)
   }
 
@@ -216,27 +210,27 @@ public import PreferenceStorage
   /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
   ///   be read: the assigned value, as of a `+=`, may build on the default.
   private func readableTexts() throws(PreferenceError) -> [String?] {
-    let (texts, failure) = state.withLock { ($0.readable, $0.readFailure) }
+    let (texts, failure) = outcome.withLock { ($0.readable, $0.readFailure) }
     if failure == nil, let texts { return texts }
-    var cause = failure
+    let cause: PreferenceError
     do throws(PreferenceError) {
       let texts = try read().texts
       // The store can be read again, so the next assignment is made, but this one may build on the default.
-      if failure == nil { return texts }
-    } catch {
-      cause = failure ?? error
-    }
+      guard let failure else { return texts }
+      cause = failure
+    } catch { cause = failure ?? error }
+    let isMismatch = cause.code == .typeMismatch
+    let reason = isMismatch ? cause.message : "the value could not be read, and is as it was. Read it and assign again"
     throw PreferenceError(
-      cause?.code ?? .unreadable,
-      "the value could not be read, and what was assigned may build on the default, so it was not kept, and the value in the"
-        + " store is as it was. Read the value and assign again, or replace it by $property.set(_:) or $property.reset()",
-      key: key, path: cause?.path, underlying: cause)
+      cause.code,
+      "what was assigned may build on the default, and was not kept: \(reason), or replace it by $property.set(_:) or"
+        + " $property.reset()", key: key, path: cause.path, underlying: isMismatch ? cause.underlying : cause)
   }
 
   private func reportingFailure(of change: () throws(PreferenceError) -> Void) {
     let before = signal?.version
     do throws(PreferenceError) { try change() } catch {
-      state.withLock { $0.writeFailure = (error, before) }
+      outcome.withLock { $0.writeFailure = (error, before) }
       report(error)
     }
   }
@@ -250,11 +244,9 @@ public import PreferenceStorage
 
   /// Replaces a cache whose store could not be created.
   func succeed(_ unavailable: PreferenceCache) {
-    let failure = unavailable.state.withLock { old in
-      old.successor = self
-      return old.readFailure
-    }
-    state.withLock { $0.readFailure = failure }
+    let failure = unavailable.outcome.withLock { $0.readFailure }
+    outcome.withLock { $0.readFailure = failure }
+    unavailable.state.withLock { $0.successor = self }
     (unavailable.store as? UnavailablePreferenceStore)?.hub.tell([key])
   }
 
@@ -264,4 +256,16 @@ public import PreferenceStorage
     while let next = latest.state.withLock({ $0.successor }) { latest = next }
     return latest
   }
+}
+
+/// The outcome of the last read and of the last assignment of a preference.
+///
+/// Not generic, nor a part of what is: each assignment would look its type up in the runtime, for a tenth of its time.
+private struct PreferenceOutcome: Sendable {
+  /// The texts of the keys that were read or written last, which an assignment may replace; nil if they can't be read.
+  var readable: [String?]?
+  /// The error for which the last read returned the default, if the store couldn't be read.
+  var readFailure: PreferenceError?
+  /// The error of the last assignment, and the version that it left as it was.
+  var writeFailure: (error: PreferenceError, version: UInt64?)?
 }

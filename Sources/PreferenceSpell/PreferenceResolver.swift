@@ -3,10 +3,14 @@ internal import SpellRegistry
 internal import Support
 public import Synchronization
 
-/// A resolver that finds the store and the key of a preference once, after which each use takes one atomic load.
-@usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: Sendable {
-  /// The registry to ask; nil for a plain constant, which asks the current registry.
-  private let registry: InitializerRegistry?
+/// Resolves a preference to its store and key once, and after that with one atomic load.
+///
+/// `@unchecked Sendable`: `home` never changes, and any thread may ask it; the rest is checked.
+@usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
+  /// The property's reference to its registry, which it keeps unless the registry keeps the object; it never has a value.
+  ///
+  /// Nil for a plain constant, which asks the current registry.
+  private let home: PropertyStorage<any PreferenceStore>?
 
   private struct Resolved: Sendable {
     weak var registry: InitializerRegistry?
@@ -24,13 +28,14 @@ public import Synchronization
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
   let declaration: PreferenceDeclaration<Value>
 
-  init(of declaration: PreferenceDeclaration<Value>, in registry: InitializerRegistry?) {
-    (self.declaration, self.registry) = (declaration, registry)
+  init(of declaration: PreferenceDeclaration<Value>, isConstant: Bool) {
+    self.declaration = declaration
+    home = isConstant ? nil : PropertyStorage(at: declaration.place)
   }
 
   /// The identity of the property that this object resolves.
   var identity: PropertyIdentity {
-    PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
+    home?.identity ?? PropertyIdentity(address: Unmanaged.passUnretained(self).toOpaque(), place: declaration.place)
   }
 
   /// The decoded value, if the store has been resolved and the thread's copy is up to date.
@@ -42,8 +47,9 @@ public import Synchronization
   /// Returns the preference in the store of the registry that was current when the wrapper was created.
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
-    guard let registry else { return cache(in: container, asking: .current) }
-    let new = cache(in: container, asking: registry)
+    guard let home else { return cache(in: container, asking: .current) }
+    // The store that a declaration gives needs no registry.
+    let new = cache(in: container, asking: declaration.store == nil ? home.registry : .current)
     guard new.isAvailable else { return new }
     let stored = cache.storeIfNil(new)
     cacheAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
@@ -62,11 +68,61 @@ public import Synchronization
     // This isn't a key path, because each use would create a key path of a generic type, which takes microseconds.
     let known = resolved.withLock { $0 }
     if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
-    let new = declaration.cache(in: container, asking: registry, for: identity)
+    let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
     resolved.withLock { $0 = Resolved(registry: registry, cache: new, retry: retry) }
     if let known, known.registry === registry, !known.cache.isAvailable { new.succeed(known.cache) }
     return new
+  }
+
+  /// Returns the preference in its store, with its former keys.
+  private func makeCache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
+    guard let defaultValue = declaration.defaultValue else {
+      trap(
+        """
+        The @Preference of type \(Value.self) declared here has no default. Give it one: '@Preference var name = value', or \
+        assign one in the initializer: '_name = Preference(wrappedValue: value)'.
+        """, at: declaration.place)
+    }
+    let key = declaration.key(of: identity, in: container)
+    let store = store(in: container, asking: registry, for: key)
+    return PreferenceCache(store: store, key: key, defaultValue: defaultValue, formerKeys: declaration.formerKeys)
+  }
+
+  /// Returns the store in the declaration, or else the registered store, or else the standard file.
+  private func store(
+    in container: AnyObject?, asking registry: InitializerRegistry, for key: String
+  ) -> any PreferenceStore {
+    if let store = declaration.store { return store }
+    do throws(InjectionError) {
+      return try registry.resolve((any PreferenceStore).self, named: key, in: container)
+    } catch {
+      if error.code == .notRegistered && error.path.count == 1 { return standardStore(unlessIn: registry) }
+      return UnavailablePreferenceStore(
+        because: error.underlying as? PreferenceError
+          ?? PreferenceError(.unreadable, "the registered store could not be made", key: key, underlying: error))
+    }
+  }
+
+  /// Returns the standard file; stops the program if a store is registered as its own type, surely by mistake.
+  private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
+    for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
+      trap(
+        """
+        A \(type) is registered as its own type, at \(place), so no @Preference finds it. Register it as \
+        (any PreferenceStore).self: registry.register((any PreferenceStore).self) { … }, or \
+        register(instance: store as any PreferenceStore).
+        """, at: declaration.place)
+    }
+    #if os(Windows)
+      return MemoryPreferenceStore.sharedInTests
+        ?? UnavailablePreferenceStore(
+          because: PreferenceError(
+            .unreadable,
+            "has no store: the file store isn't written for Windows. Register a store as (any PreferenceStore).self"))
+    #else
+      return MemoryPreferenceStore.sharedInTests ?? FilePreferenceStore.standard
+    #endif
   }
 }
 
@@ -99,58 +155,6 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
         """, at: place)
     }
     return name
-  }
-
-  /// Returns the preference in its store, with its former keys.
-  func cache(
-    in container: AnyObject?, asking registry: InitializerRegistry, for identity: PropertyIdentity
-  ) -> PreferenceCache<Value> {
-    guard let defaultValue else {
-      trap(
-        """
-        The @Preference of type \(Value.self) declared here has no default. Give it one: '@Preference var name = value', or \
-        assign one in the initializer: '_name = Preference(wrappedValue: value)'.
-        """, at: place)
-    }
-    let key = key(of: identity, in: container)
-    let store = store(in: container, asking: registry, for: key)
-    return PreferenceCache(store: store, key: key, defaultValue: defaultValue, formerKeys: formerKeys)
-  }
-
-  /// Returns the store in the declaration, or else the registered store, or else the standard file.
-  private func store(
-    in container: AnyObject?, asking registry: InitializerRegistry, for key: String
-  ) -> any PreferenceStore {
-    if let store { return store }
-    do throws(InjectionError) {
-      return try registry.resolve((any PreferenceStore).self, named: key, in: container)
-    } catch {
-      if error.code == .notRegistered && error.path.count == 1 { return standardStore(unlessIn: registry) }
-      return UnavailablePreferenceStore(
-        because: error.underlying as? PreferenceError
-          ?? PreferenceError(.unreadable, "the registered store could not be made", key: key, underlying: error))
-    }
-  }
-
-  /// Returns the standard file; stops the program if a store is registered as its own type, surely by mistake.
-  private func standardStore(unlessIn registry: InitializerRegistry) -> any PreferenceStore {
-    for (type, place) in registry.registeredTypes where type is any PreferenceStore.Type {
-      trap(
-        """
-        A \(type) is registered as its own type, at \(place), so no @Preference finds it. Register it as \
-        (any PreferenceStore).self: registry.register((any PreferenceStore).self) { … }, or \
-        register(instance: store as any PreferenceStore).
-        """, at: self.place)
-    }
-    #if os(Windows)
-      return MemoryPreferenceStore.sharedInTests
-        ?? UnavailablePreferenceStore(
-          because: PreferenceError(
-            .unreadable,
-            "has no store: the file store isn't written for Windows. Register a store as (any PreferenceStore).self"))
-    #else
-      return MemoryPreferenceStore.sharedInTests ?? FilePreferenceStore.standard
-    #endif
   }
 }
 

@@ -1,6 +1,12 @@
-/// An error in reading or writing a preference.
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An error of reading or writing a preference.
 ///
-/// The description tells a person what happened, where, and what to do about it. The code identifies the kind of error.
+/// The description says what happened, where, and what to do about it. The code tells a program what to do.
 ///
 /// ```swift
 /// do throws(PreferenceError) {
@@ -9,7 +15,7 @@
 ///   askForSpace()
 /// }
 /// ```
-public struct PreferenceError: Error, Sendable, CustomStringConvertible {
+public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public let code: Code
   /// The key that was read or written, if the failure concerns a single key.
@@ -18,7 +24,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   public let path: String?
   /// The error that caused this one, if there is one.
   public let underlying: (any Error)?
-  private let message: String
+  package let message: String
 
   /// Creates an error for a store of your own to throw.
   ///
@@ -26,11 +32,7 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
   public init(
     _ code: Code, _ message: String, key: String? = nil, path: String? = nil, underlying: (any Error)? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.key = key
-    self.path = path
-    self.underlying = underlying
+    (self.code, self.message, self.key, self.path, self.underlying) = (code, message, key, path, underlying)
   }
 
   /// The key and the path, the message, and the underlying error, in one line.
@@ -41,6 +43,9 @@ public struct PreferenceError: Error, Sendable, CustomStringConvertible {
     let cause = underlying.map { " [\($0)]" } ?? ""
     return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
   }
+
+  /// The description.
+  public var errorDescription: String? { description }
 
   /// Returns the error with the path of the file in which it happened, unless the error has a path already.
   package func at(_ path: String?) -> PreferenceError {

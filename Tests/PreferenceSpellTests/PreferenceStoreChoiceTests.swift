@@ -60,6 +60,57 @@ enum Constants {
     #expect(Constants.launches.value == number)
   }
 
+  @Test("doesn't keep the registry that keeps the object", arguments: [false, true])
+  func release(isUsed: Bool) throws {
+    weak var gone: InitializerRegistry?
+    do {
+      let registry = InitializerRegistry()
+      registry.register((any PreferenceStore).self) { MemoryPreferenceStore() }
+      registry.register(KeptSettings.self, scope: .singleton) { KeptSettings() }
+      let settings = try registry.resolve(KeptSettings.self)
+      if isUsed { #expect(settings.nickname == "guest") }
+      gone = registry
+    }
+    #expect(gone == nil)
+  }
+
+  @Test("is the test's for an object that was made in a run and outlives it")
+  func outliving() {
+    let store = MemoryPreferenceStore()
+    let settings = registry(with: store).run { Settings() }
+    settings.nickname = "Alex"
+    #expect(store.keys == ["nickname"])
+    #expect(settings.$nickname.value == "Alex")
+  }
+
+  private func registry(with store: MemoryPreferenceStore) -> InitializerRegistry {
+    let registry = InitializerRegistry()
+    registry.register((any PreferenceStore).self) { store }
+    return registry
+  }
+
+  @Test("stays when the registry that keeps the object is gone, and needs none if the property gives it")
+  func outlivingItsRegistry() throws {
+    let (store, own) = (MemoryPreferenceStore(), MemoryPreferenceStore())
+    final class Both: @unchecked Sendable {
+      @Preference var nickname = "guest"
+      @Preference var name: String
+      init(_ store: MemoryPreferenceStore) { _name = Preference(wrappedValue: "", "name", store: store) }
+    }
+    func make() throws -> Both {
+      let registry = registry(with: store)
+      registry.register(Both.self, scope: .singleton) { Both(own) }
+      let both = try registry.resolve(Both.self)
+      both.nickname = "Alex"
+      return both
+    }
+    let both = try make()
+    both.nickname += "a"
+    both.name = "Ada"
+    #expect(try store.value(String.self, forKey: "nickname") == "Alexa")
+    #expect(own.keys == ["name"])
+  }
+
   @Test(
     "if it can't be made: the default is read, the reason reported, nothing kept, and it is tried again",
     .timeLimit(.minutes(10)))
@@ -126,6 +177,11 @@ enum Constants {
     #expect(store.json(forKey: "theme") == #"{"name":"dark","size":1}"#)
     #expect(await errors.next()?.code == .typeMismatch)
     #expect(theme.value == Theme())
+    // Once for the assignment, once for the read.
+    #expect(await errors.next()?.description.contains("`accent` Optional") == true)
+    let message = theme.error?.description ?? ""
+    #expect(message.contains("Make `accent` Optional, or write init(from:) with decodeIfPresent"))
+    #expect(!message.contains("assign again"))
   }
 
   @Test("refuses a value that is encoded as null, which would read as the default")
@@ -160,6 +216,26 @@ enum Constants {
       }
       threads.wait()
     }
+  }
+}
+
+/// Settings that a registry may keep: a wrapped property is safe, and unknown to the compiler as such.
+private final class KeptSettings: @unchecked Sendable {
+  @Preference var nickname = "guest"
+}
+
+@Suite("A property whose registry is gone") struct GoneRegistryTests {
+  @Test("stops the program at its first use, and says what to hold")
+  func stops() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      func make() throws -> KeptSettings {
+        let registry = InitializerRegistry()
+        registry.register(KeptSettings.self, scope: .singleton) { KeptSettings() }
+        return try registry.resolve(KeptSettings.self)
+      }
+      try make().nickname = "Alex"
+    }
+    #expect(text(result.standardErrorContent).contains("hold the registry for as long as you use the object"))
   }
 }
 

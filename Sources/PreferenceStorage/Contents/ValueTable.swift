@@ -15,11 +15,9 @@ struct ValueTable: Sendable {
 
   func text(forKey key: String) -> JSONText? { entries[key]?.text }
 
-  /// Returns the change, with the existing spelling of the key; nil if nothing would change.
-  func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
-    guard let index = entries.index(forKey: key) else { return text.map { PreferenceChange(key: key, text: $0) } }
-    if entries.values[index].text == text { return nil }
-    return PreferenceChange(key: entries.keys[index], text: text)
+  /// The key as it is spelled here, with its text; nil if it has none.
+  func entry(forKey key: String) -> PreferenceChange? {
+    entries.index(forKey: key).map { PreferenceChange(key: entries.keys[$0], text: entries.values[$0].text) }
   }
 
   /// The keys in the order in which they were first written; sorted at each access.

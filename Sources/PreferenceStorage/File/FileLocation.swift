@@ -19,9 +19,8 @@ struct FileLocation: Sendable {
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
     do {
       return try resolve(making: making, in: system)
-    } catch let error as PreferenceError {
-      throw error
     } catch {
+      if let error = error as? PreferenceError { throw error }
       let error = error as? SystemError ?? .cycle
       let translate = making && error != .cycle ? PreferenceError.writing : PreferenceError.reading
       throw translate(error, path.description)
@@ -59,9 +58,7 @@ extension FileLocation {
     for folder in path.ancestors + [path] {
       // Creating a folder that exists can fail for lack of permission, so each folder is looked up first.
       if try system.find(folder) != nil { continue }
-      do throws(SystemError) {
-        try system.makeFolder(folder)
-      } catch {
+      do throws(SystemError) { try system.makeFolder(folder) } catch {
         if error.isTaken { continue }
         throw error
       }

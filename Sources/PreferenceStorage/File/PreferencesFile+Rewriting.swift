@@ -36,13 +36,11 @@ extension PreferencesFile {
   /// Runs `body`, reports its error, which doesn't concern the caller, and returns whether there was none.
   @discardableResult
   private func reporting(_ body: () throws(PreferenceError) -> Void) -> Bool {
-    do throws(PreferenceError) {
-      try body()
-      return true
-    } catch {
+    do throws(PreferenceError) { try body() } catch {
       ownHub.report(error)
       return false
     }
+    return true
   }
 
   // MARK: A new file
@@ -196,11 +194,8 @@ extension PreferencesFile {
   /// Copies the file to `….damaged-<time>`, records the copy's path, and removes all but the last three copies.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
     var stamp = 1000 * Int(time(nil))
-    var path = location.companion("damaged-\(stamp)")
-    while try system.find(path) != nil {
-      stamp += 1
-      path = location.companion("damaged-\(stamp)")
-    }
+    while try system.find(location.companion("damaged-\(stamp)")) != nil { stamp += 1 }
+    let path = location.companion("damaged-\(stamp)")
     let copy = Descriptor(try system.open(path, for: .creating), of: system)
     do throws(SystemError) {
       let bytes = try file.readAll()

@@ -14,14 +14,15 @@ extension PreferencesFile {
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil
   ) throws(PreferenceError) -> Bool {
     try perform(terms) { () throws(PreferenceError) in
-      var change = change(to: text, forKey: key)
-      if change == nil {
+      var old = entry(forKey: key)
+      if old?.text == text {
         // An equal value needs no new line, provided that no other program has edited the file in place.
         try look(isLocked: true)
-        change = self.change(to: text, forKey: key)
+        old = entry(forKey: key)
       }
-      if let known, self.change(to: known.text, forKey: key) != nil { return false }
-      if let change { try write(CollectionOfOne(change)) }
+      if let known, old?.text != known.text { return false }
+      if old?.text == text { return true }
+      try write(CollectionOfOne(PreferenceChange(key: old?.key ?? key, text: text)))
       return true
     }
   }
@@ -65,7 +66,7 @@ extension PreferencesFile {
   }
 
   /// Runs `body` in the thread's turn and under the file's lock, and synchronizes the file if the terms say so.
-  private func perform<Result>(
+  @inline(__always) private func perform<Result>(
     _ terms: WriteTerms, _ body: () throws(PreferenceError) -> Result
   ) throws(PreferenceError) -> Result {
     let afterLock = terms.aroundLock?()

@@ -119,9 +119,12 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// Returns the change, with the existing spelling of the key; nil if nothing would change.
+  /// The key as it is spelled here, with its text; nil if it has none.
+  func entry(forKey key: String) -> PreferenceChange? { memory.withLock { $0.table.entry(forKey: key) } }
+
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {
-    memory.withLock { $0.table.change(to: text, forKey: key) }
+    let old = entry(forKey: key)
+    return old?.text == text ? nil : PreferenceChange(key: old?.key ?? key, text: text)
   }
 
   /// Tries again to open a file that couldn't be opened, at most ten times a second; returns whether it tried.

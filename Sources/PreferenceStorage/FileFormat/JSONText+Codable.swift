@@ -77,10 +77,21 @@ extension JSONText {
     } catch {
       throw PreferenceError(
         .typeMismatch,
-        "the value is \(kind) of \(string.utf8.count) bytes, which can't be read as \(type); it was kept."
-          + " Read it as the type it was written as, set it again or remove it",
-        key: key, underlying: error is KindMismatch ? nil : error)
+        "the value is \(kind) of \(string.utf8.count) bytes, which can't be read as \(type); it was kept. "
+          + remedy(for: error, readingAs: type, forKey: key), key: key, underlying: error is KindMismatch ? nil : error)
     }
+  }
+
+  /// The advice for a value that can't be read as a type.
+  private func remedy(for error: any Error, readingAs type: (some Decodable).Type, forKey key: String) -> String {
+    if case DecodingError.keyNotFound(let member, _) = error {
+      return "Make `\(member.stringValue)` Optional, or write init(from:) with decodeIfPresent"
+    }
+    // In a long text that would be looked for at every read.
+    if isString, string.utf8.count < 65_536, (try? decodeEncoded(type)) != nil {
+      return "It has the value in encoded form: declare the property with formerly: .encoded(\(key.debugDescription))"
+    }
+    return "Read it as the type it was written as, set it again or remove it"
   }
 
   /// The error for a text whose kind of value doesn't fit the type.

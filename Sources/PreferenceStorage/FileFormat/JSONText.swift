@@ -97,7 +97,10 @@ struct JSONText: Sendable {
 extension JSONText: Equatable {
   /// Returns whether the texts have equal bytes; two spellings of `é` are equal strings, but different texts.
   static func == (one: JSONText, other: JSONText) -> Bool {
-    one.withBytes { these in other.withBytes { those in these.count == those.count && these.elementsEqual(those) } }
+    // An element at a time would take several times as long (benchmark "Set an Int, written").
+    one.withBytes { these in
+      other.withBytes { $0.count == these.count && memcmp($0.baseAddress!, these.baseAddress!, these.count) == 0 }
+    }
   }
 }
 

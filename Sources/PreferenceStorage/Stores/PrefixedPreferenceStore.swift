@@ -16,10 +16,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
   public let prefix: String
 
   /// Creates a store for the keys of a base store that begin with a prefix, which the keys of this store omit.
-  public init(_ prefix: String, in base: any PreferenceStore) {
-    self.prefix = prefix
-    self.base = base
-  }
+  public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
 
   /// Returns the key without the prefix; nil if the key doesn't begin with the prefix, or is nothing else.
   private func key(forBaseKey key: String) -> String? {

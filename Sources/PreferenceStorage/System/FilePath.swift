@@ -48,9 +48,7 @@ package struct FilePath: Sendable, Hashable {
   }
 
   /// Returns the path with a suffix at the end of its last name.
-  package static func + (path: FilePath, suffix: String) -> FilePath {
-    FilePath(bytes: path.bytes + Array(suffix.utf8))
-  }
+  package static func + (path: FilePath, suffix: String) -> FilePath { FilePath(bytes: path.bytes + suffix.utf8) }
 
   /// Calls `body` with the bytes as a C string.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
@@ -95,8 +93,6 @@ extension FilePath {
     do throws(SystemError) {
       let system = FileSystem()
       return try Descriptor(try system.open(try system.resolve(self), for: .reading), of: system).readAll()
-    } catch {
-      throw PreferenceError.reading(error, path: description)
-    }
+    } catch { throw PreferenceError.reading(error, path: description) }
   }
 }

@@ -69,9 +69,8 @@ package struct FileStatus: Sendable, Equatable {
     static func snapshot(atPath path: FilePath, _ statx: Call) throws(SystemError) -> FileStatus {
       // `struct statx` has 256 bytes: the inode at 32, the size at 40, the device's two numbers at 136 and 140.
       try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(SystemError) -> FileStatus in
-        _ = try retrying("statx") {
-          path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, buffer.baseAddress!) }
-        }
+        let answer = buffer.baseAddress!
+        _ = try retrying("statx") { path.withCString { statx(AT_FDCWD, $0, noFollow, inodeAndSize, answer) } }
         let major = UInt64(buffer.load(fromByteOffset: 136, as: UInt32.self))
         let minor = UInt64(buffer.load(fromByteOffset: 140, as: UInt32.self))
         var status = FileStatus()

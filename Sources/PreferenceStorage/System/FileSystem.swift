@@ -224,9 +224,7 @@ extension FileSystem {
 
   /// Returns the result of a call on a file, or nil if the file doesn't exist.
   func ifPresent<Answer>(_ body: () throws(SystemError) -> Answer) throws(SystemError) -> Answer? {
-    do throws(SystemError) {
-      return try body()
-    } catch {
+    do throws(SystemError) { return try body() } catch {
       guard error.isMissing else { throw error }
       return nil
     }

@@ -7,10 +7,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   /// The error number, for instance `ENOSPC`.
   package let number: Int32
 
-  package init(_ call: String, _ number: Int32) {
-    self.call = call
-    self.number = number
-  }
+  package init(_ call: String, _ number: Int32) { (self.call, self.number) = (call, number) }
 
   package var description: String {
     // The result is Optional in some C libraries.
