@@ -75,8 +75,8 @@ public final class LaunchSequence: Sendable {
   ///
   /// Use this in an app delegate, which can't wait. When it returns, steps whose ``Initializable/perform(with:)`` isn't
   /// `async` and main-actor steps that don't suspend have ended, if all steps that they wait for have ended and fewer
-  /// `maxConcurrentSteps` others wait. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`, leave the
-  /// main actor and may end later. On Apple systems before version 26, all steps begin a moment later.
+  /// than `maxConcurrentSteps` others wait. A ``ServiceInitializer``, and a step of a closure that isn't `@MainActor`,
+  /// leave the main actor and may end later. On Apple systems before version 26, all steps begin a moment later.
   ///
   /// - Returns: A task that waits for the launch. It returns or throws what ``launch()`` does.
   @MainActor @discardableResult

@@ -38,7 +38,7 @@ public struct PartialError: Error, Sendable {
   public let places: [String]
   /// The error that caused this one, such as an error of the loader or the file system.
   public let underlying: (any Error)?
-  /// `Container.property`, if the error comes from a property of a class or an actor.
+  /// The property as `Container.property`, if the error comes from a property of a class or an actor.
   public private(set) var property: String?
   /// The place of the property's declaration, as `Module/File.swift:line`.
   public private(set) var declaration: String?

@@ -28,7 +28,7 @@
       PreferencePublisher(cache: cache) { DispatchQueue.main.async(execute: $0) }
     }
 
-    /// Returns a Combine publisher of the preference that publishes later values on a scheduler.
+    /// Returns a publisher like `publisher`, which publishes later values on a scheduler instead of the main queue.
     public func publisher(on scheduler: some Scheduler & Sendable) -> PreferencePublisher<Value> {
       PreferencePublisher(cache: cache) { scheduler.schedule($0) }
     }

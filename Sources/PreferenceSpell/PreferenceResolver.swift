@@ -7,7 +7,7 @@ public import Synchronization
 ///
 /// `@unchecked Sendable`: `home` never changes, and any thread may ask it; the rest is checked.
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
-  /// The property's reference to its registry, which it keeps unless the registry keeps the object; it never has a value.
+  /// The property's reference to its registry, kept unless the registry keeps the object; it never has a value.
   ///
   /// Nil for a plain constant, which asks the current registry.
   private let home: PropertyStorage<any PreferenceStore>?

@@ -34,7 +34,7 @@ public protocol PreferenceStore: AnyObject, Sendable {
   /// Removes every value, in one transaction.
   func removeAll() throws(PreferenceError)
 
-  /// The keys in the order in which they were first written; a key that is removed and set again is last. O(n log n).
+  /// The keys in order of their first write; a key removed and set again comes last. Complexity: O(*n* log *n*).
   var keys: [String] { get }
 
   /// Returns the JSON text that the store keeps for the key, in one line, or nil if there is none.

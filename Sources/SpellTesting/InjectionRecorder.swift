@@ -137,7 +137,7 @@ public struct Injection: Sendable {
   public let valueType: any Any.Type
   /// The type that was asked for: the property's, or the argument of `resolve`.
   public let propertyType: any Any.Type
-  /// The class of the enclosing object; nil for a struct, a local variable, and a call of `resolve`.
+  /// The class of the enclosing object; nil if there is none, as for a struct, a local variable, or a plain `resolve`.
   public let containerType: (any AnyObject.Type)?
   /// The property's name, if it is known.
   public let propertyName: String?

@@ -1,4 +1,4 @@
-// The life of a step from its turn to its end, in the launch and at the foreground.
+// The course of a step, from its turn to its end, during the launch or after a return to the foreground.
 
 extension LaunchMachine {
   /// Returns the declarations of a step, and traps for a point.

@@ -13,7 +13,7 @@ struct FileLocation: Sendable {
 
   /// Resolves the path before the file is opened, checks the folders, and if `making` is true, creates missing ones.
   ///
-  /// Symbolic links are followed only once. If a link leads to a missing file, the file will be created there.
+  /// Symbolic links are resolved the first time only. If one leads to a missing file, the file will be created there.
   ///
   /// - Returns: False if the folder doesn't exist and isn't to be created.
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {

@@ -91,7 +91,7 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Sets the value of the key; nil removes the key.
   ///
-  /// - Throws: `.invalidKey`; `.invalidValue`; `.unwritable` or `.noSpace`: nothing is changed, unless a sync failed.
+  /// - Throws: A `PreferenceError`, such as `.invalidKey` or `.busy`. Nothing is changed, unless only a sync failed.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     do throws(PreferenceError) { try file.set(JSONText(of: value, forKey: key), forKey: key, terms) } catch {
       throw error.at(file.name)
@@ -163,7 +163,7 @@ extension FilePreferenceStore {
   ///
   /// The folder is in `$XDG_CONFIG_HOME`, or else in `$HOME/.config`, if these are absolute paths. On Apple platforms
   /// it is in Application Support, or on tvOS in Caches, which the system may empty, and is named after the bundle
-  /// identifier, if any. The first use opens the store, as `.written`. Only a write creates the file.
+  /// identifier, if any. The first use opens the store, with durability `.written`. Only a write creates the file.
   ///
   /// This property never traps. If the file can't be opened, every read and write throws the reason. Each write and
   /// each `reload()` tries again to open the file, and so do reads, ten times a second at most.

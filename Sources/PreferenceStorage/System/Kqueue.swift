@@ -64,7 +64,7 @@
       return TimerSource(source: timer)
     }
 
-    /// Watches the folder and the file at the paths, the folder first, so that a later change of a name is an event.
+    /// Watches the folder and then the file; in this order, a later rename or replacement of the file is noticed.
     private func follow(_ file: FileWatch) {
       for part in [file.path.folder, file.path] {
         do throws(SystemError) {

@@ -53,7 +53,7 @@
 
   /// The place of the property's declaration.
   public var place: SourcePlace { cell.fields.place }
-  /// The identity of the stored property.
+  /// The identity of the stored property, by which reflection finds its name; see ``NamedProperty``.
   public var identity: PropertyIdentity { cell.identity }
 
   /// The registry that the property asks, which was current when the property's object was created.

@@ -65,7 +65,7 @@ package enum WrappedProperties {
     }
   }
 
-  /// Returns the property's name for the label of a stored property; nil for the label of a projection.
+  /// Returns the property's name for the label of a stored property; nil for storage of a `lazy var` or an actor.
   private static func name(of label: String) -> String? {
     if label.hasPrefix("$") { return nil }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label

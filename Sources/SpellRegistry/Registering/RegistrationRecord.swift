@@ -44,7 +44,7 @@ package final class RegistrationRecord: Sendable {
   package struct Observed: Sendable {
     /// The place of the registration that this one replaced.
     package var replaced: SourcePlace?
-    /// The registrations that served requests of this initializer while requests were recorded.
+    /// The registrations that served this initializer's requests while requests were recorded.
     package var suppliers: [WeakReference] = []
   }
   /// Relaxed: the flag is never cleared, and a thread that doesn't see it set only asks the runtime once more.

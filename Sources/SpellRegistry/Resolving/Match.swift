@@ -24,7 +24,7 @@ extension InitializerRegistry {
 
   /// The registrations that a search leaves out, and the memory to which it may copy a kept value.
   struct Search {
-    /// Whether to find only registrations for a class of containers.
+    /// Whether to find only registrations that are for the container's class or one of its superclasses.
     var onlyForContainer = false
     /// The type of the list of arguments that a registration has to take; nil for no arguments.
     var arguments: ErasedType?

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The values that one thread is making, and the resolution that they belong to.
 @safe struct ThreadState: ~Copyable {
-  /// The thread's number, never reused in the process, as a multiple of the unit that leaves room for a gate's tags.
+  /// The thread's number, never reused in the process; a multiple of `CreationGate.unit`, to leave room for tags.
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
   var frames: [Frame] = []
