@@ -50,6 +50,20 @@ struct ScopedArgumentsTests {
     #expect(Set(rooms.map { ObjectIdentifier($0) }).count == 2)
   }
 
+  @Test("are released with an expired value, when values are made for others")
+  func expired() throws {
+    registry.register(Room.self, arguments: Int.self, scope: .singleton.expiring(after: .zero)) { _, number in
+      Room("\(number)")
+    }
+    weak var first: Room?
+    do {
+      let room = try registry.resolve(Room.self, arguments: 0)
+      first = room
+    }
+    for number in 1...40 { _ = try registry.resolve(Room.self, arguments: number) }
+    #expect(first == nil)
+  }
+
   @Test("that are several are compared one by one")
   func scopedByList() throws {
     let cache = ScopeCache("rooms")

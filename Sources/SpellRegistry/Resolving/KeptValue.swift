@@ -85,10 +85,12 @@ final class KeptValue: Sendable {
   /// Whether there is a value; for a weak value, whether its object still exists.
   var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
 
-  /// The object of a weak value, which the caller releases with no lock held, and the state of the current cell's gate.
+  /// The object of a weak value, which the caller releases with no lock held, and the current gate; none once expired.
   private var current: (object: AnyObject?, gate: UInt) {
+    let now = expiry?.clock.now
     let (object, gate) = state.withLock { state in
-      (Unchecked(value: state.weak?.object), state.cell?.gate.current ?? CreationGate.vacant)
+      if let now, let deadline = state.deadline, deadline <= now { return (Unchecked(value: nil), CreationGate.vacant) }
+      return (Unchecked(value: state.weak?.object), state.cell?.gate.current ?? CreationGate.vacant)
     }
     return (object.value, gate)
   }
