@@ -75,10 +75,10 @@ public final class InitializerRegistry: Sendable {
   public init(
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
-    self.parent = parent
-    self.context = context ?? parent?.context ?? .live
+    let context = context ?? parent?.context ?? .live
+    reporter = context == .test ? RegistryReporter() : nil
+    (self.parent, self.context) = (parent, context)
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
-    reporter = self.context == .test ? RegistryReporter() : nil
   }
 
   /// Creates a registry whose parent is this one, such as one for a request of a server.
