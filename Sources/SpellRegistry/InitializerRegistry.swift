@@ -226,7 +226,9 @@ extension InitializerRegistry {
 
   /// Tells a person who runs tests, once, that they share what is registered.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { step, service, isFound in
-    guard isFound, service.key == nil, !isSharedUseKnown.exchange(true, ordering: .relaxed) else { return }
+    guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
+      !isSharedUseKnown.exchange(true, ordering: .relaxed)
+    else { return }
     writeToStandardError(
       """
       Spellbook: a test asked the shared registry for \(step.typeName)\(step.property.map { " (\($0))" } ?? ""). Tests that \

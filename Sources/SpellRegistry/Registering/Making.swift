@@ -6,7 +6,6 @@
 
   let dependencies: [any Any.Type]
   let initializer: Initializer
-  /// Whether the value is an instance that was there before.
   var isInstance = false
   /// Makes the value instead of `initializer`, if it has to be awaited.
   var async: AsyncRun.Initializer?
