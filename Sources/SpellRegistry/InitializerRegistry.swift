@@ -75,10 +75,10 @@ public final class InitializerRegistry: Sendable {
   public init(
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
-    self.parent = parent
-    self.context = context ?? parent?.context ?? .live
+    let context = context ?? parent?.context ?? .live
+    reporter = context == .test ? RegistryReporter() : nil
+    (self.parent, self.context) = (parent, context)
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
-    reporter = self.context == .test ? RegistryReporter() : nil
   }
 
   /// Creates a registry whose parent is this one, for example for a single request to a server.
@@ -226,7 +226,9 @@ extension InitializerRegistry {
 
   /// Writes to standard error, once for the process, that tests use the shared registry.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { step, service, isFound in
-    guard isFound, service.key == nil, !isSharedUseKnown.exchange(true, ordering: .relaxed) else { return }
+    guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
+      !isSharedUseKnown.exchange(true, ordering: .relaxed)
+    else { return }
     writeToStandardError(
       """
       Spellbook: a test asked the shared registry for \(step.typeName)\(step.property.map { " (\($0))" } ?? ""). Tests that \

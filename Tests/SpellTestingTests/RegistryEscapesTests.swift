@@ -111,10 +111,32 @@ struct RegistryEscapesTests {
   func sharedRegistry() async throws {
     let result = try #require(
       await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-        InitializerRegistry.shared.register { Stray() }
-        for _ in 0..<3 { _ = try InitializerRegistry.shared.resolve(Stray.self) }
+        let registry = InitializerRegistry.shared
+        registry.register { Stray() }
+        for _ in 0..<3 { _ = try registry.resolve(Stray.self) }
       })
     let text = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(text.ranges(of: "a test asked the shared registry for Stray").count == 1)
+  }
+
+  @Test("so does the first use of what a test registers there for a declared key")
+  func sharedKey() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let registry = InitializerRegistry.shared
+        registry.register(.guide) { Guest() }
+        for _ in 0..<3 { _ = try registry.resolve(.guide) }
+      })
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.ranges(of: "a test asked the shared registry for Guest").count == 1)
+  }
+
+  @Test("no line is printed for the own initializer of a declared key")
+  func ownInitializer() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        _ = try InitializerRegistry.shared.resolve(.guide)
+      })
+    #expect(!String(decoding: result.standardErrorContent, as: UTF8.self).contains("shared registry"))
   }
 }

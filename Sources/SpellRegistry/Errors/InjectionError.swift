@@ -208,7 +208,7 @@ extension InjectionError {
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"
     }
-    let name = steps.first?.propertyName ?? "property"
+    let name = steps.first { $0.declaration == place.description }?.propertyName ?? "property"
     message += "\n  A property can't throw; `try $\(name).resolve()` can, and throws this error."
     InitializerRegistry.current.reportFailure(message)
     trap(message, at: place)

@@ -6,7 +6,6 @@
 
   let dependencies: [any Any.Type]
   let initializer: Initializer
-  /// Whether the value is an instance that existed before the registration.
   var isInstance = false
   /// The async initializer, which makes the value in place of `initializer`.
   var async: AsyncRun.Initializer?

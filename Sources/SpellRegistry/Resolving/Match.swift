@@ -175,7 +175,7 @@ extension InitializerRegistry {
     isRegistered(Request(Value.self, key, named: name.map { Alias($0) }))
   }
 
-  private func isRegistered(_ request: borrowing Request) -> Bool {
+  func isRegistered(_ request: borrowing Request) -> Bool {
     if case .match(let record, _) = find(request) { !record.isDefault } else { false }
   }
 }

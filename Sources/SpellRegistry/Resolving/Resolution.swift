@@ -23,7 +23,6 @@ final class Resolution: Sendable {
     let run: @Sendable () -> Void
     let registry: InitializerRegistry
     let isKept: Bool
-    /// The registrations whose completions led to this call, ending with the call's own.
     let chain: [RegistrationRecord]
   }
 
