@@ -104,9 +104,9 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this the current registry while `body` runs, for it and the tasks that it starts.
   ///
-  /// An object made in `body` keeps this registry, since it may ask it later. If `body` registers anything here or in a
-  /// parent, the objects that it makes, before and after, don't: a registry would otherwise keep itself by what is
-  /// registered in it. Hold the registry for as long as you use them.
+  /// An object made in `body` keeps this registry, since it may ask it later; register it here afterwards, and each keeps
+  /// the other. If `body` itself registers anything here or in a parent, the objects that it makes, before and after, don't
+  /// keep the registry: hold it for as long as you use them.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     return try TaskContext.$local.withValue(TaskContext(self)) {

@@ -51,8 +51,7 @@ struct TaskID: Sendable, Equatable {
   static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
-/// The address on the calling thread's stack below which no creation should begin; 0 if the system doesn't
-/// tell.
+/// The address on the calling thread's stack below which no creation should begin; 0 if the system doesn't tell.
 ///
 /// A quarter of the stack, between 32 and 128 KiB, is left for what runs besides this module. Costs some microseconds on
 /// the main thread, so each thread asks once.
@@ -84,6 +83,9 @@ final class ElapsedClock: Sendable {
 
   var now: Duration { elapsed() }
 }
+
+/// The advice of a message about a mistake of this package's own.
+let reportThis = "Report this text as an issue of Spellbook's repository."
 
 /// Stops the program with a sentence, in release builds too (where `preconditionFailure` says nothing).
 package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {

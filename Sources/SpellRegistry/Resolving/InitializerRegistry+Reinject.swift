@@ -4,14 +4,12 @@ internal import Synchronization
 extension InitializerRegistry {
   /// Gives live `@Injected` properties of a type, and Optionals of it, the value that is registered now.
   ///
-  /// Each property takes it at its next read, in its own isolation, with hooks and all. So this keeps nothing alive, needs
-  /// no list of objects, and leaves an actor's or main-actor object's properties to that object. It reaches the properties
-  /// of objects made under this registry or one below it, those of a protocol's or superclass's type too if an instance of
-  /// the type serves them. What was assigned stays, and so does a value for which nothing is registered any more. An
-  /// `@Injected(.weak)` property asks again after its `$property.reset()`.
+  /// Each property takes it at its next read, in its own isolation, with hooks and all. It reaches the properties of objects
+  /// made under this registry or one below it, those of a protocol's or superclass's type too if an instance of the type
+  /// serves them. What was assigned stays, and so does a value for which nothing is registered any more. An
+  /// `@Injected(.weak)` property asks again after its `$property.reset()`. Later reads of a replaced value take a lock.
   ///
-  /// Costs one atomic addition here, and one more look at the next read of every injected property of the process. Later
-  /// reads of a property whose value was replaced take a lock.
+  /// - Complexity: O(1), and one more look at the next read of every injected property of the process.
   public func reinject<Value>(_ type: Value.Type) { reinject(Service(type)) }
 
   /// Gives live `@Injected` properties of a declared key the value that is registered for it now.
