@@ -33,7 +33,7 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: How long a cancelled step may go on before it is abandoned.
   ///   - clock: The clock for times, timeouts and pauses.
   ///   - log: Takes a line about each failed step, each service that ended or is restarted, each shut-down that begins and
-  ///     each long wait, on any thread; by default, writes it to the standard error.
+  ///     each long wait, in order, on one thread at a time; by default, writes it to the standard error.
   ///   - steps: The steps.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan: a cycle, an unknown or ambiguous id, no steps.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
