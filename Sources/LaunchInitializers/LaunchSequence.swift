@@ -33,7 +33,7 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
-  ///     and each long wait, on any thread. By default, the lines go to the standard error.
+  ///     and each long wait, in order, on one thread at a time. By default, the lines go to the standard error.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.

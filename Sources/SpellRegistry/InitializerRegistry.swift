@@ -103,9 +103,9 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
   ///
-  /// The objects that `body` makes keep this registry alive, because they may ask it later. But if `body` registers
-  /// anything here or in a parent, none of them does: otherwise, a registration could keep its own registry alive. Hold
-  /// the registry for as long as you use the objects.
+  /// An object that `body` makes keeps this registry alive, because it may ask it later; if you register the object here
+  /// afterward, each keeps the other. But if `body` itself registers anything here or in a parent, none of its objects
+  /// keeps the registry. Then hold the registry for as long as you use the objects.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     return try TaskContext.$local.withValue(TaskContext(self)) {

@@ -67,4 +67,20 @@ private final class Service: @unchecked Sendable {
     let service = program.run { Service() }
     #expect(await Task.detached { service.latest.label }.value == "program")
   }
+  @Test("an object that is made in run and registered afterwards keeps its registry, and one registered in run doesn't")
+  func registeredAfterwards() {
+    func isKept(_ body: (InitializerRegistry) -> Void) -> InitializerRegistry? {
+      weak var registry: InitializerRegistry?
+      do {
+        let made = self.registry("made")
+        registry = made
+        body(made)
+      }
+      return registry
+    }
+    let kept = isKept { registry in registry.register(instance: registry.run { Service() }) }
+    #expect(kept != nil)
+    kept?.removeAll()
+    #expect(isKept { registry in registry.run { _ = registry.register(instance: Service()) } } == nil)
+  }
 }

@@ -32,6 +32,20 @@ import Testing
     return try await launched.value
   }
 
+  @Test("a step that doesn't run has no time from before the launch")
+  func notRun() async throws {
+    let clock = TestClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      Do { _ in throw Broken() }.id("bad")
+      Do { _ in }.id("late")
+    }
+    clock.advance(by: .seconds(5))
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    let late = try #require(error.report?.entry("late"))
+    #expect(late.outcome == .notRun)
+    #expect([late.queued, late.start, late.end] == [.zero, .zero, .zero])
+  }
+
   @Test("a timeline shows the times of the steps as bars")
   func timeline() async throws {
     #expect(

@@ -57,6 +57,22 @@ final class Inbox {
   @Injected var store: LoaderStore
 }
 
+nonisolated func registerServices(in registry: InitializerRegistry) {
+  registry.registerOnMainActor((any Forecast).self) { LiveForecast() }
+}
+
+final class FolderLoader: PartialLoader {
+  func load<Value>(_ type: Value.Type, named name: String) throws
+    -> Value
+  {
+    throw SkipInitializer("no \(name)")
+  }
+}
+/// A class with no initializer of its own, whose values belong to no actor.
+final class Draft {
+  var text = ""
+}
+
 nonisolated extension InjectionKeys {
   static let loader = InjectionKey.onMainActor(scope: .singleton) {
     Loader(title: "key")
@@ -77,6 +93,12 @@ final class FakeForecast: Forecast {
     #expect(dashboard.forecast.summary() == "rain")
     dashboard.look.name = "dark"
     #expect(Dashboard().look.name == "dark")
+  }
+}
+
+@Suite(.registry { registerServices(in: $0) }) struct ProgramTests {
+  @Test func showsTheForecast() {
+    #expect(Dashboard().forecast.summary() == "sunny")
   }
 }
 
@@ -119,6 +141,42 @@ final class FakeForecast: Forecast {
     }
     try await launch.launch()
     #expect(Dashboard().forecast.summary() == "sunny")
+  }
+
+  @Test("a main-actor closure is a step")
+  func closure() async throws {
+    let dashboard = Dashboard()
+    let launch = try LaunchSequence(
+      configuration: AppConfiguration.defaultConfiguration()
+    ) {
+      LaunchStep("title") { @MainActor configuration in
+        dashboard.title = "Hello"
+      }
+    }
+    let task = launch.launchImmediately()
+    #expect(dashboard.title == "Hello")
+    _ = try await task.value
+  }
+
+  @Test(
+    "a class that conforms to another module's Sendable protocol is created anywhere, and so is one with no initializer"
+  )
+  func nonisolatedClasses() async throws {
+    let registry = registry
+    registry.register((any PartialLoader).self) { FolderLoader() }
+    registry.register { Draft() }
+    registry.registerOnMainActor(named: "main") { Draft() }
+    let code = await Task.detached { () -> InjectionError.Code? in
+      #expect(throws: SkipInitializer.self) { try FolderLoader().load(Int.self, named: "count") }
+      do throws(InjectionError) {
+        _ = try registry.resolve((any PartialLoader).self)
+        _ = try registry.resolve(Draft.self)
+        _ = try registry.resolve(Draft.self, named: "main")
+      } catch { return error.code }
+      return nil
+    }.value
+    #expect(code == .wrongIsolation)
+    #expect(try registry.resolve(Draft.self).text == "")
   }
 
   @Test("a main-actor class is registered and injected, alone, autowired and for a class")

@@ -29,6 +29,7 @@ extension LaunchMachine {
     var last: [Int: Int] = [:]
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
+    func time(_ time: Duration) -> Duration { max(.zero, time - pass.began) }
     for index in indices {
       let (node, step) = (plan.nodes[index], pass.steps[index])
       // The beginning of the step's own group counts only if the step waits for nothing else.
@@ -45,8 +46,8 @@ extension LaunchMachine {
       let message = isMissed ? reachedLimit.map { "not shut down within \($0.text)" } : step.message
       entries.append(
         LaunchReport.Entry(
-          id: node.id, outcome: step.outcome, queued: step.queued - pass.began, start: step.start - pass.began,
-          end: step.end - pass.began, attempts: step.attempt, message: message, errors: step.errors,
+          id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start),
+          end: time(step.end), attempts: step.attempt, message: message, errors: step.errors,
           waitedFor: awaited.compactMap { isMentioned($0, purpose) ? plan.nodes[$0].id : nil },
           wasAbandoned: step.wasAbandoned, groups: node.groups))
     }

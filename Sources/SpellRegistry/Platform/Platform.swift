@@ -49,8 +49,7 @@ struct TaskID: Sendable, Equatable {
   static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
-/// Returns the stack address below which the calling thread should begin no creation; 0 if the system doesn't report
-/// the stack.
+/// Returns the stack address below which the calling thread should begin no creation; 0 if the system reports no stack.
 ///
 /// A quarter of the stack, but between 32 and 128 KiB, is left for code outside this module. The call takes some
 /// microseconds on the main thread, so each thread makes it once.
@@ -82,6 +81,9 @@ final class ElapsedClock: Sendable {
 
   var now: Duration { elapsed() }
 }
+
+/// The advice of a message about a mistake of this package's own.
+let reportThis = "Report this text as an issue of Spellbook's repository."
 
 /// Stops the program with a message, in release builds too, where `preconditionFailure` prints none.
 package func trap(_ message: String, at place: SourcePlace? = nil) -> Never {

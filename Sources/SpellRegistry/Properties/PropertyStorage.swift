@@ -134,7 +134,7 @@
 
   private func none() -> Value {
     guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
-      trap("Nothing made the value of this property; please report this.", at: place)
+      trap("Nothing made the value of this property. \(reportThis)", at: place)
     }
     return none
   }

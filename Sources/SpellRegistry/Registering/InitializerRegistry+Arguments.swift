@@ -74,7 +74,7 @@ extension InitializerRegistry {
   ) -> Registration<Value> {
     @Sendable func typed(_ arguments: Any?) -> Arguments {
       guard let arguments = arguments as? Arguments else {
-        trap("An initializer with \(Arguments.self) got other arguments; please report this.")
+        trap("An initializer with \(Arguments.self) got other arguments. \(reportThis)")
       }
       return arguments
     }
@@ -126,7 +126,7 @@ extension InitializerRegistry {
     on thread: CurrentThread
   ) throws(InjectionError) {
     guard let variants = record.variants, let identity = record.making.identity else {
-      trap("A registration with arguments has no place for its values; please report this.", at: record.place)
+      trap("A registration with arguments has no place for its values. \(reportThis)", at: record.place)
     }
     let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, in: self) }
     try variants.with(identity(arguments.list), make: make) { kept throws(InjectionError) in

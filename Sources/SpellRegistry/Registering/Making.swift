@@ -103,7 +103,7 @@
   }
 
   static func async<Value: Sendable>(_ initializer: @escaping @Sendable (Resolver) async throws -> Value) -> Making {
-    var making = Making { _, _, _, _ in trap("An async initializer ran without being awaited; please report this.") }
+    var making = Making { _, _, _, _ in trap("An async initializer ran without being awaited. \(reportThis)") }
     making.async = { memory, resolver in memory.put(try await initializer(resolver)) }
     return making
   }
@@ -120,7 +120,7 @@ extension Resolver {
   /// Returns the object whose property asks; its class is the one that the registration is for.
   fileprivate func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
-      trap("A registration in \(Container.self) ran for another container; please report this.")
+      trap("A registration in \(Container.self) ran for another container. \(reportThis)")
     }
     return container
   }

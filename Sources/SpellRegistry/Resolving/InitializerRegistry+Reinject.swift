@@ -8,10 +8,9 @@ extension InitializerRegistry {
   /// no object alive, and touches no property of an actor or a main-actor object from outside. It reaches the
   /// properties of objects made under this registry or a child, including those of a supertype that an instance of the
   /// type serves. Assigned values stay, and so do values for which nothing is registered now. An `@Injected(.weak)`
-  /// property asks again only after a call of its `$property.reset()`.
+  /// property asks again only after a call of its `$property.reset()`. Later reads of a replaced value take a lock.
   ///
-  /// Costs a lock and an atomic addition here, and one more check at the next read of every injected property in the
-  /// process. Later reads of a property whose value was replaced take a lock.
+  /// - Complexity: O(1), and one more check at the next read of every injected property in the process.
   public func reinject<Value>(_ type: Value.Type) { reinject(Service(type)) }
 
   /// Gives existing `@Injected` properties of a declared key the value that is registered for the key now.

@@ -217,7 +217,7 @@ extension InitializerRegistry {
       return optional.putSome(cell.memory, in: memory)
     }
     if let instance = record.instance, memory.put(instance, as: request.type) { return }
-    trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)); please report this.")
+    trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)). \(reportThis)")
   }
 
   /// Runs a registration's initializer, with this registry as the current one and no lock held.

@@ -266,6 +266,36 @@ import Testing
     #expect(try store.value(Theme.self, forKey: "theme") == Theme(name: "blue"))
   }
 
+  @Test("a migration reads a value that UserDefaults keeps in another form")
+  func convertedDefaults() throws {
+    struct Theme: Codable, Equatable { var name = "light" }
+    let domain: [String: Any] = ["isDark": 1, "theme": try JSONEncoder().encode(Theme(name: "dark"))]
+    let file = URL.temporaryDirectory.appending(path: "\(UUID().uuidString).plist")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let store = MemoryPreferenceStore()
+    try PropertyListSerialization.data(fromPropertyList: domain, format: .binary, options: 0).write(to: file)
+    try store.migrate(to: 1) { _, changes in
+      try changes.import(from: file, skippingInvalid: true)
+    }
+    registry.register(instance: store as any PreferenceStore)
+    final class Settings { @Preference var isDark = false }
+    #expect(!Settings().isDark)
+    #expect(Settings().$isDark.error?.code == .typeMismatch)
+
+    try store.migrate(to: 2) { _, changes in
+      if let isDark = try changes.value(Int.self, forKey: "isDark") {
+        try changes.set(isDark != 0, forKey: "isDark")
+      }
+      if let data = try changes.value(Data.self, forKey: "theme") {
+        let theme = try JSONDecoder().decode(Theme.self, from: data)
+        try changes.set(theme, forKey: "theme")
+      }
+    }
+
+    #expect(Settings().isDark)
+    #expect(try store.value(Theme.self, forKey: "theme") == Theme(name: "dark"))
+  }
+
   enum Settings {
     static let volume = Preference("volume", default: 5)
   }

@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  final class ConnectionPool: Sendable {
+    let isClosed = Mutex(false)
+    func close() async { isClosed.withLock { $0 = true } }
+  }
+  struct PoolInitializer: ServiceInitializer {
+    func makeService(with configuration: any Configurable) async throws -> ConnectionPool {
+      ConnectionPool()
+    }
+    func shutDown() async throws {
+      let pool = try InitializerRegistry.current.resolve(ConnectionPool.self)
+      await pool.close()
+    }
+  }
+
   /// A queue that has no messages.
   enum Queue {
     static let messages = AsyncStream<String> { _ in }
@@ -186,6 +200,22 @@ import Testing
     #expect(error?.description.contains("Did you mean \"logging\"?") == true)
   }
 
+  @Test("steps that come after a skipped migration run, and steps that require it are skipped")
+  func migration() async throws {
+    let work = Work(duration: .zero, clock: SteppingClock())
+    let launch = try LaunchSequence(configuration: AppConfiguration()) {
+      LaunchStep("migration") { _ in
+        throw SkipInitializer("nothing to migrate")
+      }
+      work.id("search").after("migration")
+      work.id("report").requires("migration")
+    }
+    let report = try await launch.launch()
+
+    #expect(
+      report.entries.map(\.outcome) == [.skipped, .completed, .skipped])
+  }
+
   @Test("a group is ordered as one step")
   func groups() async throws {
     let work = Work(duration: .zero, clock: SteppingClock())
@@ -265,6 +295,16 @@ import Testing
 
     let report = await launch.shutDown(within: .seconds(10))
     #expect(report.entries.map(\.outcome) == [.completed])
+  }
+
+  @Test("the shut-down of a step resolves the service that it closes")
+  func closing() async throws {
+    let launch = try LaunchSequence(configuration: AppConfiguration()) { PoolInitializer() }
+    try await launch.launch()
+    let pool = try InitializerRegistry.current.resolve(ConnectionPool.self)
+    #expect(await launch.shutDown().entries.map(\.outcome) == [.completed])
+    #expect(pool.isClosed.withLock { $0 })
+    #expect(try InitializerRegistry.current.resolve(ConnectionPool?.self) == nil)
   }
 
   @Test("a step can be made of closures, and a server says when it is ready")

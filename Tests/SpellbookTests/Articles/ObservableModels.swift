@@ -57,6 +57,18 @@ final class Changes: Sendable {
     #expect(model.volume == 7)
   }
 
+  @Test("a registry for previews has services by type, which a preview's own registry hasn't")
+  func previews() {
+    let previews = InitializerRegistry(context: .preview)
+    previews.register((any AudioPlayer).self) { RecordingPlayer() }
+    let model = previews.run { SettingsModel() }
+    #expect(model.player is RecordingPlayer)
+
+    InitializerRegistry.current.register((any AudioPlayer).self) { RecordingPlayer() }
+    let other = Preview.run { SettingsModel() }
+    #expect(throws: InjectionError.self) { try other.$player.resolve() }
+  }
+
   @Test("a service is injected into an observable model")
   func service() {
     let player = RecordingPlayer()

@@ -34,6 +34,16 @@ import Testing
     #expect(Timer().volume == 8)
   }
 
+  @Test("code that needs a store asks for an Optional, and has the standard store if none is registered")
+  func storeOfTheProgram() throws {
+    let registry = InitializerRegistry.current
+    let store =
+      try registry.resolve((any PreferenceStore)?.self)
+      ?? FilePreferenceStore.standard
+    #expect(store as AnyObject === self.store)
+    #expect(try InitializerRegistry().resolve((any PreferenceStore)?.self) == nil)
+  }
+
   @Test("have declared keys, and keys that an initializer chooses")
   func declaredKeys() throws {
     final class Player { @Preference(.volume) var volume }

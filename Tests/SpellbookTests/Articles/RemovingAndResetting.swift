@@ -66,6 +66,29 @@ import Testing
     #expect(shop.basket === shop.current)
   }
 
+  @Test("the properties of a key take its new value, and so do those of a cache that is reset")
+  func reinjectedKey() {
+    final class Reader {
+      @Injected(.feed) var feed
+      @Injected var basket: Basket
+    }
+    let login = ScopeCache("login")
+    registry.register(Basket.self, scope: .cached(in: login)) { Basket() }
+    let reader = Reader()
+    #expect(reader.feed.name == "old")
+    registry.register(.feed) { Theme(name: "new") }
+    #expect(reader.feed.name == "old")
+
+    registry.reinject(.feed)
+    #expect(reader.feed.name == "new")
+
+    let basket = reader.basket
+    login.reset()
+    #expect(reader.basket === basket)
+    registry.reinject(Basket.self)
+    #expect(reader.basket !== basket)
+  }
+
   @Test("a value that is too old is replaced when it is asked for")
   func age() throws {
     let clock = TestClock()
@@ -96,4 +119,8 @@ import Testing
     page.$theme.reset()
     #expect(page.theme.name == "blue")
   }
+}
+
+extension InjectionKeys {
+  fileprivate static let feed = InjectionKey<RemovingAndResetting.Theme> { RemovingAndResetting.Theme(name: "old") }
 }

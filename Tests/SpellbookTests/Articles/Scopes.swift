@@ -87,6 +87,29 @@ import Testing
   final class Basket: Sendable {}
   final class Profile: Sendable {}
 
+  private func registerServices(in registry: InitializerRegistry) {
+    let login = ScopeCache("login")
+    registry.register(instance: login)
+    registry.register(Basket.self, scope: .cached(in: login)) { Basket() }
+    registry.register(.profile, scope: .cached(in: login)) { Profile() }
+  }
+
+  @Test("each registry has a cache of its own, which its keys use too")
+  func cacheOfARegistry() throws {
+    let other = InitializerRegistry()
+    registerServices(in: registry)
+    registerServices(in: other)
+    let (basket, profile) = (try registry.resolve(Basket.self), try registry.resolve(.profile))
+    try other.resolve(ScopeCache.self).reset()
+    #expect(try registry.resolve(Basket.self) === basket)
+    #expect(try registry.resolve(.profile) === profile)
+
+    try registry.resolve(ScopeCache.self).reset()
+
+    #expect(try registry.resolve(Basket.self) !== basket)
+    #expect(try registry.resolve(.profile) !== profile)
+  }
+
   @Test("resetting a cache drops the values of all its registrations")
   func cache() throws {
     let login = ScopeCache("login")
@@ -101,4 +124,8 @@ import Testing
     #expect(try registry.resolve(Basket.self) !== basket)
     #expect(try registry.resolve(Profile.self) !== profile)
   }
+}
+
+extension InjectionKeys {
+  fileprivate static let profile = InjectionKey<Scopes.Profile> { Scopes.Profile() }
 }

@@ -51,6 +51,36 @@ import Testing
     func list() -> [String] { orders.value.all() }
   }
 
+  struct ReceiptController: Sendable {
+    @Injected var orders: any OrderStore
+
+    func list() -> [String] { orders.all() }
+  }
+
+  @Test("a route closure captures a struct with injected properties")
+  func structController() async {
+    registry.register((any OrderStore).self) { MemoryOrderStore(orders: ["tea"]) }
+
+    let controller = ReceiptController()
+    let route: @Sendable () -> [String] = { controller.list() }
+
+    #expect(await Task.detached { route() }.value == ["tea"])
+
+    let copy = controller
+    registry.register((any OrderStore).self) { MemoryOrderStore(orders: ["other"]) }
+    #expect(copy.list() == ["tea"])
+  }
+
+  @Test("a plain constant of a preference asks the current registry at each use")
+  func constantPreference() {
+    final class Counter: Sendable { let launches = Preference("launches", default: 0) }
+    let (counter, other) = (Counter(), InitializerRegistry())
+    other.register(instance: MemoryPreferenceStore() as any PreferenceStore)
+    counter.launches.value = 7
+    #expect(other.run { counter.launches.value } == 0)
+    #expect(counter.launches.value == 7)
+  }
+
   @Test("a route closure captures a controller whose services are constants")
   func controller() async {
     registry.register((any OrderStore).self) { MemoryOrderStore(orders: ["tea"]) }

@@ -103,6 +103,19 @@ enum TestingArticle {
     }
   }
 
+  static func registerStore(in registry: InitializerRegistry) {
+    registry.register((any PreferenceStore).self, scope: .singleton) {
+      try FilePreferenceStore(url: newFile())
+    }
+  }
+
+  @Suite(.registry { registerStore(in: $0) }, .preferences([:])) struct StoreTests {
+    @Test func isInMemory() throws {
+      let store = try InitializerRegistry.current.resolve((any PreferenceStore).self)
+      #expect(store is MemoryPreferenceStore)
+    }
+  }
+
   #if os(macOS) || os(Linux)
     @Suite(.registry) struct ExitTests {
       @Test func stopsWithoutATracker() async {
@@ -163,6 +176,17 @@ enum TestingArticle {
       await clock.waitForSleepers(1)
       clock.advance(by: .seconds(180))
       #expect(try await reminder.value == "tea")
+    }
+
+    @Test("the time of a test follows its clock once it is registered so")
+    func timeNow() throws {
+      let (clock, registry) = (TestClock(), InitializerRegistry.current)
+      let start = try registry.resolve(.now)()
+      registry.register(.now) {
+        { start.addingTimeInterval(clock.now.offset / .seconds(1)) }
+      }
+      clock.advance(by: .seconds(90))
+      #expect(try registry.resolve(.now)() == start.addingTimeInterval(90))
     }
 
     @Test("the projected value throws for a missing registration")

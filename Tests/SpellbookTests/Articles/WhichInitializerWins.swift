@@ -1,3 +1,4 @@
+import Foundation
 import SpellTesting
 import Spellbook
 import Testing
@@ -123,6 +124,29 @@ import Testing
     registry.register { Service("later") }
 
     #expect(holder.service?.origin == "later")
+  }
+
+  @Test("an Optional whose initializer throws isn't nil")
+  func throwing() async throws {
+    final class Holder {
+      @Injected var service: Service?
+    }
+    struct Unreachable: Error {}
+    registry.register(Service.self) { throw Unreachable() }
+    let error = #expect(throws: InjectionError.self) {
+      try Holder().$service.resolve()
+    }
+    #expect(error?.code == .initializerFailed)
+    #if os(macOS) || os(Linux)
+      await #expect(processExitsWith: .failure) {
+        final class Holder {
+          @Injected var service: Service?
+        }
+        struct Unreachable: Error {}
+        InitializerRegistry.current.register(Service.self) { throw Unreachable() }
+        exit(Holder().service == nil ? 0 : 0)
+      }
+    #endif
   }
 
   @Test("validation reports registrations that differ only in their age")
