@@ -52,8 +52,8 @@ extension Initializable {
 /// Steps with `.after` go on; steps with `.requires` are skipped too.
 public struct SkipInitializer: Error, CustomStringConvertible {
   /// The reason that the report shows.
-  public let reason: String
-  /// The reason, the same as ``reason``.
+  let reason: String
+  /// The reason that the report shows.
   public var description: String { reason }
 
   /// Creates an error with the reason that the report shows.

@@ -82,9 +82,9 @@ extension PreferenceTransaction {
 /// ```
 public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The former key in the store.
-  public let key: String
+  package let key: String
   /// Whether the value is encoded within a string or data, as ``encoded(_:)`` describes.
-  public internal(set) var isEncoded = false
+  var isEncoded = false
 
   /// Returns a former key whose value is a string that contains JSON, or data that contains JSON or a property list.
   ///

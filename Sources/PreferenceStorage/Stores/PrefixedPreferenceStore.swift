@@ -11,9 +11,9 @@
 /// Each write is a transaction of the base store, which also provides the notifications, the signals and the errors.
 public final class PrefixedPreferenceStore: ErrorReporter {
   /// The base store, which keeps the values.
-  public let base: any PreferenceStore
+  private let base: any PreferenceStore
   /// The prefix of the keys in the base store.
-  public let prefix: String
+  private let prefix: String
 
   /// Creates a store for the keys of a base store that begin with a prefix, which the keys of this store omit.
   public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }

@@ -26,7 +26,7 @@ extension PropertyCell {
   /// A closure that puts a value in memory if nothing is registered, and returns whether it did.
   @usableFromInline package typealias Fallback = (ValueMemory, InjectionPoint) throws(InjectionError) -> Bool
 
-  @usableFromInline static func make(
+  @usableFromInline static func allocate(
     _ type: any Any.Type, size: Int, alignment: Int, at place: SourcePlace, key: InjectionKeys?, alias: String?
   ) -> PropertyCell {
     allocate(size: size, alignment: alignment) {
@@ -35,7 +35,7 @@ extension PropertyCell {
   }
 
   /// Returns an empty cell for the same property as another cell.
-  @usableFromInline static func make(like other: PropertyCell) -> PropertyCell {
+  @usableFromInline static func allocate(like other: PropertyCell) -> PropertyCell {
     func layout<Value>(_: Value.Type) -> (Int, Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
     let (size, alignment) = _openExistential(other.fields.type, do: layout)
     return allocate(size: size, alignment: alignment) {
@@ -79,7 +79,7 @@ extension PropertyCell {
   ///
   /// The first of these makes the value: 1. a registration for the container's class; 2. the property's own expression;
   /// 3. any other registration; 4. the fallback; 5. nil for an Optional type. Otherwise, the call throws.
-  @usableFromInline func supply(
+  @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, isHeard: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
@@ -88,14 +88,14 @@ extension PropertyCell {
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
-        if cell !== self, try supply(from: cell) { return }
-      } else if try supply(from: self) {
+        if cell !== self, try copyOrMake(cell) { return }
+      } else if try copyOrMake(self) {
         return
       }
     }
 
-    /// Supplies the value from one cell, or returns false if the caller has to look again.
-    func supply(from cell: PropertyCell) throws(InjectionError) -> Bool {
+    /// Copies the value of one cell, made first if necessary; returns false if the caller has to look again.
+    func copyOrMake(_ cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
       case CreationGate.replaced: return false
@@ -135,7 +135,7 @@ extension PropertyCell {
     // The epoch is read before the registry is asked, so a re-injection in the meantime makes the new value outdated.
     let epoch = Epoch.current.state
     // Other threads may be reading the old value, so the new value goes into another cell.
-    let other = state == CreationGate.vacant ? nil : PropertyCell.make(like: cell)
+    let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
     let supply: InitializerRegistry.Supply
     if !hasExpression {
@@ -254,7 +254,7 @@ extension PropertyCell {
     while true {
       let newest = newest
       if newest.memory.head.gate.current == CreationGate.vacant { return }
-      if link(.make(like: self), inPlaceOf: newest) { return }
+      if link(.allocate(like: self), inPlaceOf: newest) { return }
     }
   }
 
@@ -276,7 +276,7 @@ extension PropertyCell {
         return true
       } else if state != CreationGate.replaced {
         if !replacing { return false }
-        let new = PropertyCell.make(like: self)
+        let new = PropertyCell.allocate(like: self)
         put(new.memory.value)
         new.settleWithValue()
         if link(new, inPlaceOf: cell) { return true }

@@ -33,7 +33,7 @@
   ///   - alias: A name to resolve with instead of the property's own name.
   @inlinable public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil) {
     self.init(
-      .make(
+      .allocate(
         Value.self, size: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment, at: place, key: key,
         alias: alias))
   }
@@ -48,7 +48,7 @@
 
   /// Returns storage for the same property without a value, to replace this storage.
   @inlinable public func replacedWithNothing() -> PropertyStorage {
-    PropertyStorage(.make(like: cell))
+    PropertyStorage(.allocate(like: cell))
   }
 
   /// The place of the property's declaration.
@@ -124,7 +124,7 @@
     hook: ((AnyObject, Value) -> Void)? = nil, fallback: PropertyCell.Fallback = { _, _ in false }
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { made throws(InjectionError) in
-      try cell.supply(
+      try cell.readOrMake(
         made, in: container, followsReinjection: followsReinjection, isHeard: isHeard,
         hasExpression: expression != nil, hasHook: hook != nil,
         expression: { memory in if let expression { memory.put(expression()) } },
@@ -199,7 +199,7 @@
   /// Returns a description of the property, such as `Lazy<Int>(7, declared at App/Page.swift:3)`.
   ///
   /// - Parameter wrapper: The wrapper's name.
-  public func description(of wrapper: String) -> String {
+  package func description(of wrapper: String) -> String {
     "\(wrapper)<\(TypeName.of(Value.self))>(\(value.map { "\($0)" } ?? "no value yet"), declared at \(place))"
   }
 }

@@ -3,7 +3,7 @@ internal import Support
 /// The purpose of a program's values, which chooses among the initializers of a declared key.
 ///
 /// Each registry has a context: ``InitializerRegistry/context``.
-public enum InjectionContext: Sendable, Hashable, CaseIterable {
+public enum InjectionContext: Sendable, Hashable {
   /// The program itself, outside of tests and previews.
   case live
   /// A test, which uses a key's `test` initializer if the key has one.

@@ -66,7 +66,7 @@ public class InjectionKeys: @unchecked Sendable {
 /// tells keys apart by their identity.
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's value.
-  public let scope: Scope<Value>
+  let scope: Scope<Value>
 
   init(_ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making] = [:]) {
     scope.check(at: place)

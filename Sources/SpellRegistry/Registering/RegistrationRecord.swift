@@ -141,8 +141,8 @@ package final class RegistrationRecord: Sendable {
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 
   /// Schedules the completions for a new value, which run when the resolution ends.
-  func complete(
-    _ memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, isKept: Bool,
+  func enqueueCompletions(
+    of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, isKept: Bool,
     _ resolution: Resolution
   ) {
     for completion in completions.withLock(\.self) {

@@ -11,7 +11,7 @@ internal import Support
 /// Any number of registrations in any registries can share a cache. It is safe to use from any thread.
 public final class ScopeCache: Sendable {
   /// The name of the cache, which descriptions of a registry and drawings of the graph show.
-  public let name: String
+  let name: String
 
   /// The registrations whose scope is this cache.
   private let records = Lock<[ObjectIdentifier: WeakReference]>([:])

@@ -78,7 +78,7 @@ final class AsyncRun: Sendable {
       try await initializer(cell.memory, resolver)
     }
     if record.hasCompletions {
-      record.complete(cell.memory, at: point, in: registry, isKept: isKept, resolution)
+      record.enqueueCompletions(of: cell.memory, at: point, in: registry, isKept: isKept, resolution)
     }
     cell.gate.settle(as: CreationGate.ready)
     return cell

@@ -181,7 +181,7 @@ extension InitializerRegistry {
     arguments: ArgumentBox? = nil, propertyGate: UInt? = nil, on thread: CurrentThread
   ) throws(InjectionError) {
     if record.isAsync, kept?.copyIfReady(to: memory) ?? false { return }
-    try kept?.supply(
+    try kept?.copyOrMake(
       memory,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
@@ -253,7 +253,7 @@ extension InitializerRegistry {
     do {
       try record.making.initializer(memory, request, self, arguments)
       if record.hasCompletions {
-        record.complete(memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
+        record.enqueueCompletions(of: memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
       }
     } catch { throw InjectionError.wrapping(error, thrownBy: request.step(record)) }
   }

@@ -46,7 +46,7 @@ final class KeptValue: Sendable {
   /// Puts the kept value in memory, or lets `make` put a new one there, once for all callers that find the same cell.
   ///
   /// If `make` throws, each waiting thread tries again.
-  func supply(
+  func copyOrMake(
     _ memory: ValueMemory, for step: () -> FrameSummary, on thread: CurrentThread,
     make: (UInt) throws(InjectionError) -> Void
   ) throws(InjectionError) {
@@ -88,7 +88,7 @@ final class KeptValue: Sendable {
   /// The object of a weak value, which the caller releases with no lock held, and the current gate; none once expired.
   private var current: (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
-    let (object, gate) = state.withLock { state in
+    let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
       if let now, let deadline = state.deadline, deadline <= now { return (Unchecked(value: nil), CreationGate.vacant) }
       return (Unchecked(value: state.weak?.object), state.cell?.gate.current ?? CreationGate.vacant)
     }
