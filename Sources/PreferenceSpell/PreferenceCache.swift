@@ -114,7 +114,7 @@ public import PreferenceStorage
       for former in keys.dropFirst() where former.key == key {
         do throws(PreferenceError) { return try former.value(Value.self, of: texts[0]) } catch {}
       }
-      throw mismatch.at((store as? FilePreferenceStore)?.path)
+      throw mismatch.at(store.path)
     }
   }
 

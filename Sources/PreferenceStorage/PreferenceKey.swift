@@ -106,9 +106,7 @@ extension FormerPreferenceKey {
     try ValueTable.check(key)
     guard let text = json.map({ JSONText($0) }) else { return nil }
     guard isEncoded else { return try text.value(type, forKey: key) }
-    do {
-      return try text.decodeEncoded(type)
-    } catch {
+    do { return try text.decodeEncoded(type) } catch {
       throw PreferenceError(
         .typeMismatch, "the value isn't a \(type) that was encoded as JSON or as a property list; it was kept",
         key: key, underlying: error)

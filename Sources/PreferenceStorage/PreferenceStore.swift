@@ -113,10 +113,12 @@ extension PreferenceStore {
   /// - Returns: False, with nothing changed, if `known` is given and the keys no longer have these texts.
   package func replace(_ keys: [String], by json: String?, ifStill known: [String?]?) throws(PreferenceError) -> Bool {
     let text = json.map { JSONText($0) }
-    if keys.count == 1, let store = self as? FilePreferenceStore {
-      let known = known.map { PreferenceChange(key: keys[0], text: $0[0].map { JSONText($0) }) }
-      return try store.file.set(text, forKey: keys[0], store.terms, ifStill: known)
-    }
+    #if !os(Windows)
+      if keys.count == 1, let store = self as? FilePreferenceStore {
+        let known = known.map { PreferenceChange(key: keys[0], text: $0[0].map { JSONText($0) }) }
+        return try store.file.set(text, forKey: keys[0], store.terms, ifStill: known)
+      }
+    #endif
     var isStill = true
     try change { changes throws(PreferenceError) in
       let texts = try keys.map { key throws(PreferenceError) in try changes.json(forKey: key) }
@@ -127,6 +129,13 @@ extension PreferenceStore {
     }
     return isStill
   }
+
+  #if os(Windows)
+    package var path: String? { nil }
+  #else
+    /// The path of the store's file, for messages; nil if there is none.
+    package var path: String? { (self as? FilePreferenceStore)?.file.name }
+  #endif
 
   /// Returns the changes of all keys; a store that can tell keys apart replaces this method.
   public func changes(of key: String) -> PreferenceChanges { changes() }

@@ -11,9 +11,7 @@ extension JSONText {
   ///   `null`, which would be read as no value.
   init?<Value: Encodable>(of value: Value, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
-    do {
-      self = try JSONText(encoding: value)
-    } catch {
+    do { self = try JSONText(encoding: value) } catch {
       throw PreferenceError(
         .invalidValue, "the value of type \(Value.self) could not be encoded, and was not set", key: key,
         underlying: error)
@@ -72,9 +70,7 @@ private func date<Value>(in value: Value) -> Date? {
 extension JSONText {
   /// Returns the stored value; the error of a mismatch doesn't contain the value, which may be a secret.
   func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value {
-    do {
-      return try decode(type)
-    } catch {
+    do { return try decode(type) } catch {
       throw PreferenceError(
         .typeMismatch,
         "the value is \(kind) of \(string.utf8.count) bytes, which can't be read as \(type); it was kept. "

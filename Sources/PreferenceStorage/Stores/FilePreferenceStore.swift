@@ -98,9 +98,6 @@ public final class FilePreferenceStore: ErrorReporter {
     }
   }
 
-  /// The path of the file, for error messages.
-  package var path: String { file.name }
-
   /// Removes the value of the key, if there is one.
   public func removeValue(forKey key: String) throws(PreferenceError) { try file.set(nil, forKey: key, terms) }
 
@@ -173,9 +170,7 @@ extension FilePreferenceStore {
   private static let process = PerProcess<FilePreferenceStore>()
 
   static func opening(_ path: FilePath) -> FilePreferenceStore {
-    do {
-      return try FilePreferenceStore(path: path)
-    } catch {
+    do { return try FilePreferenceStore(path: path) } catch {
       let file = PreferencesFile(at: FileLocation(path), in: FileSystem())
       file.memory.withLock { $0.failure = error }
       return FilePreferenceStore(file, WriteTerms(), followsOthers: true)

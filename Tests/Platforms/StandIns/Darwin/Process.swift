@@ -196,6 +196,9 @@ public func getrlimit(_ resource: Int32, _ limit: UnsafeMutablePointer<rlimit>!)
 public let VM_PROT_READ: Int32 = 1
 
 public func strlen(_ string: UnsafePointer<CChar>!) -> Int { Int(Glibc.strlen(string)) }
+public func memcmp(_ one: UnsafeRawPointer!, _ other: UnsafeRawPointer!, _ count: Int) -> Int32 {
+  Glibc.memcmp(one, other, count)
+}
 public func free(_ pointer: UnsafeMutableRawPointer!) { Glibc.free(pointer) }
 public func strerror(_ error: Int32) -> UnsafeMutablePointer<CChar>! { Glibc.strerror(error) }
 
