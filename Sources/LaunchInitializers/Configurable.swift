@@ -28,9 +28,7 @@ public protocol Configurable: Sendable {
 
 extension Configurable {
   /// Returns the value in ``serviceStorage`` for the current stage, or nil if there is none.
-  public func value(for service: String, key: String) -> String? {
-    serviceStorage[service]?[currentStage()]?[key]
-  }
+  public func value(for service: String, key: String) -> String? { serviceStorage[service]?[currentStage()]?[key] }
 
   /// Returns the value of a required key, or throws a ``ConfigurationError`` of code `.missing`.
   public func requiredValue(for service: String, key: String) throws(ConfigurationError) -> String {
@@ -129,6 +127,8 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
   public let key: String
   /// The service and the key, the problem, and what to do about it.
   public let description: String
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 
   init(_ code: Code, service: String, key: String, _ message: String) {
     (self.code, self.service, self.key, description) = (code, service, key, "\(service).\(key): \(message)")

@@ -52,10 +52,10 @@ extension Initializable {
 /// Steps with `.after` go on; steps with `.requires` are skipped too.
 public struct SkipInitializer: Error, CustomStringConvertible {
   /// The reason that the report shows.
-  let reason: String
-  /// The reason that the report shows.
-  public var description: String { reason }
+  public let description: String
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 
   /// Creates an error with the reason that the report shows.
-  public init(_ reason: String) { self.reason = reason }
+  public init(_ reason: String) { description = reason }
 }

@@ -9,22 +9,20 @@ struct LaunchClock: Sendable {
   /// A function that cancels a timer, unless the timer has fired.
   typealias Cancel = @Sendable () -> Void
 
-  private let elapsed: @Sendable () -> Duration
+  let now: @Sendable () -> Duration
   /// Calls `body` at a time: for a system clock, on a thread that steps can't block; for any other clock, in a task.
   let timer: @Sendable (_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Cancel
 
   init<Base: Clock>(_ clock: Base) where Base.Duration == Duration {
     let start = clock.now
     let elapsed = { @Sendable in start.duration(to: clock.now) }
-    self.elapsed = elapsed
+    now = elapsed
     if clock is ContinuousClock || clock is SuspendingClock {
       timer = { Self.timer(after: $0 - elapsed(), $1) }
     } else {
       timer = { Self.timer(at: start.advanced(by: $0), on: clock, $1) }
     }
   }
-
-  var now: Duration { elapsed() }
 
   private static func timer<Base: Clock>(
     at deadline: Base.Instant, on clock: Base, _ body: @escaping @Sendable () -> Void

@@ -17,6 +17,8 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let rollback: LaunchReport?
   /// A text with the step's ID and the problem; control characters are escaped.
   public let description: String
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 
   init(
     _ code: Code, id: String? = nil, underlying: (any Error)? = nil, errors: [any Error] = [],

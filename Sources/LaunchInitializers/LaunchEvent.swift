@@ -3,7 +3,7 @@ internal import Support
 /// An event in the life of a sequence, for logs, metrics, traces, and progress; see ``LaunchSequence/events``.
 public struct LaunchEvent: Sendable, Hashable {
   /// The phases of a sequence's life.
-  public enum Phase: String, Sendable, Hashable, CustomStringConvertible {
+  public enum Phase: String, Sendable, Hashable {
     /// The steps run at launch, or again because the app came back to the foreground.
     case launch, foreground
     /// The deferred steps run, after the launch.
@@ -12,9 +12,6 @@ public struct LaunchEvent: Sendable, Hashable {
     case running
     /// The completed steps are shut down, at the end or after a failed launch.
     case shutDown
-
-    /// The name of the case, such as `launch`.
-    public var description: String { rawValue }
   }
 
   /// The kinds of events; more may be added, so a `switch` over them needs a `default`.
@@ -61,7 +58,7 @@ extension LaunchEvent: CustomStringConvertible {
       case .began(let attempt): attempt == 1 ? "began" : "began, attempt \(attempt)"
       case .retrying(let pause): "failed, next attempt in \(pause.text)"
       case .ended(.notRun): "did not run"
-      case .ended(let outcome): "\(outcome)"
+      case .ended(let outcome): outcome.rawValue
       case .serviceBegan(let run): run == 1 ? "runs" : "runs again"
       case .serviceReady: "is ready"
       case .serviceRestarting(let pause): "ended, runs again in \(pause.text)"

@@ -6,6 +6,8 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
   public let path: [String]
   /// The problem, and what to do about it; control characters in IDs are escaped.
   public let description: String
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 
   init(_ code: Code, path: [String] = [], _ message: String) {
     (self.code, self.path, description) = (code, path, message)

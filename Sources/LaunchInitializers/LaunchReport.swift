@@ -5,9 +5,7 @@ public struct LaunchReport: Sendable {
   /// The reports of the steps in the order of the plan, or in reverse order for a shut-down.
   public let entries: [Entry]
 
-  init(_ entries: [Entry]) { self.entries = entries }
-
-  static let empty = LaunchReport([])
+  static let empty = LaunchReport(entries: [])
 
   /// The time from the beginning to the end of the last step.
   public var duration: Duration { entries.map(\.end).max() ?? .zero }
@@ -16,21 +14,18 @@ public struct LaunchReport: Sendable {
   public var warnings: [String] {
     entries.compactMap { entry in
       guard let message = entry.message, entry.outcome != .notRun else { return nil }
-      return "\(entry.id) (\(entry.outcome)): \(message)".escaped
+      return "\(entry.id) (\(entry.outcome.rawValue)): \(message)".escaped
     }
   }
 
   /// The ways in which a step can end.
-  public enum Outcome: String, Sendable, Hashable, CustomStringConvertible {
+  public enum Outcome: String, Sendable, Hashable {
     /// The step completed, or it failed: it threw an error, took too long, or was cancelled.
     case completed, failed
     /// The step had nothing to set up, isn't for the current stage, or requires a step that didn't complete.
     case skipped
     /// The step never began, or it has not ended yet.
     case notRun
-
-    /// The name of the case, such as `completed`.
-    public var description: String { rawValue }
   }
 
   /// A report of one step.

@@ -54,7 +54,7 @@ extension LaunchSequence {
   func handle(_ input: LaunchMachine.Input) { perform(decide(input)) }
 
   private func decide(_ input: LaunchMachine.Input) -> [LaunchMachine.Action] {
-    let time = clock.now
+    let time = clock.now()
     return state.withLock { state in state.decide(input, at: time) }
   }
 
@@ -88,7 +88,7 @@ extension LaunchSequence {
     }
     // The report that nothing is happening is due in real time, whichever clock the steps have.
     let set =
-      if case .watch = timer { LaunchClock.timer(after: time - clock.now, body) } else { clock.timer(time, body) }
+      if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
     // The timer may have fired, or its job may have ended, before the timer is stored here.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
@@ -129,7 +129,7 @@ extension LaunchSequence {
   }
 
   private func decide(_ call: LaunchMachine.Call) -> (id: Int, actions: [LaunchMachine.Action]) {
-    let (time, registry, outer) = (clock.now, InitializerRegistry.current, StepContext.current)
+    let (time, registry, outer) = (clock.now(), InitializerRegistry.current, StepContext.current)
     let (id, actions, isFirst) = state.withLock { state in
       state.lastCall += 1
       let id = state.lastCall
@@ -219,7 +219,7 @@ extension LaunchSequence {
 
   /// Records the end of a job, and returns its task if the task wasn't cancelled, so that another job can go on in it.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
-    let time = clock.now
+    let time = clock.now()
     return state.withLock { state in
       let isFree = state.machine.jobs[job]?.isCancelled == false
       let task = state.tasks.removeValue(forKey: job)
@@ -249,7 +249,7 @@ extension LaunchSequence {
       }
       return .completed
     } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {
-      return .skipped(skip.reason)
+      return .skipped(skip.description)
     } catch {
       return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
     }

@@ -10,6 +10,4 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
   public static let terminate = LaunchSignal(rawValue: 15)
   /// SIGINT, which Ctrl-C in a terminal sends.
   public static let interrupt = LaunchSignal(rawValue: 2)
-  /// SIGHUP, which a program gets when its terminal is closed.
-  public static let hangUp = LaunchSignal(rawValue: 1)
 }

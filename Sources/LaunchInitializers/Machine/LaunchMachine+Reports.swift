@@ -51,7 +51,7 @@ extension LaunchMachine {
           waitedFor: awaited.compactMap { isMentioned($0, purpose) ? plan.nodes[$0].id : nil },
           wasAbandoned: step.wasAbandoned, groups: node.groups))
     }
-    return LaunchReport(entries)
+    return LaunchReport(entries: entries)
   }
 
   private func isMentioned(_ step: Int, _ purpose: Purpose) -> Bool {

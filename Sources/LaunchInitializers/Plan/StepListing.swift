@@ -101,9 +101,7 @@ struct StepListing {
     }
   }
 
-  private mutating func add(
-    _ reference: StepReference, of user: String, _ span: Span
-  ) throws(LaunchPlanError) {
+  private mutating func add(_ reference: StepReference, of user: String, _ span: Span) throws(LaunchPlanError) {
     let (id, count) = (reference.id, namesakes[reference.id] ?? 1)
     if count > 1 {
       throw LaunchPlanError(
