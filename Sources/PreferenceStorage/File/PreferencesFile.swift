@@ -107,7 +107,9 @@ extension PreferencesFile: TransactionValues {
   /// Returns the text of the key's value, or nil if there is none; tries again to open a file that couldn't be opened.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()
-    let (text, failure) = memory.withLock { ($0.table.text(forKey: key), $0.failure) }
+    let (text, failure) = memory.withLock { memory in
+      memory.failure == nil ? (memory.table.text(forKey: key), nil) : (nil, memory.failure)
+    }
     guard let failure else { return text }
     if openAgain() { return try self.text(forKey: key) }
     throw failure
