@@ -87,11 +87,11 @@ extension InitializerRegistry {
 }
 
 extension Issue {
-  /// A function that receives this module's issues in place of the running test, for tests of this module.
-  @TaskLocal package static var receiver: (@Sendable (String, SourceLocation) -> Void)?
+  /// A stream that receives this module's issues in place of the running test, for tests of this module.
+  @TaskLocal package static var receiver: AsyncStream<(text: String, location: SourceLocation)>.Continuation?
 
   static func report(_ text: String, at location: SourceLocation = #_sourceLocation) {
-    if let receiver { receiver(text, location) } else { record(Comment(rawValue: text), sourceLocation: location) }
+    if receiver?.yield((text, location)) == nil { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
   /// Reports a text at the declaration, `Module/File.swift:line`, of the property that asked; if none did, at the test.
