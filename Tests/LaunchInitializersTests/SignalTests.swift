@@ -152,10 +152,12 @@
       await #expect(processExitsWith: .exitCode(1)) {
         alarm(60)
         let journal = Journal()
+        let running = Mutex<LaunchSequence?>(nil)
         let launch = try LaunchSequence(configuration: NoConfiguration()) {
           Do(whenShutDown: {
             kill(getpid(), SIGTERM)
-            for _ in 0..<1_000 { await Task.yield() }
+            let sequence = running.withLock(\.self)
+            while sequence?.state.withLock({ $0.machine.hasSignal }) == false { await Task.yield() }
             journal.note("closed")
           }) { _ in }
           LaunchStep("server") { _ in
@@ -163,6 +165,7 @@
             throw Broken()
           }
         }
+        running.withLock { $0 = launch }
         let code = await launch.run()
         if journal.entries == ["closed"] { exit(code) }
       }

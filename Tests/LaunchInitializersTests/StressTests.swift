@@ -33,7 +33,7 @@ import Testing
   func failures(shape: String) async throws {
     let lost = Counter()
     try await Self.many(Self.isLong ? 200_000 : 3_000) { _ in
-      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
         switch shape {
         case "one": Fails()
         case "beside":
@@ -59,7 +59,7 @@ import Testing
     let attempts = Counter()
     let count = Self.isLong ? 20_000 : 300
     try await Self.many(count) { _ in
-      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
         Do { _ in
           attempts.increment()
           throw Broken()
@@ -76,7 +76,9 @@ import Testing
     try await Self.many(Self.isLong ? 20_000 : 200) { number in
       let (up, down, again) = (Counter(), Counter(), Counter())
       // With a grace period that no busy machine uses up.
-      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
+      let launch = try LaunchSequence(
+        configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60), log: { _ in }
+      ) {
         for step in 0..<3 {
           let isFirst = Counter()
           Do(wantsForeground: true, whenShutDown: { down.increment() }) { _ in
@@ -113,7 +115,9 @@ import Testing
   func cancellations() async throws {
     try await Self.many(Self.isLong ? 3_000 : 100) { number in
       let (up, down) = (Counter(), Counter())
-      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
+      let launch = try LaunchSequence(
+        configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60), log: { _ in }
+      ) {
         for step in 0..<4 {
           Do(whenShutDown: { down.increment() }) { _ in
             try await Task.sleep(for: .microseconds(200))

@@ -41,7 +41,7 @@ struct LaunchMachine: Sendable {
   /// The pause between a signal and the shut-down, and the shortest limit that a call set for the shut-down.
   private var (drain, limit): (Duration, Duration?) = (.zero, nil)
   /// Whether a signal arrived, and the number of the latest arrival.
-  private var (hasSignal, lastArrival) = (false, 0)
+  private(set) var (hasSignal, lastArrival) = (false, 0)
   /// Whether the app is in the background, and whether a pass at the foreground is due.
   private var (isInBackground, isPassDue) = (false, false)
   private var foregroundAttempts = 0
