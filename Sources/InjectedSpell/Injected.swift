@@ -259,9 +259,9 @@ extension Injected {
 
   /// Creates a property that calls a closure after each injection.
   ///
-  /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The
-  /// parameters are the same in all forms.
+  /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,
+  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method instead. The parameters
+  /// are the same in all forms.
   ///
   /// - Parameters:
   ///   - key: A declared key to resolve instead of the type.
@@ -269,7 +269,7 @@ extension Injected {
   ///     stored.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
-  ///   - column: The column of the declaration, which distinguishes properties on one line.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   @inlinable public init<Container: AnyObject>(
     _ key: InjectionKey<Value>? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

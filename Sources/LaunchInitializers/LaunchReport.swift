@@ -24,7 +24,7 @@ public struct LaunchReport: Sendable {
     case completed, failed
     /// The step had nothing to set up, isn't for the current stage, or requires a step that didn't complete.
     case skipped
-    /// The step never began, or it has not ended yet.
+    /// The step never began, or hasn't ended yet.
     case notRun
   }
 

@@ -56,15 +56,15 @@ public import SpellRegistry
 
   /// Creates a property with an expression, and calls a closure after its value is created.
   ///
-  /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference. Pass a method instead. The parameters are the same in all forms.
+  /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular
+  /// reference. Pass a method instead. The parameters are the same in all forms.
   ///
   /// - Parameters:
   ///   - expression: The expression, which runs at the first read.
   ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
-  ///   - column: The column of the declaration, which distinguishes properties on one line.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   @inlinable public init<Container: AnyObject>(
     wrappedValue expression: @autoclosure @escaping () -> Value, onInjection: @escaping (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

@@ -51,16 +51,16 @@ public import SpellRegistry
 
   /// Creates a property that calls a closure after its value is loaded.
   ///
-  /// A closure that names wrapped properties of the enclosing class doesn't compile, since the compiler reports a
-  /// circular reference, and a closure in a main-actor class can't be `@Sendable`. Pass a method instead. The
-  /// parameters are the same in all forms.
+  /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,
+  /// and a closure in a main-actor class can't use the object's main-actor state. Pass a method instead. The parameters
+  /// are the same in all forms.
   ///
   /// - Parameters:
   ///   - resource: The resource's name. The default is the name of the type.
   ///   - onInjection: Called once for each value, with the enclosing object and the value, after the value is stored.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
-  ///   - column: The column of the declaration, which distinguishes properties on one line.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   public init<Container: AnyObject>(
     _ resource: String? = nil, onInjection: @escaping @Sendable (Container, Value) -> Void,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

@@ -260,7 +260,7 @@ public import PreferenceStorage
 
 /// The outcome of the last read and of the last assignment of a preference.
 ///
-/// Not generic, nor a part of what is: each assignment would look its type up in the runtime, for a tenth of its time.
+/// At file scope and not generic, because each assignment would look up a generic type, for a tenth of its time.
 private struct PreferenceOutcome: Sendable {
   /// The texts of the keys that were read or written last, which an assignment may replace; nil if they can't be read.
   var readable: [String?]?

@@ -67,17 +67,17 @@ extension PreferenceError {
 
     /// The stored value can't be read as the requested type; the store keeps the value.
     public static let typeMismatch = Code("typeMismatch")
-    /// The value can't be encoded, and was not written.
+    /// The value can't be encoded, and wasn't written.
     public static let invalidValue = Code("invalidValue")
     /// The key is empty or longer than 65,536 bytes of UTF-8.
     public static let invalidKey = Code("invalidKey")
     /// The path leads to something other than a preferences file, such as a folder or another text; it wasn't changed.
     public static let notAPreferencesFile = Code("notAPreferencesFile")
-    /// The file was written by a later version of this library, and was not changed.
+    /// A later version of this library wrote the file, which wasn't changed.
     public static let laterVersion = Code("laterVersion")
     /// The file can't be read, or isn't in a format that can be imported.
     public static let unreadable = Code("unreadable")
-    /// The file can't be written; the change was not made, unless only synchronizing or compacting the file failed.
+    /// The file can't be written; the change wasn't made, unless only synchronizing or compacting the file failed.
     public static let unwritable = Code("unwritable")
     /// The disk, the quota, or the file-size limit is exhausted; the change has the same outcome as for ``unwritable``.
     public static let noSpace = Code("noSpace")
@@ -85,13 +85,13 @@ extension PreferenceError {
     public static let insecureFolder = Code("insecureFolder")
     /// A store was written to, reloaded, synchronized, or opened within a transaction on the same store or file.
     public static let nestedTransaction = Code("nestedTransaction")
-    /// Another user owns the file, or can write to it and this right could not be revoked; the file was not read.
+    /// Another user owns the file, or can write to it and this right couldn't be revoked; the file wasn't read.
     public static let insecureFile = Code("insecureFile")
     /// The file can't be watched now, so only writes and reloads see others' changes; the store retries every second.
     public static let unwatchable = Code("unwatchable")
-    /// Another process or thread held the store's lock for longer than the limit; the change was not made.
+    /// Another process or thread held the store's lock for longer than the limit; the change wasn't made.
     public static let busy = Code("busy")
-    /// The store was opened by the parent process, from which this process was forked.
+    /// The parent process opened the store before it forked this process.
     public static let forked = Code("forked")
     /// Another program replaced or edited the file without its lock, and some of the last changes aren't in the file.
     public static let overwritten = Code("overwritten")

@@ -93,15 +93,15 @@ public struct FormerPreferenceKey: Sendable, Hashable, ExpressibleByStringLitera
 }
 
 extension FormerPreferenceKey {
-  /// Creates a former key with a value of the same type.
+  /// Creates a former key whose value has the type of the preference.
   public init(stringLiteral key: String) { self.init(key: key) }
 
-  /// Creates a former key with a value of the same type.
+  /// Creates a former key whose value has the type of the preference.
   public init(_ key: String) { self.init(key: key) }
 
   /// Returns the value that the former key's text encodes, or nil if there is no text.
   ///
-  /// - Throws: `.typeMismatch` if the value can't be read as the type; `.invalidKey`.
+  /// - Throws: `.typeMismatch` if the value isn't of the type, or `.invalidKey` if the former key is empty or too long.
   package func value<Value: Codable>(_ type: Value.Type, of json: String?) throws(PreferenceError) -> Value? {
     try ValueTable.check(key)
     guard let text = json.map({ JSONText($0) }) else { return nil }

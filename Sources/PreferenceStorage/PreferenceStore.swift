@@ -16,16 +16,16 @@
 public protocol PreferenceStore: AnyObject, Sendable {
   /// Returns the value of the key, or nil if there is none.
   ///
-  /// - Throws: `.typeMismatch` if the value can't be read as the type, and stays stored; `.invalidKey`; `.unreadable`
-  ///   or a similar error if the store's medium can't be read.
+  /// - Throws: `.typeMismatch` if the value can't be read as the type, and stays stored; `.invalidKey` if the key is
+  ///   empty or too long; `.unreadable` or a similar error if the store's medium can't be read.
   func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value?
 
   /// Sets the value of the key, unless the key has an equal value. Nil removes the key.
   ///
   /// Values are compared as JSON, where equal sets can differ: a `Set` is encoded in the order of its hash values.
   ///
-  /// - Throws: `.invalidKey`; `.invalidValue` if the value can't be encoded; or an error of the store's medium. The key
-  ///   then keeps its old value.
+  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded; or an
+  ///   error of the store's medium. The key then keeps its old value.
   func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError)
 
   /// Removes the value of the key, if there is one.

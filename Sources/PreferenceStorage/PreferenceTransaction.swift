@@ -11,7 +11,7 @@ public struct PreferenceTransaction: ~Copyable {
 
   /// Returns the value of the key within the transaction, or nil if there is none.
   ///
-  /// - Throws: `.typeMismatch` or `.invalidKey`.
+  /// - Throws: `.typeMismatch` if the value can't be read as the type; `.invalidKey` if the key is empty or too long.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     try ValueTable.check(key)
     return try text(forKey: key)?.value(type, forKey: key)
@@ -19,7 +19,7 @@ public struct PreferenceTransaction: ~Copyable {
 
   /// Sets the value of the key; nil removes the key.
   ///
-  /// - Throws: `.invalidKey` or `.invalidValue`.
+  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded.
   public mutating func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     stage(try JSONText(of: value, forKey: key), forKey: key)
   }
@@ -29,7 +29,7 @@ public struct PreferenceTransaction: ~Copyable {
 
   /// Sets the value of the key to a value that is given as JSON text; `null` and nil remove the key.
   ///
-  /// - Throws: `.invalidKey`, or `.invalidValue` if the text isn't JSON.
+  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the text isn't JSON.
   public mutating func set(json: String?, forKey key: String) throws(PreferenceError) {
     try ValueTable.check(key)
     stage(try JSONText(json: json, forKey: key), forKey: key)

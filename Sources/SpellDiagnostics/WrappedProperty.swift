@@ -101,7 +101,7 @@ extension InitializerRegistry {
   ///
   /// - A registration with any name serves a property whose declaration may give a name, as in `@Injected("night")`.
   /// - A registration for a subclass serves a property of the superclass, which may have no objects of its own.
-  /// - an Optional may be nil, unless something that would fit is registered as another type;
+  /// - An Optional may be nil, unless something that would fit is registered as another type.
   /// - A `@Lazy` may have an expression, and a `@Final` may be assigned before it is read, so neither is ever reported.
   ///
   /// ``validate(keys:)`` checks the registrations themselves.
@@ -118,7 +118,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Whether a value of another type than a service's is registered that would fit it.
+  /// Returns whether a value of a type other than the service's is registered and would fit the service.
   private func fits(_ service: Service) -> Bool {
     let isSubtype = subtypes(of: service.type)
     return reachable.map(\.record).contains { record in

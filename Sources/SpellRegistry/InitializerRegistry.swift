@@ -199,7 +199,7 @@ extension InitializerRegistry: CustomStringConvertible {
 /// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called when a key that has no initializer for the registry's context is asked for and nothing is registered for it.
+    /// Called with a message when a registry of another context runs a key's live initializer.
     package var onLiveInitializer: (@Sendable (String) -> Void)?
     /// Called before a property that can't be injected stops the program.
     package var onFailure: (@Sendable (String) -> Void)?

@@ -146,7 +146,7 @@ private enum RegistryEscapes {
 }
 
 extension InitializerRegistry {
-  /// Whether a service is registered for every property, or a strict test would fail for it.
+  /// Returns whether a service is registered for every property, or a strict test would fail for it.
   fileprivate func overrides(_ service: Service) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.contains { $0.record.service == service && $0.record.isUnlimited && !$0.record.isDefault }
@@ -166,7 +166,7 @@ extension Trait where Self == RegistryTrait {
   /// A trait that makes a new registry current for each test, and for each case of a parameterized test.
   public static var registry: RegistryTrait { RegistryTrait { _ in } }
 
-  /// A trait that makes a new registry current for each test, with registrations that all tests need.
+  /// Returns a trait that makes a new registry current for each test, with registrations that all tests need.
   ///
   /// - Parameter configure: Runs once for each test, and for each case of a parameterized test, so tests don't share
   ///   what it creates. If it throws, the test fails without running.
@@ -176,7 +176,7 @@ extension Trait where Self == RegistryTrait {
     RegistryTrait(configure)
   }
 
-  /// A trait that makes a new registry current for each test, and reports keys that have no initializer for tests.
+  /// Returns a trait that makes a new registry current for each test, and reports keys without a test initializer.
   ///
   /// ```swift
   /// @Suite(.registry(.strict)) struct CheckoutTests { … }
@@ -196,7 +196,7 @@ extension Trait where Self == RegistryTrait {
     }
   }
 
-  /// A trait that makes a new registry current for each test, with a clock by which values expire.
+  /// Returns a trait that makes a new registry current for each test, with a clock by which values expire.
   ///
   /// ```swift
   /// @Test(.registry(clock: TestClock())) func endsAfterAnHour() throws {
@@ -221,7 +221,7 @@ extension Trait where Self == RegistryTrait {
 // MARK: Preferences
 
 extension Trait where Self == RegistryTrait {
-  /// A trait that registers a new preference store for each test, in the test's own current registry.
+  /// Returns a trait that registers a new preference store for each test, in the test's own current registry.
   ///
   /// ```swift
   /// @Test(.preferences(try FilePreferenceStore(url: newFile())))
@@ -239,7 +239,7 @@ extension Trait where Self == RegistryTrait {
     RegistryTrait { $0.register(instance: try store()) }
   }
 
-  /// A trait that registers a new preference store in memory, with initial values, for each test.
+  /// Returns a trait that registers a new preference store in memory, with initial values, for each test.
   ///
   /// ```swift
   /// @Suite(.preferences(["volume": 7, "nickname": "Ada"]))

@@ -8,7 +8,7 @@ struct Prefs {
     exit(await run(arguments).rawValue)
   }
 
-  /// The arguments as bytes, because a file's name need not be valid UTF-8.
+  /// The arguments as bytes, because a file's name may not be valid UTF-8.
   private static var arguments: [FilePath] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       CommandLine.unsafeArgv[index].map { FilePath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }

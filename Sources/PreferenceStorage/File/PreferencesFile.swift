@@ -121,7 +121,7 @@ extension PreferencesFile: TransactionValues {
     return memory.withLock(\.table).keys
   }
 
-  /// The key as it is spelled here, with its text; nil if it has none.
+  /// Returns the key as it is spelled here, with its text; nil if it has none.
   func entry(forKey key: String) -> PreferenceChange? { memory.withLock { $0.table.entry(forKey: key) } }
 
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange? {

@@ -9,14 +9,14 @@ struct JSONScanner {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  /// Returns whether the bytes are one JSON value, with or without white space around it.
+  /// Returns whether the bytes are one JSON value, with or without whitespace around it.
   static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var scanner = JSONScanner(bytes)
     // The depth begins at 1, because the file has the value within a line's object.
     return scanner.skipSpace() && scanner.skipValue(depth: 1) && scanner.skipSpace() && scanner.isAtEnd
   }
 
-  /// Skips white space, if there is any; always returns true.
+  /// Skips whitespace, if there is any; always returns true.
   @discardableResult
   mutating func skipSpace() -> Bool {
     while position < bytes.count, JSONScanner.isSpace(bytes[position]) { position += 1 }
@@ -78,7 +78,7 @@ struct JSONScanner {
     }
   }
 
-  /// Skips a list of elements in brackets, which are separated by commas.
+  /// Skips a list in brackets whose elements are separated by commas; returns false if the list is malformed.
   private mutating func skipList(
     _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ skipElement: (inout JSONScanner) -> Bool
   ) -> Bool {

@@ -21,13 +21,13 @@ struct JSONText: Sendable {
     self.string = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Creates a text without the white space around its parts; nil if the text isn't JSON.
+  /// Creates a text without the whitespace around its parts; nil if the text isn't JSON.
   init?(validating text: String) {
     guard JSONText(text).isJSON else { return nil }
     self = JSONText(text).compacted
   }
 
-  /// Creates the text of a value to set, nil for `null` and nil; throws `.invalidValue` if the text isn't JSON.
+  /// Creates the text of a value to set, or nil if `json` is nil or `null`; throws `.invalidValue` if it isn't JSON.
   init?(json: String?, forKey key: String) throws(PreferenceError) {
     guard let json else { return nil }
     guard let text = JSONText(validating: json) else {
@@ -45,7 +45,7 @@ struct JSONText: Sendable {
   var firstByte: UInt8? { string.utf8.first }
   var isString: Bool { firstByte == UInt8(ascii: "\"") }
 
-  /// Whether the text is one JSON value, with or without white space around it.
+  /// Whether the text is one JSON value, with or without whitespace around it.
   var isJSON: Bool { withBytes { JSONScanner.isJSON($0) } }
 
   func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -55,7 +55,7 @@ struct JSONText: Sendable {
 
   func append(to bytes: inout [UInt8]) { withBytes { bytes.append(contentsOf: $0) } }
 
-  /// The text without white space outside of strings, so that it fits in one line.
+  /// The text without whitespace outside of strings, so that it fits in one line.
   var compacted: JSONText {
     var compacted: [UInt8] = []
     withBytes { bytes in
@@ -113,12 +113,12 @@ package enum PreferenceText {
 
   /// Returns the text of a value to set; nil if the value is nil, which removes the key.
   ///
-  /// - Throws: `.invalidKey` or `.invalidValue`.
+  /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded.
   package static func text(of value: some Encodable, forKey key: String) throws(PreferenceError) -> String? {
     try JSONText(of: value, forKey: key)?.string
   }
 
-  /// Returns the text without white space outside of strings; nil if the text isn't JSON.
+  /// Returns the text without whitespace outside of strings; nil if the text isn't JSON.
   package static func compacted(_ text: String) -> String? { JSONText(validating: text)?.string }
 
   /// Returns the characters of a JSON string; nil if the text isn't a JSON string.

@@ -31,7 +31,7 @@ struct LineParser {
       let start = LineParser.lineEnd(in: bytes, from: 0) + 1
       let first = Line.header.dropLast()
       if start <= bytes.count, bytes.starts(with: first), start == first.count + 1 || bytes[first.count] == 0x0d {
-        // The estimated number of keys saves reallocations while the table grows.
+        // Reserving for an estimated number of keys avoids reallocations while the table grows.
         table.reserveCapacity(min(bytes.count / 32, 1 << 20))
         known.append(UnsafeBufferPointer(rebasing: bytes[..<start]))
         lineCount = 1

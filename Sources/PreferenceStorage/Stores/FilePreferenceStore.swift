@@ -43,8 +43,8 @@ public final class FilePreferenceStore: ErrorReporter {
   ///   - followsOthers: Whether reads see changes by other processes without a `reload()` or a listener.
   ///   - aroundLock: A closure to call on the writing thread before it takes the file's lock. The closure that it
   ///     returns is called after the write. For an app that must not be suspended while it holds a lock.
-  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder` or `.insecureFile`, with
-  ///   nothing changed; `.nestedTransaction` within a transaction on the same file. A read-only file isn't an error.
+  /// - Throws: `.notAPreferencesFile`, `.laterVersion`, `.unreadable`, `.insecureFolder`, `.insecureFile` or `.busy`;
+  ///   `.nestedTransaction` within a transaction on the file. Nothing changes then. A read-only file isn't an error.
   public convenience init(
     url: URL, durability: Durability = .written, lockWaitLimit: Duration = defaultLockWaitLimit,
     followsOthers: Bool = true, aroundLock: (@Sendable () -> @Sendable () -> Void)? = nil
@@ -139,7 +139,7 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Reads what others have written since the last read, including edits in place.
   ///
-  /// - Throws: `.unreadable`, `.notAPreferencesFile` or `.laterVersion`. The values in memory don't change then.
+  /// - Throws: A `PreferenceError`, such as `.unreadable` or `.busy`. The values in memory don't change then.
   public func reload() throws(PreferenceError) { try file.reload() }
 
   /// Returns when everything written so far, by any process, would survive a power cut.

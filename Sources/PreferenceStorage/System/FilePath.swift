@@ -4,12 +4,12 @@
   internal import Foundation
 #endif
 
-/// A path as the system treats it: bytes, which need not be text.
+/// A path as the system treats it: bytes, which may not be text.
 ///
 /// Two spellings of `é` are two names on Linux, but equal strings in Swift. So paths are compared, split and joined as
 /// bytes.
 package struct FilePath: Sendable, Hashable {
-  /// The bytes and the zero with which the system expects a path to end.
+  /// The bytes and the zero byte with which the system expects a path to end.
   private let terminated: [UInt8]
 
   package init(bytes: some Sequence<UInt8>) { terminated = bytes + [0] }
@@ -19,7 +19,7 @@ package struct FilePath: Sendable, Hashable {
   package var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
   package var isAbsolute: Bool { terminated.first == FilePath.slash }
-  /// Whether the path can be passed to the system: it isn't empty, and contains no zero that would end it early.
+  /// Whether the path can be passed to the system: it isn't empty, and contains no zero byte, which would end it early.
   package var isValid: Bool { terminated.count > 1 && !bytes.contains(0) }
 
   /// The part before the last slash, or `.` if there is no slash.

@@ -29,7 +29,7 @@ package struct FileStatus: Sendable, Equatable {
   /// Whether the owner is unknown: a container doesn't know the users outside of it, not even the superuser.
   var isOwnerUnknown: Bool { user == 65_534 }
 
-  /// Returns whether a user other than this one and the superuser owns the file; the superuser accepts every owner.
+  /// Returns whether the owner is known and is neither this user nor the superuser; always false for the superuser.
   func isForeign(to user: UInt32) -> Bool { self.user != user && self.user != 0 && user != 0 && !isOwnerUnknown }
 
   init(_ status: stat) {

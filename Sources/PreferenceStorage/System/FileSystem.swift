@@ -165,7 +165,7 @@ package class FileSystem: @unchecked Sendable {
     return FileStatus(status)
   }
 
-  /// Returns the identity and the size of the file at the path, and may omit the rest: every write calls this method.
+  /// Returns the identity and the size of the file at the path, and may omit the rest, which would slow the next write.
   package func snapshot(atPath path: FilePath) throws(SystemError) -> FileStatus {
     #if os(Linux)
       if let statx = ExtendedStatus.call { return try ExtendedStatus.snapshot(atPath: path, statx) }

@@ -8,7 +8,7 @@ extension UnsafeRawPointer {
     return offset == 0 ? nil : self + Int(offset)
   }
 
-  /// The target of a relative pointer at this address, through another, absolute pointer if its lowest bit is set.
+  /// The target of a relative pointer at this address, or of the absolute pointer that it leads to if its bit 0 is set.
   var indirectableTarget: UnsafeRawPointer? {
     guard let target, UInt(bitPattern: target) & 1 == 1 else { return target }
     return (target - 1).loadUnaligned(as: UnsafeRawPointer?.self)

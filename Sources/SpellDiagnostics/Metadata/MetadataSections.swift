@@ -22,7 +22,7 @@ struct MetadataSections {
     }
   }
 
-  /// The descriptors of the types that conform to a protocol.
+  /// Returns the descriptors of the types that conform to a protocol.
   ///
   /// A conformance has 32 bits each for pointers to the protocol, the type and the witness table, and for flags. Bits 3
   /// to 5 of the flags are the kind of the pointer to the type.

@@ -9,7 +9,7 @@
 
     private typealias Visitor = @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer?) -> Bool
 
-    /// A function that the runtime exports for tools; see `stdlib/public/runtime/ImageInspectionCommon.cpp`.
+    /// Calls `visitor` for each image's list of sections; see `stdlib/public/runtime/ImageInspectionCommon.cpp`.
     @_silgen_name("swift_enumerateAllMetadataSections")
     private static func enumerateSections(_ visitor: Visitor, _ context: UnsafeMutableRawPointer?)
 

@@ -95,7 +95,7 @@ extension InitializerRegistry {
 }
 
 extension String {
-  /// Whether one name may be a misspelling of the other, or contains the other.
+  /// Returns whether one name may be a misspelling of the other, or contains the other.
   fileprivate func isSimilar(to other: String) -> Bool {
     let (mine, others) = (bareName, other.bareName)
     if min(mine.count, others.count) >= 3 && (mine.contains(others) || others.contains(mine)) { return true }

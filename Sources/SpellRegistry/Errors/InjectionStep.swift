@@ -19,7 +19,7 @@ package struct InjectionStep: Sendable {
     self.registration = registration?.description
   }
 
-  /// Whether both may be the same step: they agree in everything that is known of both.
+  /// Returns whether both may be the same step: they agree in everything that is known of both.
   func isLike(_ other: InjectionStep) -> Bool {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
     return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
@@ -39,7 +39,7 @@ package struct InjectionStep: Sendable {
 
   var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
 
-  /// The constant that asks for the step's value when it is read, which a Sendable class may have, too.
+  /// Returns the constant that asks for the step's value when it is read, which a Sendable class may have, too.
   package func constant(_ policy: String = "") -> String {
     if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
     return "Injected<\(typeName)>(\(policy))"

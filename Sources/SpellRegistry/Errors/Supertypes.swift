@@ -11,7 +11,7 @@ enum Supertypes {
   }
   private static let known = Lock<[Pair: Bool]>([:])
 
-  /// Whether a type is a superclass of a value's type, or a protocol that it conforms to without actor isolation.
+  /// Returns whether a type is a superclass of a value's type, or a protocol that it conforms to without isolation.
   static func has(_ value: Any, _ supertype: any Any.Type) -> Bool {
     let pair = Pair(type: ObjectIdentifier(type(of: value)), supertype: ObjectIdentifier(supertype))
     if let known = known.withLock({ $0[pair] }) { return known }

@@ -24,14 +24,14 @@ package enum TypeName {
     return name[..<start.lowerBound] + "<" + name[end.upperBound...]
   }
 
-  /// Whether the type is an existential type, such as `any Tracker`.
+  /// Returns whether the type is an existential type, such as `any Tracker`.
   ///
   /// The standard library shows this only by the name of the metatype, which ends in `.Protocol`.
   private static func isExistential(_ type: any Any.Type) -> Bool {
     _typeName(Swift.type(of: type), qualified: false).hasSuffix(".Protocol")
   }
 
-  /// Whether every value of the type is an object: the type is a class, or a protocol that only classes conform to.
+  /// Returns whether every value of the type is an object, as for a class or a protocol that only classes conform to.
   package static func isHeldByReference(_ type: any Any.Type) -> Bool {
     if type is any AnyObject.Type { return true }
     // A value of any type can be an error, and `any Error` always has one pointer, to a box.

@@ -170,7 +170,7 @@ struct ErasedType: Hashable, Sendable {
   /// Whether the value can be read with no lock.
   @inlinable package var isReady: Bool { @inline(__always) get { head.gate.isReady } }
 
-  /// Whether the value can be read with no lock, and no re-injection has begun since it was made.
+  /// Whether the value can be read with no lock, and no epoch has begun since it was made.
   ///
   /// The load of the epoch is relaxed, because a thread that knows of a re-injection has synchronized with it.
   @inlinable package var isCurrent: Bool {
@@ -180,7 +180,7 @@ struct ErasedType: Hashable, Sendable {
   }
 }
 
-/// The number of re-injections in the process, in the form of a gate's `ready` state.
+/// A count of the events after which injected properties check their values, in the form of a gate's `ready` state.
 @frozen @usableFromInline struct Epoch: ~Copyable {
   @usableFromInline let state = Atomic(CreationGate.ready)
 

@@ -6,7 +6,7 @@ internal import Support
   internal import Dispatch
 #endif
 
-/// Whether the caller runs on the main actor's executor.
+/// Returns whether the caller runs on the main actor's executor.
 ///
 /// The main actor isn't bound to the main thread: `dispatchMain()` gives the main queue, and with it the main actor, to
 /// other threads. The function therefore looks for a mark on the current queue. On Darwin, the main thread counts too,

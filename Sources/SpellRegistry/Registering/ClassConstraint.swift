@@ -7,7 +7,7 @@
 
   package var type: any Any.Type { erased.type }
 
-  /// Whether the registration is for containers of this class.
+  /// Returns whether the registration is for containers of this class.
   package func includes(_ container: any AnyObject.Type) -> Bool {
     subclasses ? isSuperclass(of: container) : ObjectIdentifier(container) == erased.id
   }
@@ -17,7 +17,7 @@
     return _openExistential(type, do: isSuperclass)
   }
 
-  /// Whether the other constraint is for a superclass of this constraint's class, or for the class itself.
+  /// Returns whether the other constraint is for a superclass of this constraint's class, or for the class itself.
   func isNarrower(than other: ClassConstraint) -> Bool {
     (type as? any AnyObject.Type).map(other.isSuperclass(of:)) ?? false
   }

@@ -34,7 +34,7 @@ public class InjectionKeys: @unchecked Sendable {
       isDefault: true, at: place)
   }
 
-  /// Whether the key has an initializer for exactly this context; it always has one for `.live`.
+  /// Returns whether the key has an initializer for exactly this context; it always has one for `.live`.
   package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
 }
 
@@ -74,7 +74,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     super.init(scope, at: place, live: live, others: others)
   }
 
-  /// Creates a key whose value a closure makes.
+  /// Creates a key with a closure that creates its values.
   ///
   /// The parameters have the same meaning in all forms.
   ///
@@ -82,14 +82,14 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - scope: How long the value is kept, and who shares it.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
-  ///   - column: The column of the declaration, which tells keys on one line apart.
+  ///   - column: The column of the declaration, which distinguishes keys on the same line.
   ///   - initializer: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable () throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(initializer)) }
 
-  /// Creates a key whose value a closure makes from other services.
+  /// Creates a key with a closure that creates its values from other services.
   ///
   /// ```swift
   /// static let ticket = InjectionKey { try Ticket(time: $0.resolve(.time)) }
@@ -99,7 +99,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     _ initializer: @escaping @Sendable (Resolver) throws -> Value
   ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(initializer)) }
 
-  /// Creates a key whose value an initializer makes; each of its parameters is resolved by type.
+  /// Creates a key with an initializer that creates its values; each of its parameters is resolved by type.
   public convenience init<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
@@ -158,7 +158,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
 }
 
 extension InjectionKey where Value: Sendable {
-  /// Creates a key whose value a closure makes on the main actor.
+  /// Creates a key with a closure that creates its values on the main actor.
   ///
   /// ```swift
   /// static let loader = InjectionKey.onMainActor(scope: .singleton) { Loader() }
@@ -173,13 +173,13 @@ extension InjectionKey where Value: Sendable {
     InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor { _ in try initializer() })
   }
 
-  /// Creates a key whose value a closure makes on the main actor from other services.
+  /// Creates a key with a closure that creates its values on the main actor from other services.
   public static func onMainActor(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @MainActor (Resolver) throws -> Value
   ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor(initializer)) }
 
-  /// Creates a key whose value an initializer makes on the main actor; each of its parameters is resolved by type.
+  /// Creates a key with a main-actor initializer that creates its values; each of its parameters is resolved by type.
   public static func onMainActor<each Dependency>(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
@@ -195,10 +195,10 @@ extension InjectionKey where Value: Sendable {
     InjectionKey(.unique, at: .declared(fileID, line, column), live: .factoryOnMainActor(initializer))
   }
 
-  /// Creates a key whose value an async closure makes.
+  /// Creates a key with an async closure that creates its values.
   ///
-  /// A synchronous read throws an error of code `.notReady` until `resolveAsync` of the key has returned. After that,
-  /// reads return the value for as long as the scope keeps it.
+  /// Until `resolveAsync` of the key has returned, `resolve` throws an error of code `.notReady`, and a property stops
+  /// the program. After that, both have the value for as long as the scope keeps it.
   public static func async(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: @escaping @Sendable (Resolver) async throws -> Value

@@ -102,7 +102,7 @@ package final class RegistrationRecord: Sendable {
     return words.joined(separator: " ")
   }
 
-  /// Whether the registration is for exactly this service, or has an instance with the service's type as a supertype.
+  /// Returns whether the registration is for this service, or has an instance with the service's type as a supertype.
   package func serves(_ service: Service) -> Bool {
     if service == self.service { return true }
     guard isInstance, service.key == nil, let instance else { return false }
@@ -111,7 +111,7 @@ package final class RegistrationRecord: Sendable {
 
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
-  /// Copies the kept value if there is one and no hook, and returns whether it did; the caller holds the table's lock.
+  /// Copies the kept value and returns true if it exists and there are no hooks; the caller holds the table's lock.
   @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
     keeping == .shared && !hooks.areUsed && (kept?.copyIfPublished(to: memory) ?? false)
   }

@@ -76,7 +76,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - mayHaveName: Whether the request may have a name.
-  ///   - memory: The memory to copy the kept value to, if the registration has one and no hook.
+  ///   - memory: The memory to copy the kept value to, if the registration has one and has no hooks.
   ///   - optionals: Whether to copy values of Optional types, too.
   @inline(__always) func look(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
@@ -89,7 +89,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     return .only(record)
   }
 
-  /// Whether any registration that may serve a service has a name.
+  /// Returns whether any registration that may serve a service has a name.
   func asksForName(of service: ObjectIdentifier) -> Bool {
     universal.hasNames || limited[service]?.hasNames ?? false
   }

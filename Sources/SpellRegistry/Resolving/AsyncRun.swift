@@ -54,7 +54,7 @@ final class AsyncRun: Sendable {
   /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Whether this run or one of its askers makes the same value as another run.
+  /// Returns whether this run or one of its askers makes the same value as another run.
   func isMaking(_ other: AsyncRun) -> Bool {
     lineage.contains { $0.record === other.record && $0.registry === other.registry && $0.name == other.name }
   }

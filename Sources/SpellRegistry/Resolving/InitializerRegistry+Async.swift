@@ -9,8 +9,8 @@ extension InitializerRegistry {
   /// let database = try await registry.resolveAsync(Database.self)
   /// ```
   ///
-  /// A synchronous read throws an error of code `.notReady` until `resolveAsync` has returned. After that, reads return
-  /// the value for as long as the scope keeps it; ``Scope/unique`` and ``Scope/graph`` keep nothing.
+  /// Until `resolveAsync` has returned, `resolve` throws an error of code `.notReady`, and a property stops the
+  /// program. After that, both have the value for as long as the scope keeps it; `.unique` and `.graph` keep nothing.
   @discardableResult
   public func registerAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,

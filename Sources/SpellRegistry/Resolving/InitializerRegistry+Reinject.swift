@@ -21,7 +21,7 @@ extension InitializerRegistry {
     reinjections.withLock { $0[service.id] = Epoch.current.advance() }
   }
 
-  /// Whether any of these services was re-injected, here or in a parent, after the epoch that a gate's state has.
+  /// Returns whether any of these services was re-injected, here or in a parent, after the epoch of a gate's state.
   func wasReinjected(_ services: [ObjectIdentifier], after state: UInt) -> Bool {
     lineage.contains { registry in
       registry.reinjections.withLock { epochs in

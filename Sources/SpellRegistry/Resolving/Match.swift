@@ -157,7 +157,7 @@ extension InitializerRegistry {
     of service: Service, named name: String? = nil, in containerType: (any AnyObject.Type)? = nil
   ) -> Match? { match(Request(service, named: name, inClass: containerType)) }
 
-  /// Whether a registration here or in a parent makes values of a type for any container.
+  /// Returns whether a registration here or in a parent makes values of a type for any container.
   ///
   /// This makes no value. For an Optional type, a registration of the wrapped type counts, too.
   ///
@@ -168,7 +168,7 @@ extension InitializerRegistry {
     isRegistered(Request(type, named: name.map { Alias($0) }))
   }
 
-  /// Whether a registration here or in a parent is for a declared key and any container.
+  /// Returns whether a registration here or in a parent is for a declared key and any container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {

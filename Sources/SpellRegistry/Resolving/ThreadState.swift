@@ -26,7 +26,7 @@ internal import Synchronization
 extension CurrentThread {
   var id: UInt { fields.id }
 
-  /// Whether objects of a class are ``InjectionObserver``s.
+  /// Returns whether objects of a class are ``InjectionObserver``s.
   func observes(_ type: any AnyObject.Type) -> Bool {
     if let known = fields.observingClasses[Address(id: ObjectIdentifier(type))] { return known }
     let observes = type is any InjectionObserver.Type
