@@ -9,7 +9,7 @@ struct SequenceState {
   var outer: StepContext?
   var tasks: [LaunchMachine.Job: Task<Void, Never>] = [:]
   var timers: [LaunchMachine.Timer: LaunchClock.Cancel] = [:]
-  /// The functions that withdraw the services that attempts have registered, by step.
+  /// The functions that withdraw the services registered by attempts, by step.
   var registered: [Int: [(job: LaunchMachine.Job, withdraw: @Sendable () -> Void)]] = [:]
   /// The callers that wait, and the answers that no caller has taken yet.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]

@@ -34,7 +34,7 @@ public struct LaunchStep: Sendable {
     return copy
   }
 
-  /// Returns the step with the declarations that it inherits from the group around it.
+  /// Returns the step with the declarations that it inherits from its group.
   func inheriting(from outer: Declaration) -> LaunchStep {
     with { inner in
       inner.policy = outer.policy.adding(inner.policy)

@@ -205,7 +205,7 @@ extension Lazy: NamedProperty, NeedingProperty, CustomStringConvertible {
   public var identity: PropertyIdentity { storage.identity }
   /// The value, if there is one, and the place of the declaration.
   public var description: String { storage.description(of: "Lazy") }
-  /// A registration of the value's type, unless the declaration has an expression or the type an empty value.
+  /// The need for a registration of the type, unless the declaration has an expression or the type has an empty value.
   package static var need: PropertyNeed { PropertyNeed(.unknown) }
 }
 

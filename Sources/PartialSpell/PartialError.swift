@@ -34,7 +34,7 @@ public struct PartialError: Error, Sendable {
   public let typeName: String
   /// The name of the resource that the property asked for.
   public let resource: String
-  /// The places that were searched, in order.
+  /// The places that were searched, in order; only the place of the resource if it was found but couldn't be loaded.
   public let places: [String]
   /// The error that caused this one, such as an error of the loader or the file system.
   public let underlying: (any Error)?

@@ -101,7 +101,7 @@ public struct DecodablePartialLoader: PartialLoader {
     return false
   }
 
-  /// The error of a name that leads out of the loader's folder.
+  /// The error for a name that leads out of the loader's folder.
   private struct OutsideFolder: Error, CustomStringConvertible { let description: String }
 }
 

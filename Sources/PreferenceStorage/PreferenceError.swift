@@ -35,12 +35,13 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
     (self.code, self.message, self.key, self.path, self.underlying) = (code, message, key, path, underlying)
   }
 
-  /// The key and the path, the message, and the underlying error, in one line.
+  /// The key, the path, the message and the underlying error in one line, without values, which may be secrets.
   public var description: String {
-    var place: [String] = []
-    if let key { place.append("key \(PreferenceError.shortened(key).debugDescription)") }
-    if let path { place.append(path) }
-    let cause = underlying.map { " [\($0)]" } ?? ""
+    let place = [key.map { "key \(PreferenceError.shortened($0).debugDescription)" }, path].compactMap(\.self)
+    var cause = underlying.map { " [\($0)]" } ?? ""
+    if case DecodingError.dataCorrupted(let context)? = underlying {
+      cause = " [DecodingError.dataCorrupted at \(context.codingPath.map(\.stringValue))]"
+    }
     return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
   }
 
@@ -93,7 +94,7 @@ extension PreferenceError {
     public static let busy = Code("busy")
     /// The parent process opened the store before it forked this process.
     public static let forked = Code("forked")
-    /// Another program replaced or edited the file without its lock, and some of the last changes aren't in the file.
+    /// Another program replaced or edited the file without taking its lock, so some of the last changes are lost.
     public static let overwritten = Code("overwritten")
   }
 }

@@ -52,7 +52,7 @@ public struct WrappedProperty: Sendable, CustomStringConvertible {
     types = (need.asksForValue ? [valueType] : []) + need.services
     let isOptional = need.asksForValue && types.count == 1 && valueType is any OptionalValue.Type
     necessity = mayHaveKey ? .unknown : isOptional ? .optional : need.necessity
-    // A constant's label is its name. A constant and a struct's property make requests without a name and a container.
+    // A constant's label is its name. A constant's or a struct property's request has neither a name nor a container.
     requestedContainer = name == label ? nil : containerType as? any AnyObject.Type
     requestedName = requestedContainer == nil ? nil : name
     takesNameOrKey = need.takesNameOrKey

@@ -1,6 +1,6 @@
 /// Returns a test for the subclasses of a class, or for the types that conform to a protocol.
 ///
-/// The runtime doesn't find a private protocol by name, so the test fails for its types.
+/// The runtime doesn't find a private protocol by name, so the test returns false for the types that conform to one.
 package func subtypes(of type: any Any.Type) -> (any Any.Type) -> Bool {
   func isSubclass<Class>(_: Class.Type, _ other: any Any.Type) -> Bool { other is Class.Type }
   func isOf<Metatype>(_: Metatype.Type, _ other: any Any.Type) -> Bool { other is Metatype }

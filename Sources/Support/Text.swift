@@ -55,7 +55,7 @@ extension String {
   package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
 }
 
-/// Returns the Levenshtein distance of two sequences.
+/// Returns the Levenshtein distance between two sequences.
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
 private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {

@@ -53,4 +53,13 @@ import Testing
     try read([Int].self)
   }
 
+  @Test("the error of a value that a decoder refuses has its place, and nothing of the value")
+  func refusal() throws {
+    enum Word: String, Codable { case plain }
+    let store = MemoryPreferenceStore()
+    try store.set(["plain", "secret"], forKey: "token")
+    let error = #expect(throws: PreferenceError.self) { _ = try store.value([Word].self, forKey: "token") }
+    let text = try #require(error).description
+    #expect(text.contains("dataCorrupted at [\"Index 1\"]") && !text.contains("secret"))
+  }
 }

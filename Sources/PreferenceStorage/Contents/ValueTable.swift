@@ -1,7 +1,7 @@
 /// The contents of a store: the text of each key's value, and the order in which the keys were first written.
 ///
 /// Strings that Swift considers equal, such as two spellings of `é`, are one key in memory, in transactions and in the
-/// file. A key keeps the spelling with which it was first written.
+/// file. A key keeps the spelling with which it was first written, until it is removed.
 struct ValueTable: Sendable {
   private struct Entry: Sendable {
     var text: JSONText

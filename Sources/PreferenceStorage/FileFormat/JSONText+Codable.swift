@@ -130,7 +130,7 @@ extension JSONText {
     return try decoder.decode(type, from: Data(string.utf8))
   }
 
-  /// The string that the text encodes; nil if the value isn't a string.
+  /// The string that the text encodes; nil if the value isn't a string, or if one of its escapes is invalid.
   private var characters: String? {
     guard isString else { return nil }
     return withBytes { bytes in

@@ -40,7 +40,7 @@ enum Line {
     case checked
     /// A JSON object without a checksum, as a person writes it.
     case byHand
-    /// A JSON object whose checksum is wrong, because a person has edited the line.
+    /// A JSON object whose checksum is wrong, as it is after a person has edited the line.
     case edited
     /// A damaged line, without a JSON object.
     case damaged
@@ -142,7 +142,7 @@ extension Line {
 
 // MARK: The known part of a file
 
-/// The beginning of a file, up to the end of a line, that memory reflects.
+/// The beginning of a file that memory reflects, up to the end of a line.
 struct KnownPart: Sendable, Equatable {
   var length = 0
   /// The checksum of all bytes of the part, which shows whether a file still begins with them.

@@ -57,7 +57,7 @@ enum PropertyListCheck {
       count * offsetWidth <= trailer - table
     else { return false }
 
-    // Equal values are stored once, so a valid list can be larger than its file, but hardly beyond this limit.
+    // Equal values are stored once, so a valid list can expand beyond its file's size, but hardly beyond this limit.
     var rest = 64 * bytes.count + 1 << 20
     var containers: Set<Int> = []
     var waiting = [(index: top, depth: 0)]

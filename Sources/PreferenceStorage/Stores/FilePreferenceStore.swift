@@ -91,7 +91,7 @@ public final class FilePreferenceStore: ErrorReporter {
 
   /// Sets the value of the key; nil removes the key.
   ///
-  /// - Throws: A `PreferenceError`, such as `.invalidKey` or `.busy`. Nothing is changed, unless only a sync failed.
+  /// - Throws: A `PreferenceError`, such as `.invalidKey` or `.busy`. The value then stays, unless only a sync failed.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
     do throws(PreferenceError) { try file.set(JSONText(of: value, forKey: key), forKey: key, terms) } catch {
       throw error.at(file.name)

@@ -13,7 +13,7 @@ package struct FileStatus: Sendable, Equatable {
   package var identity = FileIdentity()
   /// The size in bytes.
   package var size = 0
-  /// The time of the last change to the file or its status, in nanoseconds (`st_ctime`), which no program can set.
+  /// The time of the last change to the file or its status (`st_ctime`), in nanoseconds; no program can set it.
   package var changeTime: Int64 = 0
   package var kind = Kind.other
   /// The permission bits.

@@ -67,7 +67,7 @@ package final class FileWatch: Sendable {
     if isCanceled { return }
     let start = ContinuousClock.now
     if !onEvent() { state.withLock { $0.seen = nil } }
-    // This pause keeps the cost low for a file that is written continuously, even for a large file.
+    // The pause keeps the load low while a file is written continuously, even if the file is large.
     let pause = (ContinuousClock.now - start) * 20 / .microseconds(1)
     sleep(microseconds: UInt32(min(pause, 100_000)))
   }

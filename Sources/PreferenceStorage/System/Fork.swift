@@ -59,7 +59,7 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 
   private let first = AtomicLazyReference<Entry>()
 
-  /// Returns the object of this process, which is created at the first call.
+  /// Returns the object of this process, which the first call creates.
   func object(_ make: () -> Object) -> Object {
     var entry = first.load() ?? first.storeIfNil(Entry(make()))
     while entry.forkCount != Fork.count { entry = entry.next.load() ?? entry.next.storeIfNil(Entry(make())) }

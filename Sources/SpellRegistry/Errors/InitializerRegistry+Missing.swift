@@ -3,7 +3,7 @@ internal import Support
 // These messages tell which registrations come close to a request that nothing serves, and what to write.
 
 extension InitializerRegistry {
-  /// Returns the error for a request that nothing serves here.
+  /// Returns the error for a request that no registration serves.
   ///
   /// - Parameter advice: The sentence that says what to write; nil to advise the usual registration.
   func missing(_ request: borrowing Request, advice: String? = nil) -> InjectionError {

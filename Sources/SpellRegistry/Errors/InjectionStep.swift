@@ -7,7 +7,7 @@ package struct InjectionStep: Sendable {
   package var property: String?
   /// The place of the property's declaration, as `Module/File.swift:line`.
   package var declaration: String?
-  /// The place of the registration of the initializer that ran.
+  /// The place of the registration that serves the request, as `Module/File.swift:line`; nil if none is known.
   package var registration: String?
   /// The place of the declaration of the requested key.
   private let key: String?

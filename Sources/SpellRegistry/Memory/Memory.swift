@@ -78,8 +78,8 @@ public import Synchronization
 
 /// Memory for one value on the heap, with the state of the value's creation.
 ///
-/// `@unchecked Sendable`: the thread that begins the gate writes the value before it settles the gate, and others read
-/// it only after that. Values that several threads read are `Sendable`, as the public scopes that share them require.
+/// `@unchecked Sendable`: one thread or task writes the value before it settles the gate, and others read the value
+/// only after that. Values that several threads read are `Sendable`, as the public scopes that share them require.
 final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
   let memory: ValueMemory

@@ -78,7 +78,7 @@ extension PropertyCell {
   /// Copies the property's value to memory; makes it first if it is missing or outdated, and then calls the hooks.
   ///
   /// The first of these makes the value: 1. a registration for the container's class; 2. the property's own expression;
-  /// 3. any other registration; 4. the fallback; 5. nil for an Optional type. Otherwise, the call throws.
+  /// 3. any other registration; 4. the fallback. Otherwise, an old value stays, an Optional is nil, or the call throws.
   @usableFromInline func readOrMake(
     _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, isHeard: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback

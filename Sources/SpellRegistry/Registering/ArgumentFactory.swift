@@ -1,6 +1,6 @@
 /// A factory that makes values from arguments known only at run time; a declared key can provide one.
 ///
-/// Each call makes a value on the calling thread, with the registry that provided the factory.
+/// A call runs on the calling thread. A key's own factory resolves dependencies from the registry that provided it.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   private let initializer: @Sendable (repeat each Argument) throws -> Value
 

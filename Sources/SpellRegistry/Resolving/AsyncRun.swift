@@ -4,8 +4,8 @@ internal import Synchronization
 /// One run of an async initializer, and the tasks that await its value.
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
-/// value that the run makes. A run is known to await a value only if its resolver or its own task asks for it. Other
-/// tasks that the initializer starts don't count, since the initializer may never await them.
+/// value that the run makes. A run is known to await another only if its resolver or its own task asks for it. Other
+/// tasks that the initializer starts count only if they ask for the run's own value, since it may never await them.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -126,8 +126,8 @@ final class AsyncRun: Sendable {
 
   /// Returns the value once the run has made it.
   ///
-  /// - Throws: The initializer's error; `.cycle` if this run waits, directly or through others, for `asker`;
-  ///   `.cancelled` if the calling task is cancelled.
+  /// - Throws: The initializer's error; `.cycle` if this run waits, directly or through others, for `asker`, or if the
+  ///   initializer of this run started the calling task and still runs; `.cancelled` if the calling task is cancelled.
   func value(for asker: AsyncRun?) async throws -> ValueCell {
     if let asker {
       if let path = Self.awaiting.withLock({ _ in asker.await(self) }) {

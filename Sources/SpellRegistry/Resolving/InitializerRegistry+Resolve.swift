@@ -1,7 +1,7 @@
 internal import Synchronization
 
-// This is the only way from a request to a value. The value is put in memory whose type is known only at the two ends:
-// in the generic functions here, and in the closure that makes the value.
+// Every request takes this way, unless it awaits an async initializer. The value is put in memory whose type is known
+// only at the two ends: in the generic functions here, and in the closure that makes the value.
 //
 //   fulfill   a request from a caller: find, supply, announce, and end the resolution
 //   supply    find the winning registration, and put its kept value, or a new one from `make`, in memory

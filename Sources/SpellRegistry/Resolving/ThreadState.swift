@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// The values that one thread is making, and the resolution that they belong to.
+/// The values that one thread is making, the resolution that they belong to, and facts about the thread.
 @safe struct ThreadState: ~Copyable {
   /// The thread's number, never reused in the process; a multiple of `CreationGate.unit`, to leave room for tags.
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
   var frames: [Frame] = []
-  /// The resolution in progress, which is created when there is something to keep in it.
+  /// The resolution in progress; created only when there is something to keep in it.
   var resolution: Resolution?
   /// Whether a hook of a registration or registry is running, during which injections call no such hooks.
   var isInHook = false
@@ -79,7 +79,7 @@ extension CurrentThread {
     _ obstacle: InjectionError.Code, to frame: Frame, at step: InjectionStep
   ) -> InjectionError {
     if obstacle == .cycle { return InjectionError(.cycle, through: [step]) }
-    // An exhausted stack is a cycle, too, if one registration's initializer ran again and again for different askers.
+    // An exhausted stack is a cycle, too, if one initializer is running many times, each time for another asker.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let record = frame.record.map { ObjectIdentifier($0.object) }
