@@ -5,7 +5,9 @@ extension Preference {
   ///
   /// A member of the value, such as `settings.$user.name`, is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable {
-    let cache: PreferenceCache<Value>
+    let origin: PreferenceCache<Value>
+    /// The preference in its store, even if the store could be created only after the projection was.
+    var cache: PreferenceCache<Value> { origin.latest }
 
     /// The key of the value in the store.
     public var key: String { cache.key }
@@ -60,7 +62,7 @@ extension Preference {
     public subscript<Part>(
       dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
     ) -> PreferencePart<Value, Part> {
-      PreferencePart(cache: cache, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
+      PreferencePart(origin: origin, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
     }
   }
 }
@@ -76,7 +78,8 @@ extension Preference {
 /// Each change of a part is one transaction of the store on the whole value, so threads and processes that change
 /// different parts don't overwrite each other's changes. A part is safe to use from any thread.
 @dynamicMemberLookup public struct PreferencePart<Whole: Codable & Sendable, Value>: Sendable {
-  let cache: PreferenceCache<Whole>
+  let origin: PreferenceCache<Whole>
+  private var cache: PreferenceCache<Whole> { origin.latest }
   let get: @Sendable (Whole) -> Value
   let set: @Sendable (inout Whole, Value) -> Void
 
@@ -109,7 +112,7 @@ extension Preference {
     dynamicMember path: any WritableKeyPath<Value, Part> & Sendable
   ) -> PreferencePart<Whole, Part> {
     PreferencePart<Whole, Part>(
-      cache: cache, get: { [get] in get($0)[keyPath: path] },
+      origin: origin, get: { [get] in get($0)[keyPath: path] },
       set: { [get, set] whole, new in
         var part = get(whole)
         part[keyPath: path] = new
@@ -120,7 +123,7 @@ extension Preference {
 
 /// The members of the projection for a plain constant, which has no `$`; see ``Projection`` for details.
 extension Preference {
-  private var projection: Projection { Projection(cache: resolver.constantCache) }
+  private var projection: Projection { Projection(origin: resolver.constantCache) }
 
   /// Whether the store has a value, even one that can't be read; if not, the constant reads as its default.
   public var isSet: Bool { projection.isSet }

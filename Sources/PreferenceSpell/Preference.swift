@@ -176,13 +176,13 @@ public import SpellRegistry
     _enclosingInstance container: Container, projected _: KeyPath<Container, Projection>,
     storage path: ReferenceWritableKeyPath<Container, Self>
   ) -> Projection {
-    Projection(cache: container[keyPath: path].resolver.cache(in: container))
+    Projection(origin: container[keyPath: path].resolver.cache(in: container))
   }
 
   /// The projection `$property` of a property of a struct, or of a local variable.
   ///
   /// A plain constant has no `$`, and has the same operations itself.
-  public var projectedValue: Projection { Projection(cache: resolver.cache(in: nil)) }
+  public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
 extension Preference {

@@ -70,8 +70,9 @@ public import PreferenceStorage
       guard error.code == .typeMismatch else { return defaultValue.value }
       if signal?.mayReport(version) == true { report(error) }
     }
-    // A default that isn't constant isn't kept either, because it may be different at the next read.
-    guard version > 0, let value = found ?? defaultValue.constant else { return found ?? defaultValue.value }
+    // A default that isn't constant isn't kept either, because it may be different at the next read. Nor is a value
+    // while the present key has none, because a change of a former key sends no signal.
+    guard version > 0, keys.count == 1 || outcome.withLock({ $0.readable?[0] != nil }), let value = found ?? defaultValue.constant else { return found ?? defaultValue.value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
     copies.keep(value, of: version)
     return value
@@ -138,10 +139,7 @@ public import PreferenceStorage
   /// Whether the store has a value, even one that can't be read.
   var isSet: Bool {
     signal?.track()
-    do throws(PreferenceError) {
-      for key in names where try store.json(forKey: key) != nil { return true }
-    } catch {}
-    return false
+    return names.contains { (try? store.json(forKey: $0)) != nil }
   }
 
   // MARK: Writing

@@ -9,7 +9,7 @@ public import Synchronization
 @usableFromInline final class PreferenceResolver<Value: Codable & Sendable>: @unchecked Sendable {
   /// The property's reference to its registry, kept unless the registry keeps the object; it never has a value.
   ///
-  /// Nil for a plain constant, which asks the current registry.
+  /// Nil for a plain constant, which asks the current registry, and for a declaration that needs no registry.
   private let home: PropertyStorage<any PreferenceStore>?
 
   private struct Resolved: Sendable {
@@ -30,7 +30,8 @@ public import Synchronization
 
   init(of declaration: PreferenceDeclaration<Value>, isConstant: Bool) {
     self.declaration = declaration
-    home = isConstant ? nil : PropertyStorage(at: declaration.place)
+    let needsNone = isConstant || declaration.store != nil && declaration.key != nil
+    home = needsNone ? nil : PropertyStorage(at: declaration.place)
   }
 
   /// The identity of the property that this object resolves.
@@ -47,10 +48,9 @@ public import Synchronization
   /// Returns the preference in the store of the registry that was current when the wrapper was created.
   func cache(in container: AnyObject?) -> PreferenceCache<Value> {
     if let cache = cache.load() { return cache }
-    guard let home else { return cache(in: container, asking: .current) }
     // The store that a declaration gives needs no registry.
-    let new = cache(in: container, asking: declaration.store == nil ? home.registry : .current)
-    guard new.isAvailable else { return new }
+    let new = cache(in: container, asking: declaration.store == nil ? home?.registry ?? .current : .current)
+    guard new.isAvailable, home != nil || declaration.store != nil else { return new }
     let stored = cache.storeIfNil(new)
     cacheAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
     return stored
@@ -70,9 +70,11 @@ public import Synchronization
     if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
     let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
-    resolved.withLock { $0 = Resolved(registry: registry, cache: new, retry: retry) }
-    if let known, known.registry === registry, !known.cache.isAvailable { new.succeed(known.cache) }
-    return new
+    // A cache with the same store, or as yet with none, stays, because it knows which reads and assignments failed.
+    let same = known.flatMap { $0.cache.store === new.store || $0.registry === registry && retry != nil ? $0.cache : nil }
+    resolved.withLock { $0 = Resolved(registry: registry, cache: same ?? new, retry: retry) }
+    if same == nil, let known, known.registry === registry { new.succeed(known.cache) }
+    return same ?? new
   }
 
   /// Returns the preference in its store, with its former keys.

@@ -88,9 +88,8 @@ public final class PreferenceSignal: Observable, Sendable {
   /// Tells the running observation, if there is one, that the value is being read.
   @usableFromInline package func track() { registrar.access(self, keyPath: path) }
 
-  /// Marks the values that readers keep as outdated, and notifies observers on the calling thread, with no lock held.
-  func send() {
-    counter.add(1, ordering: .releasing)
+  /// Notifies observers on the calling thread, with no lock held, after `counter` has been increased.
+  func notifyObservers() {
     registrar.willSet(self, keyPath: path)
     registrar.didSet(self, keyPath: path)
   }

@@ -111,8 +111,10 @@ public final class PreferenceHub: Sendable {
     let (signals, listeners) = state.withLock { state in
       (state.signals.isEmpty ? [] : keys.compactMap { state.signals[$0]?.signal }, Array(state.listeners.values))
     }
-    for signal in signals { signal.send() }
+    // All values are outdated before the first observer runs, which may read them all and may take long.
+    for signal in signals { signal.counter.add(1, ordering: .releasing) }
     for listener in listeners { listener.hear(keys) }
+    for signal in signals { signal.notifyObservers() }
   }
 
   /// Whether there is a listener.

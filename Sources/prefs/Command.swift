@@ -70,13 +70,14 @@ extension Command {
   ///
   /// A key with a text gets another text, which may be in JSON's quotes or without them; `null` removes the text.
   private func set(_ key: String, to value: String, _ form: ValueForm, in store: FilePreferenceStore) throws {
-    let value = value == "-" ? try Console.readText() : value
+    let isInput = value == "-"
+    let value = isInput ? try Console.readText() : value
     let json = PreferenceText.compacted(value)
     let isJSONString = json.map { PreferenceText.string(of: $0) != nil } ?? false
     let isText = try form == .text || form == .kept && store.json(forKey: key)?.hasPrefix("\"") == true
     if form == .text || isText && !isJSONString && value != "null" { return try store.set(value, forKey: key) }
     guard let json else {
-      throw UsageError(message: "\(value.debugDescription) is not one JSON value; for a text add --string")
+      throw UsageError(message: "\(isInput ? "the input" : value.debugDescription) is not one JSON value; for a text add --string")
     }
     try store.transaction { try $0.set(json: json, forKey: key) }
   }

@@ -52,6 +52,26 @@ extension PreferenceKeys {
     }
   }
 
+  @Test("all values of a transaction can be read by the observer of one")
+  func transaction() throws {
+    let (one, two) = (Preference("one", default: 0, store: store), Preference("two", default: 0, store: store))
+    for number in 1...20 {
+      for observed in [one, two] {
+        let seen = Mutex<[Int]>([])
+        #expect(one.value == two.value)
+        withObservationTracking {
+          _ = observed.value
+        } onChange: {
+          seen.withLock { $0 = [one.value, two.value] }
+        }
+        try store.transaction { changes in
+          for key in ["one", "two"] { try changes.set(number * 2 + (observed.key == "two" ? 1 : 0), forKey: key) }
+        }
+        #expect(seen.withLock { $0 == [one.value, two.value] })
+      }
+    }
+  }
+
   @Test("a read in a class, a struct, a constant, or through $ is tracked")
   func reads() throws {
     final class Plain { @Preference var count = 0 }

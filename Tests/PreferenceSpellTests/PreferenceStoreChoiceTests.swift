@@ -37,6 +37,43 @@ enum Constants {
     #expect(secrets.keys == ["nickname"])
   }
 
+  @Test("if the declaration gives it with the key, keeps no registry")
+  func givenByTheDeclaration() {
+    let store = MemoryPreferenceStore()
+    weak var gone: InitializerRegistry?
+    var property: Any?
+    do {
+      let registry = InitializerRegistry()
+      registry.run {
+        let volume = Preference("volume", default: 5, store: store)
+        final class Own { @Preference var name: String = ""; init(_ name: Preference<String>) { _name = name } }
+        let own = Own(Preference(wrappedValue: "", "name", store: store))
+        volume.value = 7
+        own.name = "Ada"
+        property = (volume, own)
+      }
+      gone = registry
+    }
+    #expect(property != nil && gone == nil && store.keys == ["volume", "name"])
+  }
+
+  @Test("of a constant keeps a failed assignment's error while registries with the same store ask in turn")
+  func sameStore() throws {
+    final class FullStore: CustomPreferenceStore {
+      let hub = PreferenceHub()
+      let keys: [String] = []
+      func json(forKey key: String) -> String? { nil }
+      func write(_ changes: [PreferenceChange]) throws(PreferenceError) { throw PreferenceError(.noSpace, "full") }
+    }
+    let store = FullStore()
+    let registries = (0..<2).map { _ in InitializerRegistry() }
+    for registry in registries { registry.register((any PreferenceStore).self) { store } }
+    let count = Preference("count", default: 0)
+    registries[0].run { count.value = 1 }
+    registries[1].run { #expect(count.value == 0) }
+    registries[0].run { #expect(count.error?.code == .noSpace) }
+  }
+
   @Test("is that of the registry that was current when the object was made")
   func captured() async {
     let (mine, store) = (InitializerRegistry(), MemoryPreferenceStore())

@@ -90,6 +90,17 @@ func use(_ store: some PreferenceStore) {
     }
   }
 
+  @Test("a value that an older program sets under a former key is read, until the present key has one")
+  func changedFormerKey() throws {
+    let volume = Preference("volume", default: 5, formerly: "loudness")
+    #expect(volume.value == 5)
+    try store.set(3, forKey: "loudness")
+    #expect(volume.value == 3)
+    try store.set(4, forKey: "loudness")
+    volume.value += 1
+    #expect(volume.value == 5 && store.keys == ["volume"])
+  }
+
   @Test("a value that was encoded under its own key is assigned and updated after a look at it")
   func encodedUnderItsOwnKey() throws {
     try store.set("{\"name\":\"dark\",\"sizes\":[1]}", forKey: "theme")

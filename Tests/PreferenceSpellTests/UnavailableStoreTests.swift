@@ -71,6 +71,34 @@ import Testing
     #expect(await values.next() == 100)
   }
 
+  @Test("is found by a projection and a part that are older than it")
+  func olderProjection() async throws {
+    let isThere = Atomic(false)
+    let store = MemoryPreferenceStore()
+    try store.set(100, forKey: "launches")
+    try store.set(Theme(name: "dark"), forKey: "theme")
+    InitializerRegistry.current.register((any PreferenceStore).self) {
+      guard isThere.load(ordering: .relaxed) else { throw PreferenceError(.unreadable, "not yet") }
+      return store
+    }
+    final class Both {
+      @Preference var launches = 0
+      @Preference var theme = Theme()
+    }
+    let counts = Both()
+    let (projection, part) = (counts.$launches, counts.$theme.name)
+    #expect(projection.value == 0 && part.value == "light")
+    isThere.store(true, ordering: .relaxed)
+    while counts.launches != 100 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(try projection.value == 100 && projection.load() == 100)
+    try projection.set(101)
+    #expect(counts.launches == 101 && projection.error == nil)
+    while counts.theme.name != "dark" { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(part.value == "dark")
+    var values = projection.values.makeAsyncIterator()
+    #expect(await values.next() == 101)
+  }
+
   @Test("gives its values when there is a store, though several tries fail between two looks")
   func valuesAfterSeveralTries() async throws {
     let tries = Atomic(0)

@@ -60,6 +60,13 @@ import Testing
     try store.set(["plain", "secret"], forKey: "token")
     let error = #expect(throws: PreferenceError.self) { _ = try store.value([Word].self, forKey: "token") }
     let text = try #require(error).description
-    #expect(text.contains("dataCorrupted at [\"Index 1\"]") && !text.contains("secret"))
+    #expect(text.contains("[at [\"Index 1\"]]") && !text.contains("secret"))
+    struct Password: Codable {
+      let text: String
+      init(_ text: String) { self.text = text }
+      func encode(to encoder: any Encoder) throws {}
+    }
+    let refused = #expect(throws: PreferenceError.self) { try store.set(Password("secret"), forKey: "token") }
+    #expect(try !#require(refused).description.contains("secret"))
   }
 }

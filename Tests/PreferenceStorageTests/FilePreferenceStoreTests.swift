@@ -130,6 +130,26 @@ import Testing
       try file.text.hasSuffix("[ 1, {} ] }\n6ccc223a {\"b\":4}\n"))
   }
 
+  @Test("a line appended by hand to a last line without a newline is kept, and so is that one")
+  func appendedToALine() throws {
+    let store = try FilePreferenceStore(url: file)
+    try store.set(1, forKey: "a")
+    try store.set(5, forKey: "a")
+    for last in [try file.text.dropLast(), "#preferences 1\n{\"a\":5}"] {
+      try file.overwrite("\(last){\"volume\":3}\n{\"b\":2}")
+      try store.reload()
+      #expect(try store.value(Int.self, forKey: "a") == 5 && store.value(Int.self, forKey: "volume") == 3)
+      #expect(try stranger().recovery == nil && stranger().keys == ["a", "volume", "b"])
+    }
+  }
+
+  @Test("a file that is too long to read is refused")
+  func hugeFile() throws {
+    try file.overwrite("#preferences 1\n")
+    try FileHandle(forWritingTo: file).truncate(atOffset: 1 << 33)
+    #expect(code { _ = try FilePreferenceStore(url: file) } == .unreadable)
+  }
+
   @Test("a line appended by hand between two writes is kept")
   func interleavedHandEdit() throws {
     let store = try FilePreferenceStore(url: file)

@@ -31,7 +31,7 @@ import Testing
     }
     #expect(message(forKey: "short").contains("Make `dark` Optional, or write init(from:) with decodeIfPresent"))
     for key in ["data", "text"] {
-      #expect(message(forKey: key).contains("declare the property with formerly: .encoded(\"\(key)\")"))
+      #expect(message(forKey: key).contains("declare the key as formerly: .encoded(\"\(key)\")"))
     }
     #expect(message(forKey: "number").contains("Read it as the type it was written as"))
   }

@@ -136,7 +136,7 @@ struct RightsTests {
     #expect(chown(above.path, 0, 4321) == 0)
     let error = try #require(throws: PreferenceError.self) { try FilePreferenceStore(url: inner) }
     #expect(error.code == .insecureFolder)
-    #expect(error.description.contains("chmod go-w \(above.path)"))
+    #expect(error.description.contains("chmod go-w \"\(above.path)\""))
     try FileManager.default.setAttributes([.posixPermissions: mode | 0o1000], ofItemAtPath: above.path)
     #expect(try FilePreferenceStore(url: inner).value(Int.self, forKey: "a") == 1)
   }

@@ -27,6 +27,8 @@ import Testing
         }
       }
       insist(failure == .noSpace && written == 4)
+      setSizeLimit(100)
+      insist(code { try store.set(1, forKey: "k0") } == .noSpace)
       insist(store.keys.count == 4)
       setSizeLimit(100_000)
       try store.set(text, forKey: "more")

@@ -48,6 +48,8 @@ import Testing
     #expect(try run(file, "get", "b").output == "\"two\\nlines\"\n")
     #expect(try shell("printf '{\"c\":1}' | prefs \"$file\" import /dev/stdin; prefs \"$file\" get c").output == "1\n")
     #expect(try shell("printf '\\377' | prefs \"$file\" set d -").status == 64)
+    let refusal = try shell("printf 'my secret' | prefs \"$file\" set d - --json 2>&1").output
+    #expect(refusal.contains("the input is not one JSON value") && !refusal.contains("secret"))
     #expect(try folder.names.count == 1)
   }
 

@@ -80,7 +80,7 @@ extension FileLocation {
         throw PreferenceError(
           .insecureFolder,
           "others can write the folder, and so put another file in the place of this one; allow its owner only"
-            + " (chmod go-w \(path)) or choose another", path: path.description)
+            + " (chmod go-w \(path.description.debugDescription)) or choose another", path: path.description)
       }
       if status.isForeign(to: system.user) {
         throw PreferenceError(

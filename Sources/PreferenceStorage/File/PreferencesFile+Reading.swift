@@ -53,6 +53,7 @@ extension PreferencesFile {
 
   private func apply(_ parser: LineParser) {
     known = parser.known
+    written.subtract(parser.changes.map(\.key))
     if !parser.changes.isEmpty { apply(parser.changes) }
   }
 
@@ -82,7 +83,7 @@ extension PreferencesFile {
     case .foreign:
       throw PreferenceError(
         .notAPreferencesFile,
-        "does not begin with \"#preferences 1\", so it is another program's; it was not touched."
+        "does not begin with the line \"#preferences 1\", so it is another program's; it was not touched."
           + " Move it away or choose another path", path: name)
     case .laterVersion(let version):
       throw PreferenceError(
@@ -190,7 +191,7 @@ extension PreferencesFile {
         path: name)
     }
     unsafeMode = system.hasOtherUsers && status.mode & 0o022 != 0 ? status.mode : nil
-    (self.readOnly, folderNeedsSync, sizeLimit) = (readOnly, true, system.sizeLimit)
+    (self.readOnly, folderNeedsSync) = (readOnly, true)
     replace(with: new, identity: status.identity, known: nil)
     return new
   }

@@ -199,9 +199,7 @@ extension PreferencesFile {
 
   /// Throws if the length is above the process's current limit, since the system would end the process with a signal.
   func checkLimit(_ length: Int) throws(SystemError) {
-    guard let limit = sizeLimit, length > limit else { return }
-    sizeLimit = system.sizeLimit
-    if let limit = sizeLimit, length > limit { throw SystemError("write", EFBIG) }
+    if let limit = system.sizeLimit, length > limit { throw SystemError("write", EFBIG) }
   }
 
   /// Removes what a failed write has left at the end of the file.

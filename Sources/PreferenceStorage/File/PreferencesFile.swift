@@ -52,12 +52,11 @@ final class PreferencesFile: @unchecked Sendable {
   var syncFailure: SystemError?
   /// Whether the folder has to be synchronized so that the file's name survives a power cut.
   var folderNeedsSync = true
-  var sizeLimit: Int?
   /// The length above which the store considers a compaction.
   var compactionThreshold = 0
   /// The mode of a file that others can write to, until it proves to be a preferences file and that right is revoked.
   var unsafeMode: UInt32?
-  /// The keys that this process has written, so that it can report if another program discards their values.
+  /// The keys whose last values this process has written, so that it can report if another program discards them.
   var written: Set<String> = []
   /// Whether the previous file at the path was replaced by a compaction, which carried over all of its values.
   var wasCarriedOver = false

@@ -85,9 +85,9 @@ extension JSONText {
     }
     // In a long text that would be looked for at every read.
     if isString, string.utf8.count < 65_536, (try? decodeEncoded(type)) != nil {
-      return "It has the value in encoded form: declare the property with formerly: .encoded(\(key.debugDescription))"
+      return "It has the value in encoded form: declare the key as formerly: .encoded(\(key.debugDescription))"
     }
-    return "Read it as the type it was written as, set it again or remove it"
+    return "Read it as the type it was written as, or remove it"
   }
 
   /// The error for a text whose kind of value doesn't fit the type.

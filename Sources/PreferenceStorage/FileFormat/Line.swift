@@ -70,10 +70,11 @@ enum Line {
     return checksum
   }
 
-  /// Returns the offset of a record with a valid checksum at the end of a damaged line; nil if there is none.
+  /// Returns the offset of a record with a valid checksum at the end of a damaged line, or of a line that a person wrote
+  /// after an object; nil if there is neither.
   ///
   /// A program that edits in place can remove the last newline and keep the file's length, so that the next record is
-  /// appended to that line. Only the last eight possible beginnings are tried, so a malicious line takes linear time.
+  /// appended to that line; `echo … >> file` appends to a last line without a newline, too. Only the last eight possible beginnings are tried, so a malicious line takes linear time.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
@@ -83,7 +84,9 @@ enum Line {
       tries += 1
       if checksum(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: record[9...]))) == stated { return brace - 9 }
     }
-    return nil
+    let start = line.first == UInt8(ascii: "{") ? 0 : min(line.count, 9)
+    var scanner = JSONScanner(UnsafeBufferPointer(rebasing: line[start...]))
+    return scanner.skipMembers { _, _, _ in true } && !scanner.isAtEnd ? start + scanner.position : nil
   }
 
   /// Reads a JSON object, on any number of lines; returns false with empty `changes` if the bytes aren't one.

@@ -1,3 +1,5 @@
+import Support
+
 /// An open file, closed with the last reference to it, except in a forked child, which may have closed it already.
 final class Descriptor: Sendable {
   let number: Int32
@@ -13,6 +15,7 @@ final class Descriptor: Sendable {
 
   /// Returns the bytes from one offset to another, or up to the end of the file if that comes first.
   func read(from start: Int, to end: Int) throws(SystemError) -> [UInt8] {
+    guard end - start < 1 << 32 else { throw SystemError("read", EFBIG) }
     var bytes = [UInt8](repeating: 0, count: max(0, end - start))
     var count = 0
     while count < bytes.count {
