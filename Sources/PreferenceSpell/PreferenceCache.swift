@@ -72,7 +72,8 @@ public import PreferenceStorage
     }
     // A default that isn't constant isn't kept either, because it may be different at the next read. Nor is a value
     // while the present key has none, because a change of a former key sends no signal.
-    guard version > 0, keys.count == 1 || outcome.withLock({ $0.readable?[0] != nil }), let value = found ?? defaultValue.constant else { return found ?? defaultValue.value }
+    let isKept = version > 0 && (keys.count == 1 || outcome.withLock { $0.readable?[0] != nil })
+    guard isKept, let value = found ?? defaultValue.constant else { return found ?? defaultValue.value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
     copies.keep(value, of: version)
     return value

@@ -71,7 +71,7 @@ public import Synchronization
     let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
     // A cache with the same store, or as yet with none, stays, because it knows which reads and assignments failed.
-    let same = known.flatMap { $0.cache.store === new.store || $0.registry === registry && retry != nil ? $0.cache : nil }
+    let same = known?.cache.store === new.store || known?.registry === registry && retry != nil ? known?.cache : nil
     resolved.withLock { $0 = Resolved(registry: registry, cache: same ?? new, retry: retry) }
     if same == nil, let known, known.registry === registry { new.succeed(known.cache) }
     return same ?? new

@@ -13,11 +13,9 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 
   /// An iterator that waits for changes and reads the new values.
   public struct Iterator: AsyncIteratorProtocol {
-    private var cache: PreferenceCache<Value>
-    private var changes: PreferenceChanges.Iterator?
-    private var last: Value?
-
-    init(cache: PreferenceCache<Value>) { self.cache = cache }
+    fileprivate var cache: PreferenceCache<Value>
+    fileprivate var changes: PreferenceChanges.Iterator?
+    fileprivate var last: Value?
 
     /// Returns the present value at the first call, then the value after the next change; nil if the task is cancelled.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }

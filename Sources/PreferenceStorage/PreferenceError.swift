@@ -39,8 +39,8 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
   public var description: String {
     let place = [key.map { "key \(PreferenceError.shortened($0).debugDescription)" }, path].compactMap(\.self)
     var cause = underlying.map { " [\($0)]" } ?? ""
-    if case DecodingError.dataCorrupted(let info)? = underlying { cause = " [at \(info.codingPath.map(\.stringValue))]" }
-    if case EncodingError.invalidValue(_, let info)? = underlying { cause = " [\(info.debugDescription)]" }
+    if case DecodingError.dataCorrupted(let it)? = underlying { cause = " [at \(it.codingPath.map(\.stringValue))]" }
+    if case EncodingError.invalidValue(_, let it)? = underlying { cause = " [\(it.debugDescription)]" }
     return (place.isEmpty ? "" : place.joined(separator: " in ") + ": ") + message + cause
   }
 

@@ -133,7 +133,8 @@ private struct ImportedValue: Decodable {
   private static func text(from decoder: any Decoder) throws -> JSONText {
     let container = try decoder.singleValueContainer()
     // The decoder doesn't tell the type of a value, so each type is tried. A failed attempt isn't an error.
-    let types: [any Codable.Type] = [Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self]
+    let types: [any Codable.Type] =
+      [Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self]
     for type in types { if let value = try? container.decode(type) { return try JSONText(encoding: value) } }
     if let values = try? container.decode([ImportedValue].self) {
       return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")

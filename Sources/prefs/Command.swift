@@ -77,7 +77,8 @@ extension Command {
     let isText = try form == .text || form == .kept && store.json(forKey: key)?.hasPrefix("\"") == true
     if form == .text || isText && !isJSONString && value != "null" { return try store.set(value, forKey: key) }
     guard let json else {
-      throw UsageError(message: "\(isInput ? "the input" : value.debugDescription) is not one JSON value; for a text add --string")
+      let name = isInput ? "the input" : value.debugDescription
+      throw UsageError(message: "\(name) is not one JSON value; for a text add --string")
     }
     try store.transaction { try $0.set(json: json, forKey: key) }
   }

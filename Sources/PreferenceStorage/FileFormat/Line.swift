@@ -70,11 +70,10 @@ enum Line {
     return checksum
   }
 
-  /// Returns the offset of a record with a valid checksum at the end of a damaged line, or of a line that a person wrote
-  /// after an object; nil if there is neither.
+  /// Returns the offset in a damaged line of a record that was appended to it; nil if there is none.
   ///
-  /// A program that edits in place can remove the last newline and keep the file's length, so that the next record is
-  /// appended to that line; `echo … >> file` appends to a last line without a newline, too. Only the last eight possible beginnings are tried, so a malicious line takes linear time.
+  /// An edit in place or by hand can leave a last line without a newline. The record is found at the end by its checksum
+  /// (only the last eight possible beginnings are tried, so a malicious line takes linear time), or after an object.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
