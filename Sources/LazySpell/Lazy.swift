@@ -37,8 +37,7 @@ public import SpellRegistry
     at place: SourcePlace, expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     storage = PropertyStorage(at: place)
-    self.expression = expression
-    self.hook = hook
+    (self.expression, self.hook) = (expression, hook)
   }
 
   /// Creates a property that uses the registered initializer, or the type's empty value.
