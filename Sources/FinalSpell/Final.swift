@@ -82,11 +82,11 @@ public import SpellRegistry
   /// Returns the value before the first assignment; never inlined, so that other reads don't pay for it.
   @inline(never) @usableFromInline func makeValue(in container: AnyObject?) -> Value {
     do throws(InjectionError) { return try storage.resolve(in: container) } catch {
-      if error.code != .notRegistered { error.stop(at: storage.place) }
+      if error.code != .notRegistered { error.stop(at: storage.place, canResolve: false) }
       trap(
         """
         \(name(in: container)), of type \(TypeName.of(Value.self)), was read before it was assigned, and no initializer is \
-        registered for it. Assign it first, or read $\(error.steps[0].propertyName ?? "property").value, which is nil until then.
+        registered for it. Assign it first, or look at \(check(in: container)) before.
         """, at: storage.place)
     }
   }
@@ -107,7 +107,14 @@ public import SpellRegistry
   }
 
   private func failure(_ code: FinalError.Code, in container: AnyObject?) -> FinalError {
-    FinalError(code: code, property: name(in: container), typeName: TypeName.of(Value.self))
+    FinalError(
+      code: code, property: name(in: container), typeName: TypeName.of(Value.self), check: check(in: container))
+  }
+
+  /// Returns the expression that tells whether there is a value; a constant has no projection.
+  private func check(in container: AnyObject?) -> String {
+    storage.point(in: container).step().propertyName.map { "$\($0).isAssigned" }
+      ?? "$property.isAssigned (of a constant, constant.isAssigned)"
   }
 
   /// Assigns the value of a struct's property independently of the struct's copies.
@@ -190,6 +197,7 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
   /// `Container.property`, or the place of the declaration if the name isn't known.
   public let property: String
   fileprivate let typeName: String
+  fileprivate let check: String
 
   /// A message with the property, the mistake, and the remedy.
   public var description: String {
@@ -198,8 +206,8 @@ public struct FinalError: Error, Sendable, CustomStringConvertible {
       "\(property), of type \(typeName), is assigned by its own initializer. Return the value from it instead."
     default:
       """
-      \(property), of type \(typeName), is assigned already, and @Final allows one assignment. Look at \
-      $property.isAssigned first, or declare it without @Final.
+      \(property), of type \(typeName), is assigned already, and @Final allows one assignment. Look at \(check) first, or \
+      declare it without @Final.
       """
     }
   }

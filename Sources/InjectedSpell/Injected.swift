@@ -47,8 +47,7 @@ public import SpellRegistry
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     storage = PropertyStorage(at: place, key: key, alias: alias)
-    self.policy = policy
-    self.hook = hook
+    (self.policy, self.hook) = (policy, hook)
   }
 
   // This initializer isn't in the extension below, where a declaration without parentheses doesn't find it.

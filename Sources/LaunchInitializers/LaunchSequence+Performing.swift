@@ -27,7 +27,9 @@ struct SequenceState {
       for stream in streams { stream.yield(event) }
       if LaunchEvent.isLogged(event.kind, event.phase, event.message) { outgoing.append(.event(event)) }
     }
-    return actions
+    // The log may block the thread, so the events come last.
+    let events = actions.filter { if case .event = $0 { true } else { false } }
+    return actions.filter { if case .event = $0 { false } else { true } } + events
   }
 
   /// Takes the next line or answer; nil if none is left, and the next one's thread gives it out.
@@ -67,8 +69,7 @@ extension LaunchSequence {
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
     case .withdraw(let job): withdraw(job.step) { $0 == job }
     case .withdrawAll(let step, let kept): withdraw(step) { $0 != kept }
-    case .event: giveOut()
-    case .answer: giveOut(action)
+    case .event, .answer: giveOut(action)
     case .endProcess(let number): SignalListener.endProcess(number)
     case .over: end()
     }
@@ -95,9 +96,9 @@ extension LaunchSequence {
   }
 
   /// Writes the lines of the log and gives the answers, in the order in which things happened on all threads.
-  private func giveOut(_ answer: LaunchMachine.Action? = nil) {
+  private func giveOut(_ action: LaunchMachine.Action) {
     let isFirst = state.withLock { state in
-      if let answer { state.outgoing.append(answer) }
+      if case .answer = action { state.outgoing.append(action) }
       defer { state.isGiving = true }
       return !state.isGiving
     }
@@ -198,8 +199,8 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Performs a job, and then jobs that follow from it in the same task, because a task for each step would take twice
-  /// as long (the benchmarks "Launch 1,000 steps").
+  /// Performs a job, and then jobs that follow from it in the same task, unless the log has lines and may block it; a
+  /// task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
@@ -207,7 +208,7 @@ extension LaunchSequence {
       if let immediate { return immediate.perform(actions, in: self) }
       next = nil
       for action in actions {
-        if next == nil, let task, case .start(let other) = action {
+        if next == nil, let task, case .start(let other) = action, state.withLock(\.outgoing.isEmpty) {
           next = other
           keep(task, for: other)
         } else {

@@ -33,7 +33,8 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
-  ///     and each long wait, in order, on one thread at a time. By default, the lines go to the standard error.
+  ///     and each long wait, in order, on one thread at a time. By default, the lines go to the standard error. Callers get
+  ///     their answers after the lines before them, so it must return soon, and must not wait for the sequence.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -47,8 +48,7 @@ public final class LaunchSequence: Sendable {
       fatalError("A launch can't run \(maxConcurrentSteps) steps at once. Set maxConcurrentSteps to at least 1.")
     }
     if grace < .zero { fatalError("A cancelled step can't have \(grace) to end. Use a grace period of zero or more.") }
-    self.configuration = configuration
-    self.clock = LaunchClock(clock)
+    (self.configuration, self.clock) = (configuration, LaunchClock(clock))
     self.log = log ?? { writeToStandardError("\($0)\n") }
     plan = try LaunchPlan(steps(), stage: configuration.currentStage())
     state = Lock(

@@ -31,8 +31,7 @@ public struct RunningService: Sendable {
 
   /// Creates a context, for a test that runs a service without a sequence.
   public init(configuration: any Configurable, whenReady: @escaping @Sendable () -> Void) {
-    self.configuration = configuration
-    self.whenReady = whenReady
+    (self.configuration, self.whenReady) = (configuration, whenReady)
   }
 
   /// Reports that the service is ready.

@@ -37,8 +37,7 @@ public import SpellRegistry
     at place: SourcePlace, expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil
   ) {
     storage = PropertyStorage(at: place)
-    self.expression = expression
-    self.hook = hook
+    (self.expression, self.hook) = (expression, hook)
   }
 
   /// Creates a property that uses the registered initializer, or the type's empty value.
@@ -166,7 +165,7 @@ public import SpellRegistry
   /// Returns the error, with more advice if nothing is registered for the property.
   @usableFromInline func advised(_ error: InjectionError) -> InjectionError {
     guard error.code == .notRegistered, error.path.count == 1 else { return error }
-    let (type, name) = (TypeName.of(Value.self), error.steps[0].propertyName ?? "property")
+    let (type, name) = (TypeName.of(Value.self, isNested: true), error.steps[0].propertyName ?? "property")
     let expression = type.hasPrefix("any ") ? "@Lazy var \(name): \(type) = …" : "@Lazy var \(name) = \(type)()"
     return error.noting("Or give the property an expression: \(expression)")
   }

@@ -34,8 +34,7 @@ public import SpellRegistry
     column: UInt = #column
   ) {
     let place = SourcePlace(fileID: fileID, line: line, column: column)
-    storage = PropertyStorage(at: place)
-    self.initializer = initializer
+    (storage, self.initializer) = (PropertyStorage(at: place), initializer)
   }
 
   /// The value, which the first read creates.
@@ -47,7 +46,7 @@ public import SpellRegistry
   /// Finds or creates the value if the first cell has none; never inlined, so that other reads don't pay for it.
   @inline(never) @inlinable func otherValue() -> Value {
     do throws(InjectionError) { return try storage.makeValue(in: nil, expression: initializer) } catch {
-      error.stop(at: storage.place)
+      error.stop(at: storage.place, canResolve: false)
     }
   }
 

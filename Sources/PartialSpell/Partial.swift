@@ -40,8 +40,7 @@ public import SpellRegistry
 
   private init(at place: SourcePlace, resource: String?, hook: ((AnyObject, Value) -> Void)? = nil) {
     storage = PropertyStorage(at: place)
-    givenName = resource
-    self.hook = hook
+    (givenName, self.hook) = (resource, hook)
   }
 
   /// Creates a property that is loaded from the resource with this name, or with the name of its type.

@@ -54,19 +54,15 @@ public struct PartialError: Error, Sendable {
   public init(
     _ code: Code, of type: any Any.Type, resource: String, places: [String] = [], underlying: (any Error)? = nil
   ) {
-    self.code = code
-    typeName = TypeName.of(type)
-    self.resource = resource
-    self.places = places
-    self.underlying = underlying
+    (self.code, typeName, self.resource) = (code, TypeName.of(type), resource)
+    (self.places, self.underlying) = (places, underlying)
   }
 
   /// Returns this error with the name and the declaration of the property that was read.
   func located(at point: InjectionPoint) -> PartialError {
     let step = point.step()
     var error = self
-    error.property = step.property
-    error.declaration = step.declaration
+    (error.property, error.declaration) = (step.property, step.declaration)
     return error
   }
 }

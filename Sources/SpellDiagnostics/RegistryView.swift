@@ -44,7 +44,7 @@ extension InitializerRegistry {
   ///   - service: The service that is missing.
   ///   - asker: The registration whose initializer needs the service.
   func missing(_ service: Service, askedBy asker: RegistrationRecord) -> InjectionError {
-    missing(service, asked: InjectionStep(service)).asked(by: asker.step)
+    missing(service, asked: InjectionStep(service), by: asker).asked(by: asker.step)
   }
 
   /// Returns the error for a property that nothing serves here.

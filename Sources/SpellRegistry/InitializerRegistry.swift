@@ -76,7 +76,9 @@ public final class InitializerRegistry: Sendable {
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
     let context = context ?? parent?.context ?? .live
-    reporter = context == .test ? RegistryReporter() : nil
+    // Requests to a child of the shared registry are no direct use of the shared registry.
+    let outer = parent.flatMap { $0 === InitializerRegistry.shared ? nil : $0.reporter }
+    reporter = context == .test ? RegistryReporter(outer: outer) : nil
     (self.parent, self.context) = (parent, context)
     self.clock = clock.map { ElapsedClock($0) } ?? parent?.clock ?? .continuous
   }
@@ -168,9 +170,7 @@ public final class InitializerRegistry: Sendable {
     former.retire()
   }
 
-  func remove(_ record: RegistrationRecord) {
-    if table.withLock({ $0.remove(record) }) { record.retire() }
-  }
+  func remove(_ record: RegistrationRecord) { if table.withLock({ $0.remove(record) }) { record.retire() } }
 }
 
 extension InitializerRegistry: CustomStringConvertible {
@@ -199,36 +199,41 @@ extension InitializerRegistry: CustomStringConvertible {
 /// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message when a registry of another context runs a key's live initializer.
-    package var onLiveInitializer: (@Sendable (String) -> Void)?
-    /// Called before a property that can't be injected stops the program.
-    package var onFailure: (@Sendable (String) -> Void)?
+    /// Called with a message and a place when a registry of another context runs a key's live initializer.
+    package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
+    /// Called with a message and a place before a property that can't be injected stops the program.
+    package var onFailure: (@Sendable (String, _ place: String) -> Void)?
     fileprivate var onRequest: Watcher?
   }
-  package typealias Watcher = @Sendable (InjectionStep, Service, _ isFound: Bool) -> Void
+  package typealias Watcher = @Sendable (Service, _ isFound: Bool, _ step: () -> InjectionStep) -> Void
   package let receivers = Lock(Receivers())
+  private let outer: RegistryReporter?
 
-  /// Calls `receive` for each request, in place of a former receiver, and for the next read of each injected property.
-  package func watch(_ receive: @escaping Watcher) {
-    receivers.withLock { $0.onRequest = receive }
-    _ = Epoch.current.advance()
-  }
+  fileprivate init(outer: RegistryReporter?) { self.outer = outer }
+
+  /// Calls `receive` for each request to the registry or a child, in place of a former receiver.
+  package func watch(_ receive: @escaping Watcher) { receivers.withLock { $0.onRequest = receive } }
+
+  /// Makes the next read of each injected property a request, even if the property has a value.
+  package func noteReads() { _ = Epoch.current.advance() }
 
   @inline(never) func report(_ request: borrowing Request, isFound: Bool = true) {
-    receivers.withLock(\.onRequest)?(request.step(), request.service, isFound)
+    receivers.withLock(\.onRequest)?(request.service, isFound) { request.step() }
+    outer?.report(request, isFound: isFound)
   }
 }
 
 extension InitializerRegistry {
-  func reportFailure(_ message: String) {
-    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message)
+  func reportFailure(_ message: String, at place: SourcePlace) {
+    lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message, place.description)
   }
 
   /// Writes to standard error, once for the process, that tests use the shared registry.
-  package static let warnOfSharedUse: RegistryReporter.Watcher = { step, service, isFound in
+  package static let warnOfSharedUse: RegistryReporter.Watcher = { service, isFound, step in
     guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
       !isSharedUseKnown.exchange(true, ordering: .relaxed)
     else { return }
+    let step = step()
     writeToStandardError(
       """
       Spellbook: a test asked the shared registry for \(step.typeName)\(step.property.map { " (\($0))" } ?? ""). Tests that \

@@ -171,46 +171,40 @@ extension Injection: CustomStringConvertible {
 /// A registry keeps its hooks for as long as it exists. With a hook for each recorder, a registry that outlives many
 /// recorders would call more and more hooks for nothing.
 package final class RecorderHub: Sendable {
-  private struct Recorder: Sendable {
-    weak var recorder: InjectionRecorder?
-  }
-  private struct Entry: Sendable {
-    weak var registry: InitializerRegistry?
-    let hub: RecorderHub
-  }
+  private typealias Entry = (registry: WeakReference, hub: RecorderHub)
 
   /// The hub of each registry, by the registry's address.
   ///
   /// An entry may belong to a registry that no longer exists, and whose address another registry now has.
   private static let hubs = Lock<[ObjectIdentifier: Entry]>([:])
 
-  private let recorders = Lock<[Recorder]>([])
+  private let recorders = Lock<[WeakReference]>([])
 
   /// Returns the hub of a registry, and adds its hook at the first call.
   package static func of(_ registry: InitializerRegistry) -> RecorderHub {
     hubs.withLock { hubs in
-      if let entry = hubs[ObjectIdentifier(registry)], entry.registry === registry { return entry.hub }
-      hubs = hubs.filter { $0.value.registry != nil }
+      if let entry = hubs[ObjectIdentifier(registry)], entry.registry.object === registry { return entry.hub }
+      hubs = hubs.filter { $0.value.registry.object != nil }
       let hub = RecorderHub()
       registry.onInjection { value, point in hub.record(value, at: point) }
-      hubs[ObjectIdentifier(registry)] = Entry(registry: registry, hub: hub)
+      hubs[ObjectIdentifier(registry)] = (WeakReference(registry), hub)
       return hub
     }
   }
 
   func add(_ recorder: InjectionRecorder) {
     recorders.withLock { recorders in
-      recorders.removeAll { $0.recorder == nil }
-      recorders.append(Recorder(recorder: recorder))
+      recorders.removeAll { $0.object == nil }
+      recorders.append(WeakReference(recorder))
     }
   }
 
   /// The number of recorders that are alive, and the number that the hub remembers.
   package var counts: (alive: Int, remembered: Int) {
-    recorders.withLock { recorders in (recorders.count { $0.recorder != nil }, recorders.count) }
+    recorders.withLock { recorders in (recorders.count { $0.object != nil }, recorders.count) }
   }
 
   private func record(_ value: Any, at point: InjectionPoint) {
-    for recorder in recorders.withLock({ $0.compactMap(\.recorder) }) { recorder.record(value, at: point) }
+    for recorder in recorders.withLock(\.self) { (recorder.object as? InjectionRecorder)?.record(value, at: point) }
   }
 }

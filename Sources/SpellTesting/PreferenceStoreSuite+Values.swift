@@ -55,20 +55,16 @@ extension PreferenceStoreSuite {
       trial.expect(try trial.store.value(Sample.self, forKey: "absent"), is: nil, "What was never set:")
     },
     Check("throws a type mismatch, and keeps the value") { trial in
-      try trial.store.set("seven", forKey: "volume")
-      trial.expect(.typeMismatch, "When a string was read as an Int") {
-        _ = try trial.store.value(Int.self, forKey: "volume")
-      }
+      try trial.store.set("seven", forKey: "a")
+      trial.expect(.typeMismatch, "When a string was read as Int") { _ = try trial.store.value(Int.self, forKey: "a") }
       trial.expect(.typeMismatch, "When a string was read as an Int in a transaction") {
-        try trial.store.transaction { _ = try $0.value(Int.self, forKey: "volume") }
+        try trial.store.transaction { _ = try $0.value(Int.self, forKey: "a") }
       }
-      trial.expect(try trial.store.value(String.self, forKey: "volume"), is: "seven", "The value after it:")
+      trial.expect(try trial.store.value(String.self, forKey: "a"), is: "seven", "The value after it:")
     },
     Check("refuses what can't be encoded, and keeps the value") { trial in
       try trial.store.set(1, forKey: "a")
-      trial.expect(.invalidValue, "When a value refused to be encoded") {
-        try trial.store.set(Stubborn(), forKey: "a")
-      }
+      trial.expect(.invalidValue, "When a value refused to be encoded") { try trial.store.set(Stubborn(), forKey: "a") }
       trial.expect(try trial.store.value(Int.self, forKey: "a"), is: 1, "The value after it:")
     },
     Check("lets an overwritten value go, whatever its type") { trial in

@@ -35,8 +35,7 @@ public enum PreferenceStoreSuite {
     let body: @Sendable (StoreTrial) async throws -> Void
 
     init(_ name: String, _ body: @escaping @Sendable (StoreTrial) async throws -> Void) {
-      self.name = name
-      self.body = body
+      (self.name, self.body) = (name, body)
     }
 
     /// Runs the check, and reports deviations as failures of the running test.

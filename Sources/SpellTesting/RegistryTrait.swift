@@ -31,15 +31,14 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void
 
-  /// The registry that an outer trait has created for the running test.
-  @TaskLocal private static var registry: InitializerRegistry?
+  /// The registries that traits have created for the running test, the current one last.
+  @TaskLocal fileprivate static var registries: [InitializerRegistry] = []
 
   init(
     clock: (@Sendable () -> any Clock<Duration>)? = nil,
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void
   ) {
-    self.clock = clock
-    self.configure = configure
+    (self.clock, self.configure) = (clock, configure)
   }
 
   /// True, so that a suite's trait applies to each test of the suite.
@@ -53,36 +52,35 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   ) async throws {
     guard testCase != nil else { return try await function() }
     let current = InitializerRegistry.current
-    if let registry = Self.registry, registry === current {
-      try configure(registry)
+    if Self.registries.last === current {
+      try current.run { try configure(current) }
       return try await function()
     }
     let registry = Self.makeRegistry(for: test, within: current)
-    try configure(registry)
-    RegistryEscapes.begin(test, registry)
-    defer { RegistryEscapes.end(of: test, registry) }
-    try await Self.$registry.withValue(registry) { try await registry.run(function) }
+    defer { RegistryEscapes.current.end(of: registry) }
+    try await Self.$registries.withValue(Self.registries + [registry]) {
+      try registry.run { try configure(registry) }
+      try await registry.run(function)
+    }
   }
 
-  /// Creates a registry for one test, with the clock of the innermost trait that has one.
+  /// Creates a registry for one test, with the clock of the innermost trait that has one, and begins to watch it.
   ///
   /// A registry that another library's trait has made current becomes the parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
     let clock = test.traits.compactMap { ($0 as? RegistryTrait)?.clock }.last?()
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
-    registry.reporter?.receivers.withLock { $0.onFailure = { Issue.report($0) } }
+    registry.reporter?.receivers.withLock { $0.onFailure = { Issue.report($0, at: $1, in: test) } }
     if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
-    if let clock { registry.register(clock: clock) }
+    RegistryEscapes.current.begin(test, registry)
+    /// Registers the clock as its own type, for the test, and as `any Clock<Duration>`, for the code under test.
+    func register(_ clock: some Clock<Duration>) {
+      registry.register(instance: clock)
+      registry.register(instance: clock as any Clock<Duration>)
+    }
+    if let clock { register(clock) }
     return registry
-  }
-}
-
-extension InitializerRegistry {
-  /// Registers a clock as its own type, for the test, and as `any Clock<Duration>`, for the code under test.
-  fileprivate func register(clock: some Clock<Duration>) {
-    register(instance: clock)
-    register(instance: clock as any Clock<Duration>)
   }
 }
 
@@ -94,62 +92,80 @@ extension Issue {
     if receiver?.yield((text, location)) == nil { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
-  /// Reports a text at the declaration, `Module/File.swift:line`, of the property that asked; if none did, at the test.
-  fileprivate static func report(_ text: String, of step: InjectionStep, in test: Test) {
-    let parts = step.declaration?.split(separator: ":") ?? []
+  /// Reports a text at a place, `Module/File.swift:line`; if it isn't known, at the test.
+  fileprivate static func report(_ text: String, at place: String?, in test: Test?) {
+    let parts = place?.split(separator: ":") ?? []
     guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
-      return report(text, at: test.sourceLocation)
+      return report(text, at: test?.sourceLocation ?? #_sourceLocation)
     }
     report(text, at: .init(fileID: String(parts[0]), filePath: String(parts[0]), line: max(line, 1), column: 1))
   }
 }
 
 /// The detection of code that uses a registry outside the test that the registry belongs to.
-private enum RegistryEscapes {
-  private static let running = Lock<[(test: Test, registry: InitializerRegistry)]>([])
-  private static let reported = Lock<Set<String>>([])
+package final class RegistryEscapes: Sendable {
+  /// The detection for the process, in place of which tests of this module have their own.
+  @TaskLocal package static var current = RegistryEscapes()
 
-  private static let watchShared: Void? = InitializerRegistry.shared.reporter?.watch { step, service, isFound in
-    if Test.current != nil { return InitializerRegistry.warnOfSharedUse(step, service, isFound) }
-    let running = running.withLock(\.self)
-    // A key's own initializer, and a preference's store in memory, may be meant unless the test has another.
-    let overriding = running.filter { $0.registry.overrides(service) }
-    let tests = overriding.isEmpty && service.key == nil && isFound ? running : overriding
+  /// The running tests, and the registrations that every test has.
+  private let running = Lock<[(test: Test, registry: InitializerRegistry, usual: [RegistrationRecord])]>([])
+  private let reported = Lock<Set<String>>([])
+  package init() {}
+
+  private static let watchShared: Void? = InitializerRegistry.shared.reporter?.watch { service, isFound, step in
+    if Test.current == nil, current.report(service, step) { return }
+    InitializerRegistry.warnOfSharedUse(service, isFound, step)
+  }
+
+  /// Reports a request to the shared registry if each running test would have got something else from its own registry;
+  /// otherwise, the request may belong to one of the tests that wouldn't, and be meant.
+  private func report(_ service: Service, _ step: () -> InjectionStep) -> Bool {
+    let (running, step) = (running.withLock(\.self), step())
+    let areOthers = running.allSatisfy { $0.registry.overrides(service, besides: $0.usual) }
+    guard areOthers, let first = running.first else { return false }
+    if !reported.withLock({ $0.insert("\(step)").inserted }) { return true }
     let what = step.typeName + (step.property.map { " for \($0)" } ?? step.name.map { " named \"\($0)\"" } ?? "")
-    guard let first = tests.first, reported.withLock({ $0.insert("\(step)").inserted }) else { return }
     Issue.report(
       """
       \(what) came from the shared registry, outside of any test, while a test with its own registry ran: \
-      \(tests.prefix(5).map(\.test.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
-      Task { … } instead, or registry.run { … } in it.
-      """, of: step, in: first.test)
+      \(running.prefix(5).map(\.test.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
+      Task { … } instead, or registry.run { … } in it. If the code belongs to another test, give that test .registry, too.
+      """, at: step.declaration, in: first.test)
+    return true
   }
 
-  static func begin(_ test: Test, _ registry: InitializerRegistry) {
-    _ = watchShared
-    running.withLock { $0.append((test, registry)) }
-  }
-
-  /// Begins to report other tests that use an object of a test which has ended.
-  static func end(of test: Test, _ registry: InitializerRegistry) {
-    running.withLock { $0.removeAll { $0.registry === registry } }
-    registry.reporter?.watch { step, _, _ in
-      guard let other = Test.current, other.id != test.id else { return }
+  /// Begins to report other tests that use an object of a test.
+  func begin(_ test: Test, _ registry: InitializerRegistry) {
+    _ = Self.watchShared
+    running.withLock { $0.append((test, registry, registry.registrations)) }
+    registry.reporter?.watch { [weak reporter = registry.reporter] _, _, step in
+      let isOwn = RegistryTrait.registries.contains { $0.reporter === reporter }
+      guard !isOwn, let other = Test.current else { return }
+      let step = step()
       Issue.report(
         """
-        \(step.property ?? step.typeName) is used in the test \(other.name), and belongs to the registry of the test \
-        \(test.name), which has ended. The object outlives the test that made it, as a static does: make it in each test, or \
-        register it and inject it.
-        """, of: step, in: other)
+        \(step.property ?? step.typeName) is used in the test \(other.name), and belongs to the registry of \
+        \(other.id == test.id ? "another case of it" : "the test \(test.name)"). Both have the object, as a static: make it \
+        in each test, or register it and inject it.
+        """, at: step.declaration, in: other)
     }
+  }
+
+  /// Ends the test of a registry; what it made is noticed from the next read on, also if that has a value.
+  func end(of registry: InitializerRegistry) {
+    running.withLock { $0.removeAll { $0.registry === registry } }
+    registry.reporter?.noteReads()
   }
 }
 
 extension InitializerRegistry {
-  /// Returns whether a service is registered for every property, or a strict test would fail for it.
-  fileprivate func overrides(_ service: Service) -> Bool {
+  /// Returns whether a test has its own initializer for a service, or fails for the live one.
+  fileprivate func overrides(_ service: Service, besides usual: [RegistrationRecord]) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
-      || reachable.contains { $0.record.service == service && $0.record.isUnlimited && !$0.record.isDefault }
+      || reachable.map(\.record).contains { record in
+        sequence(first: service, next: \.wrapped).contains(record.service) && record.isUnlimited && !record.isDefault
+          && !usual.contains { $0 === record }
+      }
   }
 }
 
@@ -191,7 +207,8 @@ extension Trait where Self == RegistryTrait {
     _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void = { _ in }
   ) -> RegistryTrait {
     RegistryTrait { registry in
-      registry.reporter?.receivers.withLock { $0.onLiveInitializer = { Issue.report($0) } }
+      let test = Test.current
+      registry.reporter?.receivers.withLock { $0.onLiveInitializer = { Issue.report($0, at: $1, in: test) } }
       try configure(registry)
     }
   }
@@ -216,11 +233,7 @@ extension Trait where Self == RegistryTrait {
   ) -> RegistryTrait {
     RegistryTrait(clock: clock, configure)
   }
-}
 
-// MARK: Preferences
-
-extension Trait where Self == RegistryTrait {
   /// Returns a trait that registers a new preference store for each test, in the test's own current registry.
   ///
   /// ```swift

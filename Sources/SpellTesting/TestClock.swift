@@ -108,8 +108,6 @@ public final class TestClock: Clock, Sendable {
 
 // MARK: Sleepers
 
-// These members show the tasks that sleep on a clock, and let a test wait for them.
-
 extension TestClock {
   /// The deadlines of the tasks that sleep on the clock, the earliest first.
   public var deadlines: [Instant] { sleep.withLock(\.deadlines) }

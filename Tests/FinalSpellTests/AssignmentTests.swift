@@ -68,7 +68,7 @@ private final class IntBox: Box<Int> {}
     }
     let message = text(result.standardErrorContent)
     #expect(message.contains("Document.id, of type Int, is assigned already"))
-    #expect(message.contains("Look at $property.isAssigned first"))
+    #expect(message.contains("Look at $id.isAssigned first"))
     #expect(message.contains("AssignmentTests.swift:"))
   }
 

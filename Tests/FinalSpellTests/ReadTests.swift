@@ -24,8 +24,16 @@ private final class Letter: Document {}
     }
     let message = text(result.standardErrorContent)
     #expect(message.contains("Document.id, of type Int, was read before it was assigned"))
-    #expect(message.contains("Assign it first, or read $id.value"))
+    #expect(message.contains("Assign it first, or look at $id.isAssigned before"))
     #expect(message.contains("ReadTests.swift:"))
+  }
+
+  @Test("a read of a constant before the assignment says what to look at")
+  func ofAConstant() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Final<Int>().value
+    }
+    #expect(text(result.standardErrorContent).contains("(of a constant, constant.isAssigned)"))
   }
 
   @Test("a read before the assignment in a struct names the place")

@@ -57,9 +57,29 @@ import Testing
       await reader.value
       end.open()
       let lines = journal.entries.filter { !$0.contains("still waiting") }
-      #expect(lines.map { $0.prefix(while: { $0 != ":" }) } == ["launch", "shutDown"])
+      #expect(lines.first?.hasPrefix("launch: bad failed: ") == true)
       #expect(lines.last?.hasPrefix("shutDown: began: bad failed: ") == true)
     }
+  }
+
+  @Test("a log that blocks its thread keeps no step from beginning, nor from being shut down")
+  func logBlocks() async throws {
+    let (goOn, isDown) = (Latch(), AsyncLatch())
+    let launch = try LaunchSequence(
+      configuration: NoConfiguration(),
+      log: { line in
+        // The queue of a signal or a shut-down, not a thread of the concurrency pool, should be blocked.
+        if line.hasPrefix("shutDown: began") { goOn.wait() }
+      }
+    ) {
+      Do(whenShutDown: { isDown.open() }) { _ in }.id("first")
+      Do { _ in }.id("second")
+    }
+    try await launch.launch()
+    let shutDown = Task { await launch.shutDown() }
+    await isDown.wait()
+    goOn.open()
+    #expect(await shutDown.value.entries.count == 2)
   }
 
   @Test("a log that cancels the launch gets the lines that follow, before the launch throws")

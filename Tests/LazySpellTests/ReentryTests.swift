@@ -120,6 +120,8 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     let message = text(result.standardErrorContent)
     #expect(message.contains("needs its own result: Int → Int."))
     #expect(message.contains("ReentryTests.swift:"))
+    #expect(message.contains("An expression can't read the value that it makes, directly or through others."))
+    #expect(!message.contains("Injected<") && !message.contains("resolve()"))
   }
 
   @Test("constants that need one another without end stop the program with a message before the stack overflows")

@@ -24,7 +24,7 @@ import Testing
     let advice = """
       What a parent registry keeps gets its dependencies from there, so the registration of Endpoint at \
       SpellDiagnosticsTests/ChildRegistryTests.swift:\(line) doesn't serve it. Register Endpoint in the parent: \
-      parent.register(Endpoint.self) { … }
+      parent.register(ChildRegistryTests.Endpoint.self) { … }
       """
     #expect(error.description.contains(advice), "\(error)")
   }
@@ -46,7 +46,7 @@ import Testing
     let error = try #require(child.validate().first)
     #expect(child.validate().count == 1 && error.code == .scopeCapture && error.path == ["Service", "Endpoint"])
     #expect(error.description.contains("Service (singleton) is kept by a parent registry"), "\(error)")
-    #expect(error.description.contains("child.register(Service.self, scope: …)"), "\(error)")
+    #expect(error.description.contains("child.register(ChildRegistryTests.Service.self, scope: …)"), "\(error)")
     child.register(Service.self, scope: .singleton, autowire: Service.init)
     #expect(child.validate().isEmpty)
     #expect(try child.resolve(Client.self).service.endpoint.name == "child")

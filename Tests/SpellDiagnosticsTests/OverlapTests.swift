@@ -24,7 +24,7 @@ import Testing
     #expect(
       errors(.scopeCapture).first?.description == """
         App (singleton) holds Session (cached in session) for longer than its scope keeps it. Give App a shorter scope \
-        or Session a longer one, or let App ask at each read: let current = Injected<Session>(.everyRead), current.value
+        or Session a longer one, or let App ask at each read: let current = Injected<OverlapTests.Session>(.everyRead), current.value
           Path: App → Page → Session
             App: registered at SpellDiagnosticsTests/OverlapTests.swift:\(line)
             Page: registered at SpellDiagnosticsTests/OverlapTests.swift:\(line + 1)

@@ -20,7 +20,7 @@ import Testing
     let error = try #require(registry.validate().first)
     #expect(registry.validate().count == 1 && error.code == .scopeCapture)
     #expect(error.path == ["Shop", "Cart", "Session"])
-    #expect(error.description.contains("let current = Injected<Session>(.everyRead)"), "\(error)")
+    #expect(error.description.contains("let current = Injected<RecordedMistakesTests.Session>(.everyRead)"), "\(error)")
     #expect(registry.graph().edges.isEmpty)
   }
 
@@ -32,7 +32,7 @@ import Testing
     _ = try child.graph { try child.resolve(Shop.self) }
     let error = try #require(child.validate().first)
     #expect(child.validate().count == 1 && error.code == .scopeCapture && error.path == ["Shop", "Session"])
-    #expect(error.description.contains("child.register(Shop.self, scope: …)"), "\(error)")
+    #expect(error.description.contains("child.register(RecordedMistakesTests.Shop.self, scope: …)"), "\(error)")
     #expect(registry.validate().isEmpty)
   }
 

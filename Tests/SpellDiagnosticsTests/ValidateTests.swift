@@ -35,6 +35,16 @@ private final class C: Sendable { init(_: A) {} }
     #expect(errors[1].description.hasPrefix("No initializer is registered for Clock, which Checkout needs."))
   }
 
+  private struct Ledger: Sendable {}
+  private struct LedgerView: Sendable { init(_: Ledger) {} }
+
+  @Test("what asks for a missing dependency isn't offered in its place, though its name is like it")
+  func asker() {
+    registry.register(LedgerView.self, autowire: LedgerView.init)
+    #expect(registry.validate().first?.code == .notRegistered)
+    #expect(registry.validate().first?.description.contains("Registered, but not for this") == false)
+  }
+
   @Test("a dependency that only a name or a container has is missing")
   func otherKeys() {
     registry.register(Clock.self, named: "wall") { Clock() }

@@ -72,7 +72,7 @@ import Testing
     #expect(try registry.resolve(Int.self, arguments: 90) == 90)
   }
 
-  @Test("a recursion without end is a cycle, never an overflow")
+  @Test("a recursion by arguments without end is an error, never an overflow")
   func endless() async throws {
     let registry = registry
     registry.register(Int.self, arguments: Int.self) { try $0.resolve(Int.self, arguments: $1 + 1) }
@@ -82,11 +82,25 @@ import Testing
         return nil
       } catch { return error }
     }
-    #expect(error?.code == .cycle)
+    #expect(error?.code == .stackExhausted)
     #expect(error?.path.allSatisfy { $0 == "Int" } == true)
   }
 
-  @Test("two initializers that call each other with ever new arguments are a cycle")
+  @Test("a recursion by arguments that ends is no cycle, however deep: a larger stack is enough")
+  func deep() async throws {
+    let registry = registry
+    registry.register(Int.self, arguments: Int.self) { $1 == 0 ? 0 : try $0.resolve(Int.self, arguments: $1 - 1) + 1 }
+    let code = await onThread(stackSize: 1 << 20) { () -> InjectionError.Code? in
+      do throws(InjectionError) {
+        _ = try registry.resolve(Int.self, arguments: 3_000)
+        return nil
+      } catch { return error.code }
+    }
+    #expect(code == .stackExhausted)
+    #expect(await onThread(stackSize: 256 << 20) { try? registry.resolve(Int.self, arguments: 3_000) } == 3_000)
+  }
+
+  @Test("two initializers that call each other with ever new arguments are no cycle, never an overflow")
   func endlessPair() async {
     let registry = registry
     registry.register(Int.self, arguments: Int.self) { try $0.resolve(String.self, arguments: $1 + 1).count }
@@ -97,7 +111,7 @@ import Testing
         return nil
       } catch { return error.code }
     }
-    #expect(code == .cycle)
+    #expect(code == .stackExhausted)
   }
 
   @Test("each call makes a value of its own, with dependencies from the resolver")

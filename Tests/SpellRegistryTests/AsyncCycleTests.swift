@@ -43,6 +43,18 @@ private struct Three: Sendable {}
     await expectCycle(["Two", "Two"], awaiting: Two.self)
   }
 
+  @Test("a sync initializer on the way around closes the cycle, too")
+  func syncInitializer() async {
+    registry.register(Two.self) {
+      _ = try $0.resolve(One.self); return Two()
+    }
+    registry.registerAsync(One.self, scope: .singleton) {
+      _ = try $0.resolve(Two.self); return One()
+    }
+    #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
+    await expectCycle(["One", "Two", "One"], awaiting: One.self)
+  }
+
   @Test("across two tasks the cycle is an error, never a hang")
   func twoTasks() async {
     for _ in 0..<50 {

@@ -94,7 +94,8 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     let description = registry.error(resolving: Animal.self)?.description
     #expect(
       description?.contains(
-        "A subclass, Dog, is registered at \(place(line)): register it for Animal, with registry.register(Animal.self)")
+        "A subclass, Dog, is registered at \(place(line)): register it for Animal, with "
+          + "registry.register(Animal.self)")
         == true)
   }
 
@@ -107,6 +108,37 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     #expect(
       error?.description.contains(
         "Registered for Page and not for its subclasses, at \(place(line)): add `subclasses: true` to it.") == true)
+  }
+
+  enum Shelf {
+    struct Book {}
+    struct Row<Item> {}
+    protocol Item {}
+  }
+
+  @Test("a type in source code: with the types it is nested in, and in parentheses where `.self` or `?` needs them")
+  func typeInSource() {
+    struct Local {}
+    #expect(TypeName.source(of: Shelf.Book.self) == "InjectionErrorTests.Shelf.Book.self")
+    #expect(TypeName.source(of: (any Shelf.Item)?.self) == "(any InjectionErrorTests.Shelf.Item)?.self")
+    #expect(TypeName.source(of: Shelf.Row<Int>.self) == "InjectionErrorTests.Shelf.Row<Int>.self")
+    #expect(TypeName.source(of: String.Index.self) == "String.Index.self")
+    #expect(TypeName.source(of: Page.self) == "Page.self")
+    #expect(TypeName.source(of: Local.self) == "Local.self")
+    #expect(TypeName.source(of: (() -> Clock).self) == "(() -> Clock).self")
+    #expect(TypeName.source(of: (() -> Int)?.self) == "(() -> Int)?.self")
+    #expect(TypeName.source(of: [() -> Int].self) == "Array<() -> Int>.self")
+    #expect(TypeName.source(of: (Int, String).self) == "(Int, String).self")
+    #expect(TypeName.of((() -> Int)?.self) == "(() -> Int)?")
+    #expect(TypeName.of(Shelf.Book.self) == "Book")
+  }
+
+  @Test("a property without a container: the place of its declaration")
+  func placeAlone() {
+    let line: UInt = #line + 1
+    let storage = registry.run { PropertyStorage<Clock>(at: SourcePlace(fileID: #fileID, line: line)) }
+    let error = #expect(throws: InjectionError.self) { try storage.resolve(in: nil) }
+    #expect(error?.description.hasPrefix("No initializer is registered for Clock (\(place(line))).") == true)
   }
 
   @Test("a registry as text: a line for each registration, here and in the parents")

@@ -93,6 +93,24 @@ private actor Account {
     #expect(page.title == "title")
   }
 
+  private class Shown: CustomReflectable {
+    @Spell var number: Int
+    var customMirror: Mirror { Mirror(self, children: ["number": number]) }
+  }
+  private final class ShownBelow: Shown {
+    @Spell var other: Int
+  }
+
+  @Test("a class whose custom mirror reads its own property has no names, and neither has a subclass")
+  func customMirror() throws {
+    registry.register(Int.self) { 7 }
+    registry.register(Int.self, named: "other") { 8 }
+    let (shown, below) = registry.run { (Shown(), ShownBelow()) }
+    #expect(try shown.$number.resolve(in: shown) == 7)
+    #expect(below.number == 7 && below.other == 7)
+    #expect("\(shown.customMirror.children.first?.value ?? "")" == "7")
+  }
+
   @Test("sixteen threads that ask for the first time get the same name")
   func race() async {
     let registry = registry

@@ -1,6 +1,7 @@
 import SpellRegistry
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
 private final class Token: Sendable {}
@@ -112,4 +113,25 @@ private final class CountingClock: Clock {
   }
 
   func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {}
+
+  /// An argument that is counted once it is released.
+  private final class Seat: Hashable, Sendable {
+    let number: Int
+    let gone: Counter
+    init(_ number: Int, _ gone: Counter) { (self.number, self.gone) = (number, gone) }
+    deinit { gone.increment() }
+    static func == (left: Seat, right: Seat) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+
+  @Test("arguments of expired values are released while only others are asked for")
+  func arguments() throws {
+    let (gone, clock) = (Counter(), TestClock())
+    let registry = InitializerRegistry(clock: clock)
+    registry.register(Int.self, arguments: Seat.self, scope: .singleton.expiring(after: .seconds(1))) { $1.number }
+    for number in 0..<1_000 { _ = try registry.resolve(Int.self, arguments: Seat(number, gone)) }
+    clock.advance(by: .seconds(2))
+    for number in 0..<10_000 { _ = try registry.resolve(Int.self, arguments: Seat(number % 10, gone)) }
+    #expect(gone.value >= 10_980)
+  }
 }

@@ -22,6 +22,10 @@ private final class Visitor {
   @Injected(.liveGuide) var liveGuide
   @Preference("visits of a stray task") var visits = 0
 }
+private final class Lost {
+  static let line = #line + 1
+  @Injected var missing: Missing
+}
 extension InjectionKeys {
   fileprivate static let guide = InjectionKey { Guest() }.test { Guest() }
   fileprivate static let liveGuide = InjectionKey { Guest() }
@@ -29,44 +33,103 @@ extension InjectionKeys {
 
 @Suite("What escapes a test's registry is an issue", .registry { $0.register { Guest() } }, .serialized)
 struct RegistryEscapesTests {
-  @Test("a detached task that gets a service of the shared registry")
+  @Test("a detached task that gets a service of the shared registry, and each running test has its own")
   func detachedTask() async throws {
     InitializerRegistry.shared.register { Stray() }
-    #expect(await issues { _ = try? InitializerRegistry.shared.resolve(Stray.self) }.isEmpty)
-    let found = await Task.detached {
-      await issues { _ = try? InitializerRegistry.current.resolve(Stray.self) }.map(\.text)
-    }.value
-    #expect(found.count == 1)
-    #expect(found.first?.contains("Stray came from the shared registry, outside of any test") == true)
+    let ask = { @Sendable in _ = try? InitializerRegistry.shared.resolve(Stray.self) }
+    let askForOptional = { @Sendable in _ = try? InitializerRegistry.shared.resolve(Stray?.self) }
+    #expect(await issues(during: ask).isEmpty)
+    let own: RegistryTrait = .registry { $0.register { Stray() } }
+    for ask in [ask, askForOptional] {
+      let found = try await strayIssues(besides: [own, own], ask)
+      #expect(found.count == 1)
+      #expect(found.first?.text.contains("came from the shared registry, outside of any test") == true)
+      #expect(found.first?.text.contains("detachedTask()") == true)
+      #expect(try await strayIssues(besides: [own, .registry], ask).isEmpty)
+      #expect(try await strayIssues(besides: [.registry], ask).isEmpty)
+      #expect(try await strayIssues(besides: [], ask).isEmpty)
+    }
   }
 
-  @Test("a detached task that asks for a declared key, for which the test has its own initializer")
-  func key() async {
-    #expect(await strayIssues { _ = Visitor().guide }.isEmpty)
-    InitializerRegistry.current.register(.guide) { Guest() }
-    #expect(await issues { _ = Visitor().guide }.isEmpty)
-    let found = await strayIssues { for _ in 0..<3 { _ = Visitor().guide } }
+  @Test("a detached task that asks for a declared key, for which each running test has its own initializer")
+  func key() async throws {
+    let ask = { @Sendable in for _ in 0..<3 { _ = Visitor().guide } }
+    let own: RegistryTrait = .registry { $0.register(.guide) { Guest() } }
+    #expect(try await strayIssues(besides: [.registry], ask).isEmpty)
+    #expect(try await strayIssues(besides: [own, .registry], ask).isEmpty)
+    let found = try await strayIssues(besides: [own], ask)
     #expect(found.count == 1)
     #expect(found.first?.text.contains("Guest for Visitor.guide came from the shared registry") == true)
-    #expect(found.first?.text.contains("key()") == true)
     #expect(found.first?.location.fileID == #fileID && found.first?.location.line == Visitor.line)
   }
 
-  @Test("a detached task that reaches a key's live initializer in a strict test", .registry(.strict))
-  func liveKey() async {
-    let found = await strayIssues { _ = Visitor().liveGuide }
+  @Test("a detached task that reaches a key's live initializer, if each running test is strict")
+  func liveKey() async throws {
+    let ask = { @Sendable in _ = Visitor().liveGuide }
+    #expect(try await strayIssues(besides: [.registry(.strict), .registry], ask).isEmpty)
+    let found = try await strayIssues(besides: [.registry(.strict)], ask)
     #expect(found.map(\.location.line) == [Visitor.line + 1])
   }
 
-  @Test("a detached task that uses a preference")
-  func preference() async {
-    let found = await strayIssues { Visitor().visits += 1 }
+  @Test("a detached task that uses a preference, if each running test has a store of its own choice")
+  func preference() async throws {
+    let use = { @Sendable in Visitor().visits += 1 }
+    #expect(try await strayIssues(besides: [.registry], use).isEmpty)
+    #expect(try await strayIssues(besides: [.preferences(["visits": 1]), .registry], use).isEmpty)
+    let found = try await strayIssues(besides: [.preferences(["visits": 1])], use)
     #expect(found.count == 1)
     #expect(found.first?.text.contains("any PreferenceStore named \"visits of a stray task\" came from") == true)
   }
 
-  private func strayIssues(_ body: @escaping @Sendable () -> Void) async -> [(text: String, location: SourceLocation)] {
-    await Task.detached { await issues { body() } }.value
+  /// Returns the issues of `body` outside of any test, while only tests with these traits run.
+  private func strayIssues(
+    besides traits: [RegistryTrait], _ body: @escaping @Sendable () -> Void
+  ) async throws -> [(text: String, location: SourceLocation)] {
+    let (test, testCase) = (try #require(Test.current), try #require(Test.Case.current))
+    return try await Self.strayIssues(besides: traits[...], RegistryEscapes(), test, testCase, body)
+  }
+
+  /// A detached task begins each test, and runs `body`, so that no test is around it.
+  private static func strayIssues(
+    besides traits: ArraySlice<RegistryTrait>, _ escapes: RegistryEscapes, _ test: Test, _ testCase: Test.Case,
+    _ body: @escaping @Sendable () -> Void
+  ) async throws -> [(text: String, location: SourceLocation)] {
+    try await Task.detached {
+      try await RegistryEscapes.$current.withValue(escapes) {
+        guard let trait = traits.first else { return await issues { body() } }
+        let found = Shared<[(text: String, location: SourceLocation)]>([])
+        try await trait.provideScope(for: test, testCase: testCase) {
+          let issues = try await strayIssues(besides: traits.dropFirst(), escapes, test, testCase, body)
+          found.update { $0 = issues }
+        }
+        return found.value
+      }
+    }.value
+  }
+
+  @Test("an object of a test, of its child registry, and of another case, which still runs")
+  func objectOfRunningTest() async throws {
+    let (test, testCase) = (try #require(Test.current), try #require(Test.Case.current))
+    let (isMade, isRead, made) = (AsyncLatch(), AsyncLatch(), Shared<[Manager]>([]))
+    let other = Task.detached {
+      let trait: RegistryTrait = .registry { $0.register { Guest() } }
+      try await trait.provideScope(for: test, testCase: testCase) {
+        let child = InitializerRegistry.current.child { _ in }
+        made.update { $0 = [Manager(), child.run { Manager() }] }
+        isMade.open()
+        await isRead.wait()
+        #expect(await issues { for manager in made.value { _ = try? manager.unread.resolve() } }.isEmpty)
+      }
+    }
+    await isMade.wait()
+    for manager in made.value {
+      let found = await issues { _ = try? manager.read.resolve() }
+      #expect(found.count == 1)
+      #expect(found.first?.text.contains("belongs to the registry of another case of it") == true)
+      #expect(found.first?.location.fileID == #fileID)
+    }
+    isRead.open()
+    try await other.value
   }
 
   @Test("a detached task that finds nothing: the error says why")
@@ -97,7 +160,7 @@ struct RegistryEscapesTests {
     InitializerRegistry.current.register { Stray() }
     let loosened = await issues { use(Manager.loosened, isFirst) }
     #expect(kept.count == (isFirst ? 0 : 2) && loosened.count == (isFirst ? 0 : 2))
-    #expect((kept + loosened).allSatisfy { $0.text.contains("which has ended. The object outlives the test") })
+    #expect((kept + loosened).allSatisfy { $0.text.contains("Both have the object, as a static") })
     #expect((kept + loosened).allSatisfy { $0.location.fileID == #fileID })
   }
   private static let isFirst = Lock(true)
@@ -105,6 +168,26 @@ struct RegistryEscapesTests {
   private func use(_ manager: Manager, _ isFirst: Bool) {
     _ = try? manager.read.resolve()
     if !isFirst { _ = try? manager.unread.resolve() }
+  }
+
+  @Test("a property that can't be injected, and a strict test's live initializer, at the declaration")
+  func placeOfFailure() async throws {
+    let (test, testCase) = (try #require(Test.current), try #require(Test.Case.current))
+    let found = try await issues {
+      let trait: RegistryTrait = .registry(.strict)
+      try await trait.provideScope(for: test, testCase: testCase) { _ = Visitor().liveGuide }
+    }
+    #expect(found.map(\.location.line) == [Visitor.line + 1])
+    let result = try #require(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let registry = InitializerRegistry(context: .test)
+        registry.reporter?.receivers.withLock {
+          $0.onFailure = { _, place in writeToStandardError("place: \(place)\n") }
+        }
+        registry.run { _ = Lost().missing }
+      })
+    let output = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(output.contains("place: SpellTestingTests/RegistryEscapesTests.swift:\(Lost.line)"))
   }
 
   @Test("the first use of the shared registry in a process of tests prints a line")

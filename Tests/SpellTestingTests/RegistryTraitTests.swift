@@ -143,6 +143,28 @@ struct ConfiguredTraitTests {
   }
 }
 
+@Suite(
+  "An object that a trait makes",
+  .registry {
+    $0.register { Clock(name: "suite's") }
+    $0.register(instance: Asking())
+  })
+struct ObjectOfTraitTests {
+  @Test("an object that a suite's trait makes asks the test's registry")
+  func ofTheSuite() throws {
+    #expect(try InitializerRegistry.current.resolve(Asking.self).clock.resolve().name == "suite's")
+  }
+
+  @Test(
+    "an object that a test's trait makes asks the test's registry, too",
+    .registry { $0.register(instance: Asking(), named: "test's") }, .registry { $0.register { Clock(name: "test's") } })
+  func ofTheTest() throws {
+    for name in [nil, "test's"] {
+      #expect(try InitializerRegistry.current.resolve(Asking.self, named: name).clock.resolve().name == "test's")
+    }
+  }
+}
+
 /// Registers the services of a program in which a page is created once and holds a clock.
 private func registerProgram(in registry: InitializerRegistry) {
   registry.register(Clock.self) { Clock(name: "program's") }

@@ -12,7 +12,7 @@ extension InitializerRegistry {
   }
 
   package func missing(
-    _ service: Service, asked step: InjectionStep, named name: String? = nil,
+    _ service: Service, asked step: InjectionStep, by asker: RegistrationRecord? = nil, named name: String? = nil,
     in containerType: (any AnyObject.Type)? = nil, advice: String? = nil
   ) -> InjectionError {
     let error = InjectionError(.notRegistered, through: [step])
@@ -22,7 +22,7 @@ extension InitializerRegistry {
     }
     let key = TypeName.source(of: service.type) + (step.name.map { ", named: \"\($0)\"" } ?? "")
     let advice = advice ?? "Register it before it is asked for: registry.register(\(key)) { … }"
-    var notes = nearMatches(service.type, named: name, in: containerType) + [advice]
+    var notes = nearMatches(service.type, named: name, in: containerType, but: asker) + [advice]
     if self === InitializerRegistry.shared && context == .test {
       notes.append(
         "This is the shared registry. A detached task and a queue don't have that of a test: start a Task there.")
@@ -46,11 +46,12 @@ extension InitializerRegistry {
   }
 
   private func nearMatches(
-    _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?
+    _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, but asker: RegistrationRecord?
   ) -> [String] {
     let wanted = TypeName.of(type)
     let isSubtype = subtypes(of: type)
     func note(_ registration: RegistrationRecord) -> String? {
+      if registration === asker { return nil }
       let isUnlimited = registration.isUnlimited && registration.service.key == nil && registration.service.type != type
       if isUnlimited && !registration.servesSupertypes && registration.serves(Service(type)) {
         return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."

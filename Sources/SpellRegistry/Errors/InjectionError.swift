@@ -135,8 +135,10 @@ extension InjectionError: CustomStringConvertible {
   private var headline: String {
     let culprit = cycle.last
     let type = culprit?.typeName ?? "?"
-    let place = steps.last { $0.property != nil && (code != .cycle || $0.typeName == type) }.map { step in
-      " for \(step.property ?? "?")" + (step.declaration.map { " (\($0))" } ?? "")
+    let askers = steps.filter { code != .cycle || $0.typeName == type }
+    let asker = askers.last { $0.property != nil } ?? askers.last { $0.declaration != nil }
+    let place = asker.map { step in
+      (step.property.map { " for \($0)" } ?? "") + (step.declaration.map { " (\($0))" } ?? "")
     }
     switch code {
     case .notRegistered:
@@ -166,6 +168,8 @@ extension InjectionError: CustomStringConvertible {
   private var cure: String? {
     guard notes.isEmpty, let step = cycle.last else { return nil }
     return switch code {
+    case .cycle where !cycle.contains(where: \.isRegistered):
+      "An expression can't read the value that it makes, directly or through others. Remove that read."
     case .cycle where step.property != nil:
       "Read \(step.property ?? "it") after `init`, not in it. Or give it in .onCompletion { value, resolver in … }."
     case .cycle:
@@ -200,17 +204,18 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
-  /// The message has everything that ``description`` has, and the values that this thread was making.
-  @usableFromInline package func stop(at place: SourcePlace) -> Never {
+  /// The message adds the values that this thread was making to ``description``, and `resolve()` if the property has it.
+  @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
     // A cycle may begin in an outer frame, so the error gains the steps that it would gain if it were thrown.
     var message = code == .cycle ? frames.reversed().reduce(self) { $0.asked(by: $1) }.description : description
     if !frames.isEmpty && code != .cycle {
       message += "\n  Read while making: \(frames.map(\.typeName).joined(separator: " → "))"
     }
-    let name = steps.first { $0.declaration == place.description }?.propertyName ?? "property"
-    message += "\n  A property can't throw; `try $\(name).resolve()` can, and throws this error."
-    InitializerRegistry.current.reportFailure(message)
+    let name = steps.first { $0.declaration == place.description }?.propertyName
+    let call = name.map { "`try $\($0).resolve()`" } ?? "`try $property.resolve()`, or `try constant.resolve()`,"
+    if canResolve { message += "\n  A property can't throw; \(call) can, and throws this error." }
+    InitializerRegistry.current.reportFailure(message, at: place)
     trap(message, at: place)
   }
 }

@@ -1,6 +1,7 @@
 /// One step on the path of an ``InjectionError``.
 package struct InjectionStep: Sendable {
   package let typeName: String
+  private let type: ErasedType
   /// The name that the request gave, if it isn't the property's own.
   package var name: String?
   /// The property that asks, as `Container.property`; nil if none does.
@@ -10,13 +11,12 @@ package struct InjectionStep: Sendable {
   /// The place of the registration that serves the request, as `Module/File.swift:line`; nil if none is known.
   package var registration: String?
   /// The place of the declaration of the requested key.
-  private let key: String?
+  package let key: String?
 
   package init(_ service: Service, property: String? = nil, registration: SourcePlace? = nil) {
-    typeName = TypeName.of(service.type)
+    (typeName, type) = (TypeName.of(service.type), ErasedType(service.type))
     key = service.key?.place.description
-    self.property = property
-    self.registration = registration?.description
+    (self.property, self.registration) = (property, registration?.description)
   }
 
   /// Returns whether both may be the same step: they agree in everything that is known of both.
@@ -26,13 +26,11 @@ package struct InjectionStep: Sendable {
       && agree(property, other.property) && agree(name, other.name)
   }
 
-  /// The property's own name.
-  package var propertyName: Substring? { property?.split(separator: ".").last }
+  /// The property's own name, if it is known.
+  package var propertyName: Substring? { property?.split(separator: ".").last.flatMap { $0.hasPrefix("(") ? nil : $0 } }
 
   /// The argument that asks for the step.
-  private var source: String {
-    key != nil ? ".key" : typeName.hasPrefix("any ") ? "(\(typeName)).self" : "\(typeName).self"
-  }
+  private var source: String { key != nil ? ".key" : TypeName.source(of: type.type) }
 
   /// The source code of the call that throws this step's error, for messages.
   var call: String { propertyName.map { "$\($0).resolve()" } ?? "registry.resolve(\(source))" }
@@ -42,7 +40,7 @@ package struct InjectionStep: Sendable {
   /// Returns the constant that asks for the step's value when it is read, which a Sendable class may have, too.
   package func constant(_ policy: String = "") -> String {
     if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
-    return "Injected<\(typeName)>(\(policy))"
+    return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"
   }
 
   /// Whether the step has a registration or a declared key.

@@ -36,17 +36,16 @@ enum Supertypes {
   private static func withNoActor<Input: Sendable>(_ input: Input, _ body: @escaping @Sendable (Input) -> Bool) -> Bool
   {
     #if canImport(Dispatch)
-      let (box, isDone) = (AnswerBox(), DispatchSemaphore(value: 0))
+      let answer = Lock(false)
+      let isDone = DispatchSemaphore(value: 0)
       DispatchQueue(label: "spellbook.supertypes").async {
-        box.answer.withLock { $0 = body(input) }
+        answer.withLock { $0 = body(input) }
         isDone.signal()
       }
       isDone.wait()
-      return box.answer.withLock { $0 }
+      return answer.withLock { $0 }
     #else
       return body(input)
     #endif
   }
-
-  private final class AnswerBox: Sendable { let answer = Lock(false) }
 }

@@ -1,14 +1,14 @@
 /// The names of types as they are written in source code: `any Tracker`, `Clock?`.
 package enum TypeName {
   /// Returns the name of a type without its module; takes a few microseconds, so it is for messages and drawings.
-  package static func of(_ type: any Any.Type) -> String {
-    if let optional = type as? any OptionalValue.Type {
-      let wrapped = of(optional.wrappedType)
-      return wrapped.hasPrefix("any ") ? "(\(wrapped))?" : "\(wrapped)?"
-    }
+  ///
+  /// - Parameter isNested: Whether the name includes the types that the type is nested in, as source code does.
+  package static func of(_ type: any Any.Type, isNested: Bool = false) -> String {
+    if let optional = type as? any OptionalValue.Type { return operand(optional.wrappedType, isNested: isNested) + "?" }
     // `String(describing:)` gives the same name, but first looks for three conformances among all of the program's.
-    let name = _typeName(type, qualified: false)
-    if name.hasPrefix("any ") { return withArgument(name) }
+    let plain = _typeName(type, qualified: false)
+    if plain.hasPrefix("any ") { return withArgument(plain) }
+    let name = isNested ? withoutModules(_typeName(type, qualified: true)) : plain
     let isPlain = name == "Any" || name == "AnyObject"
     return !isPlain && isExistential(type) ? "any \(name)" : name
   }
@@ -46,8 +46,18 @@ package enum TypeName {
   }
 
   /// Returns the type as an expression in source code: `Clock.self`, `(any Tracker).self`.
-  package static func source(of type: any Any.Type) -> String {
-    let name = of(type)
-    return name.hasPrefix("any ") ? "(\(name)).self" : "\(name).self"
+  package static func source(of type: any Any.Type) -> String { operand(type, isNested: true) + ".self" }
+
+  /// Returns the name of a type as `.self` or `?` may follow it: an existential and a function type in parentheses.
+  private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
+    let (name, plain) = (of(type, isNested: isNested), _typeName(type, qualified: false))
+    let isFunction = _typeName(Swift.type(of: type), qualified: false) == "(\(plain)).Type"
+    return name.hasPrefix("any ") || isFunction ? "(\(name))" : name
+  }
+
+  /// Removes the modules, and the scopes around local types, from a qualified name.
+  private static func withoutModules(_ name: String) -> String {
+    name.replacing(/([\w.]*\(unknown context at \$\w+\)\.)+|\(extension in \w+\):\w+\./, with: "Module.")
+      .replacing(/(^|[^\w.])\w+\./) { $0.1 }
   }
 }

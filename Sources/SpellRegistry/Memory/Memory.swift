@@ -86,8 +86,7 @@ final class ValueCell: @unchecked Sendable {
   let gate = CreationGate()
 
   init(_ type: any Any.Type) {
-    self.type = type
-    memory = .allocate(for: type)
+    (self.type, memory) = (type, .allocate(for: type))
   }
 
   deinit {

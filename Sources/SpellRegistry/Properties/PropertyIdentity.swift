@@ -14,7 +14,6 @@ public struct PropertyIdentity {
   }
 
   @usableFromInline init(_ address: UInt, at place: SourcePlace) {
-    self.address = address
-    self.place = place
+    (self.address, self.place) = (address, place)
   }
 }

@@ -16,9 +16,10 @@ package enum WrappedProperties {
 
   private static let known = Lock<[Key: Position]>([:])
 
-  /// Returns the mirror of an object, followed by the mirrors of its superclasses.
-  private static func mirrors(of object: AnyObject) -> some Sequence<Mirror> {
-    sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
+  /// Returns the mirror of an object and those of its superclasses; a custom mirror may itself read the properties, so
+  /// an object that has one isn't reflected.
+  private static func mirrors(of object: AnyObject) -> [Mirror] {
+    object is any CustomReflectable ? [] : Array(sequence(first: Mirror(reflecting: object), next: \.superclassMirror))
   }
 
   /// Returns the name of the property with this identity, or nil if reflection shows no such property.

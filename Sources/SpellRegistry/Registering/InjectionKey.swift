@@ -16,9 +16,7 @@ public class InjectionKeys: @unchecked Sendable {
   fileprivate init<Value>(
     _ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making]
   ) {
-    self.place = place
-    self.live = live
-    self.others = others
+    (self.place, self.live, self.others) = (place, live, others)
     (lifetime, expiry) = (scope.lifetime, scope.expiry)
   }
 

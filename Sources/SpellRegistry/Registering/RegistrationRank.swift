@@ -11,11 +11,10 @@ struct RegistrationRank {
   init?(of record: RegistrationRecord, in containerType: (any AnyObject.Type)?, named requested: String?) {
     if let constraint = record.container, !(containerType.map(constraint.includes) ?? false) { return nil }
     guard let name = record.name.map({ $0.rank(for: requested) }) ?? 2 else { return nil }
-    container = record.container
+    (container, age) = (record.container, record.age)
     distance = record.container.map { $0.subclasses ? 1 : 0 } ?? 2
     self.name = name
     kind = record.servesSupertypes ? 1 : 0
-    age = record.age
   }
 
   func wins(over other: RegistrationRank) -> Bool {

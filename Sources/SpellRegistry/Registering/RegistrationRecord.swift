@@ -55,14 +55,9 @@ package final class RegistrationRecord: Sendable {
     _ key: Key, _ making: Making, _ scope: ScopeLifetime, _ expiry: Duration?, in registry: InitializerRegistry,
     isDefault: Bool = false, at place: SourcePlace
   ) {
-    self.key = key
-    self.making = making
-    self.place = place
-    self.isDefault = isDefault
-    isInstance = making.isInstance
+    (self.key, self.making, self.place, self.isDefault) = (key, making, place, isDefault)
+    (isInstance, lifetime, self.expiry) = (making.isInstance, scope, expiry)
     keeping = scope.isShared ? .shared : scope.isGraph ? .graph : .nothing
-    lifetime = scope
-    self.expiry = expiry
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     let takesArguments = key.arguments != nil
     kept = scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry, in: registry) : nil

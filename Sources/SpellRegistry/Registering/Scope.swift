@@ -62,12 +62,7 @@ package enum ScopeLifetime: Sendable {
   var isGraph: Bool { if case .graph = self { true } else { false } }
 
   /// Whether the registration keeps one value for all requests.
-  package var isShared: Bool {
-    switch self {
-    case .unique, .graph: false
-    case .singleton, .weak, .cached: true
-    }
-  }
+  package var isShared: Bool { if case .unique = self { false } else { !isGraph } }
 }
 
 extension Scope {

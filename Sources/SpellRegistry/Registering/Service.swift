@@ -4,8 +4,7 @@ package struct Service: Sendable, Hashable {
   package let key: InjectionKeys?
 
   package init(_ type: any Any.Type, key: InjectionKeys? = nil) {
-    erased = ErasedType(type)
-    self.key = key
+    (erased, self.key) = (ErasedType(type), key)
   }
 
   package var type: any Any.Type { erased.type }
@@ -19,7 +18,7 @@ package struct Service: Sendable, Hashable {
   package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
 
   /// The service of the wrapped type, if this is an Optional type without a key.
-  var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }
+  package var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }
 
   package static func == (left: Service, right: Service) -> Bool { left.id == right.id }
   package func hash(into hasher: inout Hasher) { hasher.combine(id) }

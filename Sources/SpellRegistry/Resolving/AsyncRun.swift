@@ -40,10 +40,7 @@ final class AsyncRun: Sendable {
     _ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?, asker: AsyncRun?,
     _ resolution: Resolution, resetCount: Int = 0
   ) {
-    self.record = record
-    self.registry = registry
-    self.name = name
-    self.asker = asker
+    (self.record, self.registry, self.name, self.asker) = (record, registry, name, asker)
     isKept = if case .unique = record.lifetime { asker?.isKept ?? false } else { true }
     (self.resolution, self.resetCount) = (resolution, resetCount)
   }
@@ -54,9 +51,9 @@ final class AsyncRun: Sendable {
   /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Returns whether this run or one of its askers makes the same value as another run.
-  func isMaking(_ other: AsyncRun) -> Bool {
-    lineage.contains { $0.record === other.record && $0.registry === other.registry && $0.name == other.name }
+  /// Returns whether this run or one of its askers makes the value of a request.
+  func isMaking(_ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?) -> Bool {
+    lineage.contains { $0.record === record && $0.registry === registry && $0.name == name }
   }
 
   /// The run whose initializer the current task executes; nil in other tasks that the initializer has started.

@@ -98,7 +98,7 @@ extension InitializerRegistry {
         cell = try await owner.object.keptCell(kept, of: record, named: name, asker: asker, initializer)
       } else {
         let run = AsyncRun(record, for: self, named: name, asker: asker, resolution)
-        if asker?.isMaking(run) ?? false { throw InjectionError(.cycle, through: []) }
+        if asker?.isMaking(record, for: self, named: name) ?? false { throw InjectionError(.cycle, through: []) }
         if case .graph = record.lifetime, let known = resolution.graphCell(of: record, for: self) {
           cell = known
         } else {

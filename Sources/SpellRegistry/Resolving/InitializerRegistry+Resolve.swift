@@ -234,7 +234,10 @@ extension InitializerRegistry {
     // An instance already exists and has no dependencies, so it needs no frame.
     if record.isInstance, (try? record.making.initializer(memory, request, self, nil)) != nil { return }
     if record.isAsync {
-      throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
+      let run = thread.fields.frames.last { $0.run != nil }?.run?.object ?? .ofThisTask
+      let isCycle = run?.isMaking(record, for: self, named: request.name) ?? false
+      let advice = isCycle ? nil : record.adviceToAwait
+      throw InjectionError(isCycle ? .cycle : .notReady, through: [request.step(record)], advice: advice)
     }
     if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
     var frame = Frame(type: record.service.type)

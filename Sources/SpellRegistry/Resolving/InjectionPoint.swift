@@ -27,10 +27,7 @@ public struct InjectionPoint {
   }
 
   init(_ service: Service, of cell: PropertyCell? = nil, named alias: Alias? = nil, in container: AnyObject? = nil) {
-    self.service = service
-    self.container = container
-    self.cell = cell
-    givenName = alias
+    (self.service, self.container, self.cell, givenName) = (service, container, cell, alias)
   }
 
   /// Creates the point of a property that an enclosing instance holds.

@@ -29,9 +29,8 @@ final class KeptValue: Sendable {
 
   init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, in registry: InitializerRegistry) {
     self.type = ErasedType(type)
-    self.scope = scope
+    (self.scope, self.registry) = (scope, WeakReference(registry))
     expiry = age.map { ($0, registry.clock) }
-    self.registry = WeakReference(registry)
   }
 
   /// Copies the value if it is published, and returns whether it is.

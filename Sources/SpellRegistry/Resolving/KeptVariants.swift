@@ -12,16 +12,15 @@ final class KeptVariants: Sendable {
     var useCount = 0
 
     init(_ arguments: AnyHashable, _ kept: KeptValue) {
-      self.arguments = arguments
-      self.kept = kept
+      (self.arguments, self.kept) = (arguments, kept)
     }
   }
 
   private struct State: Sendable {
     /// The variants by the hash of their arguments, whose own code may resolve values and so runs with no lock held.
     var variants: [Int: [Variant]] = [:]
-    /// The number of hashes from which on all variants are searched for those without a value.
-    var limit = 16
+    /// The number of uses until all variants are searched for those without a value.
+    var usesBeforeSearch = 16
 
     mutating func remove(_ variant: Variant, at hash: Int) {
       let rest = variants[hash, default: []].filter { $0 !== variant }
@@ -56,15 +55,17 @@ final class KeptVariants: Sendable {
     try body(variant.kept)
   }
 
-  /// Ends a use, and removes variants of this hash that have no value; of all hashes, once their number has doubled.
+  /// Ends a use, and removes variants of this hash that have no value; of all hashes, after as many uses as there were.
   private func leave(_ variant: Variant, _ hash: Int) {
-    let (isFull, unused) = state.withLock { state in
+    let unused = state.withLock { state in
       variant.userCount -= 1
-      let isFull = state.variants.count >= state.limit
-      let unused = (isFull ? Array(state.variants.keys) : [hash]).flatMap { hash in
+      state.usesBeforeSearch -= 1
+      let isDue = state.usesBeforeSearch == 0
+      let unused = (isDue ? Array(state.variants.keys) : [hash]).flatMap { hash in
         state.variants[hash, default: []].filter { $0.userCount == 0 }.map { (hash, $0, $0.useCount) }
       }
-      return (isFull, unused)
+      if isDue { state.usesBeforeSearch = max(16, state.variants.count) }
+      return unused
     }
     // The check runs with no lock held, because it may release the last reference to a weak value's object.
     let vacant = unused.filter { $0.1.kept.isVacant }
@@ -72,7 +73,6 @@ final class KeptVariants: Sendable {
       for (hash, variant, useCount) in vacant where variant.userCount == 0 && variant.useCount == useCount {
         state.remove(variant, at: hash)
       }
-      if isFull { state.limit = max(16, state.variants.count * 2) }
     }
     withExtendedLifetime(vacant) {}
   }

@@ -142,7 +142,7 @@ extension InitializerRegistry {
       The key of type \(step.typeName) that is declared at \(key.place) has no initializer for context .\(context), so the \
       live one makes its value\(step.property.map { " for \($0)" } ?? ""). Add `.\(context) { … }` to the key's declaration, \
       or register an initializer: registry.register(.key) { … }.
-      """)
+      """, step.declaration ?? key.place.description)
   }
 
   // MARK: For diagnosis

@@ -21,8 +21,7 @@
     owner = container.map { Borrowed($0) }
     self.cell = cell.map { Borrowed($0) }
     property = cell.map { $0.memory.head.gate.id }
-    self.alias = alias
-    knownContainerType = containerType
+    (self.alias, knownContainerType) = (alias, containerType)
   }
 
   /// Creates a request for a service, on behalf of any object of a class.

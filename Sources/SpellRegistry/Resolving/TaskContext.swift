@@ -17,10 +17,8 @@ final class TaskContext: Sendable {
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
 
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil, isKept: Bool = false) {
-    self.registry = registry
-    self.run = run
+    (self.registry, self.run, outer) = (registry, run, Self.current)
     reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
-    outer = Self.current
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
