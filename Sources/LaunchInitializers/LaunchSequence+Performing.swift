@@ -22,14 +22,14 @@ struct SequenceState {
 
   /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
-    let actions = machine.handle(input, at: time)
+    let (actions, count) = (machine.handle(input, at: time), outgoing.count)
     for case .event(let event) in actions {
       for stream in streams { stream.yield(event) }
       if LaunchEvent.isLogged(event.kind, event.phase, event.message) { outgoing.append(.event(event)) }
     }
-    // The log may block the thread, so the events come last.
-    let events = actions.filter { if case .event = $0 { true } else { false } }
-    return actions.filter { if case .event = $0 { false } else { true } } + events
+    // The log may block the thread, so its lines come last, and at once.
+    guard outgoing.count > count, let line = outgoing.last else { return actions }
+    return actions.filter { if case .event = $0 { false } else { true } } + [line]
   }
 
   /// Takes the next line or answer; nil if none is left, and the next one's thread gives it out.
@@ -104,9 +104,7 @@ extension LaunchSequence {
     }
     while isFirst, let next = state.withLock({ $0.nextOutgoing() }) {
       if case .event(let event) = next { log("\(event)") }
-      if case .answer(let calls, let answer) = next {
-        for call in calls { resume(call) { $0.answers[call] = answer } }
-      }
+      if case .answer(let calls, let answer) = next { for call in calls { resume(call) { $0.answers[call] = answer } } }
     }
   }
 
@@ -207,8 +205,9 @@ extension LaunchSequence {
       let (actions, task) = ended(job, await result(of: job))
       if let immediate { return immediate.perform(actions, in: self) }
       next = nil
+      let mayBlock = if case .event? = actions.last { true } else { false }
       for action in actions {
-        if next == nil, let task, case .start(let other) = action, state.withLock(\.outgoing.isEmpty) {
+        if next == nil, !mayBlock, let task, case .start(let other) = action {
           next = other
           keep(task, for: other)
         } else {
