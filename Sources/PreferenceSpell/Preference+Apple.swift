@@ -7,8 +7,8 @@
     /// When this process or another changes the value, views whose `body` reads the binding are updated, because the
     /// Observation framework tracks the read.
     public var binding: Binding<Value> {
-      let cache = cache
-      return Binding(get: { cache.value }, set: { cache.set($0) })
+      let origin = origin
+      return Binding(get: { origin.latest.value }, set: { origin.latest.set($0) })
     }
   }
 #endif
@@ -77,8 +77,7 @@
       deliver: @escaping (Value) -> Subscribers.Demand
     ) {
       values = PreferenceValues(cache: cache).makeAsyncIterator()
-      self.schedule = schedule
-      self.deliver = deliver
+      (self.schedule, self.deliver) = (schedule, deliver)
     }
 
     func request(_ demand: Subscribers.Demand) {

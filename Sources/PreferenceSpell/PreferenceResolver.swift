@@ -28,10 +28,9 @@ public import Synchronization
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
   let declaration: PreferenceDeclaration<Value>
 
-  init(of declaration: PreferenceDeclaration<Value>, isConstant: Bool) {
+  init(of declaration: PreferenceDeclaration<Value>, isConstant constant: Bool) {
     self.declaration = declaration
-    let needsNone = isConstant || declaration.store != nil && declaration.key != nil
-    home = needsNone ? nil : PropertyStorage(at: declaration.place)
+    home = constant || declaration.store != nil && declaration.key != nil ? nil : PropertyStorage(at: declaration.place)
   }
 
   /// The identity of the property that this object resolves.

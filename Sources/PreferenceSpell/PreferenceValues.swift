@@ -22,12 +22,7 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
 
     /// Returns the present value at the first call, then the value after the next change; nil if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
-      if changes == nil {
-        // The iterator listens before it reads the present value, so that it misses no change in between.
-        changes = cache.store.changes(of: cache.key).makeAsyncIterator()
-        last = cache.value
-        return last
-      }
+      if changes == nil { return begin() }
       while let keys = await changes?.next(isolation: actor) {
         guard keys.contains(cache.key) else { continue }
         // The iterator listens before it looks for another successor, so that it misses none.
@@ -41,6 +36,14 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
         return value
       }
       return nil
+    }
+
+    /// Listens before it reads the present value, so that no change is missed in between.
+    mutating func begin() -> Value {
+      changes = cache.store.changes(of: cache.key).makeAsyncIterator()
+      let value = cache.value
+      last = value
+      return value
     }
   }
 }
