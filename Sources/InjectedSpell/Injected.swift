@@ -108,16 +108,17 @@ public import SpellRegistry
   }
 
   @inlinable func resolve(in container: AnyObject?) throws(InjectionError) -> Value {
-    if case .once = policy { return try storage.makeValue(in: container, followsReinjection: true, hook: hook) }
-    return try resolveEachTime(in: container)
+    switch policy {
+    case .once: try storage.makeValue(in: container, followsReinjection: true, hook: hook)
+    case .everyRead: try storage.makeTransientValue(in: container, from: .requested, hook: hook)
+    case .weak(let weakStorage): try resolve(in: container, keptIn: weakStorage)
+    }
   }
 
-  /// Resolves the value of a property with the policy `everyRead` or `weak`.
-  @usableFromInline func resolveEachTime(in container: AnyObject?) throws(InjectionError) -> Value {
-    guard case .weak(let weakStorage) = policy else {
-      if let assigned = storage.value { return assigned }
-      return try storage.makeTransientValue(in: container, from: InitializerRegistry.requested, hook: hook)
-    }
+  /// Resolves the value of a property with the policy `weak`.
+  @usableFromInline func resolve(
+    in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue>
+  ) throws(InjectionError) -> Value {
     var made: (value: Value, announce: () -> Void)?
     var isMaker = false
     let weakValue = try weakStorage.makeValue(

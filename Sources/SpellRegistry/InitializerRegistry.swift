@@ -37,7 +37,7 @@ public final class InitializerRegistry: Sendable {
   public static var current: InitializerRegistry { requested ?? shared }
 
   /// The registry that an initializer or ``run(_:)`` has made current; nil if there is none.
-  package static var requested: InitializerRegistry? {
+  @usableFromInline package static var requested: InitializerRegistry? {
     CurrentThread.current.registry ?? TaskContext.current?.registry
   }
 

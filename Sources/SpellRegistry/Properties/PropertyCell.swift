@@ -200,6 +200,28 @@ extension PropertyCell {
     registry?.hooks.call(memory, fields.type, at: point)
   }
 
+  /// Copies an assigned value to memory, or else makes a value without storing it, and then calls the hooks.
+  ///
+  /// - Parameter requested: The registry to ask instead of the property's own.
+  @usableFromInline func readOrMakeTransient(
+    _ memory: ValueMemory, in container: AnyObject?, from requested: InitializerRegistry?, hasHook: Bool,
+    hook: (AnyObject) -> Void
+  ) throws(InjectionError) {
+    let newest = newest
+    if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
+    try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
+      let record: RegistrationRecord?
+      switch try supplyTransient(memory, in: container, from: requested) {
+      case .value: record = nil
+      case .heardValue(let heard): record = heard
+      case .nothing:
+        (fields.type as? any OptionalValue.Type)?.putNil(in: memory)
+        return
+      }
+      announce(memory, of: record, by: fields.home.registry, in: container, hasHook: hasHook, hook: hook)
+    }
+  }
+
   /// Makes a value without storing it in the property; returns `.nothing` for an Optional that nothing makes.
   ///
   /// - Parameter requested: The registry to ask instead of the property's own.

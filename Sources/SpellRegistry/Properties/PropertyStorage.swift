@@ -132,26 +132,17 @@
     }
   }
 
-  private func none() -> Value {
-    guard let none = (Value.self as? any OptionalValue.Type)?.none as? Value else {
-      trap("Nothing made the value of this property. \(reportThis)", at: place)
-    }
-    return none
-  }
-
-  /// Makes a value for a single read without storing it, and calls the hooks.
+  /// Returns an assigned value, or else a value that is made for a single read, after calling the hooks.
   ///
   /// - Parameter registry: The registry to ask instead of the property's own.
-  package func makeTransientValue(
-    in container: AnyObject?, from registry: InitializerRegistry? = nil, hook: ((AnyObject, Value) -> Void)? = nil
+  @inlinable package func makeTransientValue(
+    in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> Value {
-    var value: Value?
-    try CurrentThread.current.resolving { () throws(InjectionError) in
-      guard let made = try prepared(in: container, from: registry, hook: hook) else { return }
-      value = made.value
-      made.announce()
+    try ValueMemory.value { made throws(InjectionError) in
+      try cell.readOrMakeTransient(made, in: container, from: registry, hasHook: hook != nil) { container in
+        hook?(container, made.value())
+      }
     }
-    return value ?? none()
   }
 
   /// Returns a new value, which isn't stored, and a function that calls its hooks; nil for an Optional without value.
