@@ -60,9 +60,9 @@ package final class RegistrationRecord: Sendable {
     keeping = scope.isShared ? .shared : scope.isGraph ? .graph : .nothing
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     let takesArguments = key.arguments != nil
-    kept = scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry, in: registry) : nil
+    kept = scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry, by: registry.clock) : nil
     variants = scope.isShared && takesArguments ? KeptVariants() : nil
-    if case .cached(let cache) = scope { cache.add(self) }
+    if case .cached(let cache) = scope { cache.add(self, in: registry) }
   }
 
   deinit {

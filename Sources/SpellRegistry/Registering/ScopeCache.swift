@@ -13,8 +13,8 @@ public final class ScopeCache: Sendable {
   /// The name of the cache, which descriptions of a registry and drawings of the graph show.
   let name: String
 
-  /// The registrations whose scope is this cache.
-  private let records = Lock<[ObjectIdentifier: WeakReference]>([:])
+  /// The registrations whose scope is this cache, with their registries.
+  private let records = Lock<[ObjectIdentifier: (record: WeakReference, registry: WeakReference)]>([:])
 
   /// Creates an empty cache.
   public init(_ name: String) { self.name = name }
@@ -23,13 +23,17 @@ public final class ScopeCache: Sendable {
   ///
   /// A value that is being made during the reset isn't kept: only the callers that have already asked get it.
   public func reset() {
-    for record in records.withLock({ $0.values.compactMap { $0.object as? RegistrationRecord } }) {
-      record.kept?.reset()
-      record.variants?.removeAll()
+    for entry in records.withLock({ $0.values.map { ($0.record.object, $0.registry.object) } }) {
+      let record = entry.0 as? RegistrationRecord
+      record?.kept?.reset(in: entry.1 as? InitializerRegistry)
+      record?.variants?.removeAll()
     }
   }
 
-  func add(_ record: RegistrationRecord) { records.withLock { $0[ObjectIdentifier(record)] = WeakReference(record) } }
+  func add(_ record: RegistrationRecord, in registry: InitializerRegistry) {
+    let entry = (WeakReference(record), WeakReference(registry))
+    records.withLock { $0[ObjectIdentifier(record)] = entry }
+  }
 
   func remove(_ id: ObjectIdentifier) { records.withLock { $0[id] = nil } }
 }

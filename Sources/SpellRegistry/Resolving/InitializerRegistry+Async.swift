@@ -155,7 +155,7 @@ extension InitializerRegistry {
         let result: Result<ValueCell, any Error>
         do {
           let cell = try await run.perform(initializer)
-          if !run.isAbandoned { kept.keep(cell, since: run.resetCount) }
+          if !run.isAbandoned { kept.keep(cell, since: run.resetCount, in: self) }
           try AsyncRun.continuing(run.resolution, as: run) { () throws(InjectionError) in
             try run.resolution.complete(on: .current)
           }

@@ -182,7 +182,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) {
     if record.isAsync, kept?.copyIfReady(to: memory) ?? false { return }
     try kept?.copyOrMake(
-      memory,
+      memory, in: self,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
     ) { gate throws(InjectionError) in

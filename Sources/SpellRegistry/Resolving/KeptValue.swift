@@ -20,17 +20,15 @@ final class KeptValue: Sendable {
   private let scope: ScopeLifetime
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
-  /// The registry that has the registration; the lock of its table guards `published`.
-  private let registry: WeakReference
-  /// The address of the value while it is kept; nil for a value that is weak or expires.
+  /// The address of the value while it is kept; nil for a value that is weak or expires. The lock of the table that has
+  /// the registration guards it.
   private let published = PublishedMemory()
   /// The async run in progress, which awaiting callers share, and the number of runs that have ended.
   let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))
 
-  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, in registry: InitializerRegistry) {
-    self.type = ErasedType(type)
-    (self.scope, self.registry) = (scope, WeakReference(registry))
-    expiry = age.map { ($0, registry.clock) }
+  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
+    (self.type, self.scope) = (ErasedType(type), scope)
+    expiry = age.map { ($0, clock) }
   }
 
   /// Copies the value if it is published, and returns whether it is.
@@ -45,8 +43,10 @@ final class KeptValue: Sendable {
   /// Puts the kept value in memory, or lets `make` put a new one there, once for all callers that find the same cell.
   ///
   /// If `make` throws, each waiting thread tries again.
+  ///
+  /// - Parameter registry: The registry that has the registration.
   func copyOrMake(
-    _ memory: ValueMemory, for step: () -> FrameSummary, on thread: CurrentThread,
+    _ memory: ValueMemory, in registry: InitializerRegistry, for step: () -> FrameSummary, on thread: CurrentThread,
     make: (UInt) throws(InjectionError) -> Void
   ) throws(InjectionError) {
     while true {
@@ -59,7 +59,7 @@ final class KeptValue: Sendable {
           throw error
         }
         cell.memory.copy(cell.type, from: memory)
-        keep(cell)
+        keep(cell, in: registry)
         return cell.gate.settle(as: CreationGate.ready)
       }
       if CreationGate.isBusy(found) {
@@ -115,13 +115,13 @@ final class KeptValue: Sendable {
   }
 
   /// Keeps a cell's value as the scope says, if the cell is still the current one.
-  private func keep(_ cell: ValueCell) {
+  private func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
     let value = cell.memory.any(type.type)
     // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
     let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(type.type)") : nil
     let deadline = expiry.map { $0.clock.now + $0.age }
-    change { state, registry in
+    change { state in
       guard state.cell === cell else { return }
       state.deadline = deadline
       if scope.isWeak || isNothing {
@@ -135,30 +135,38 @@ final class KeptValue: Sendable {
   var resetCount: Int { state.withLock(\.resetCount) }
 
   /// Keeps an awaited value, unless the value was dropped after the caller read `count` from `resetCount`.
-  func keep(_ cell: ValueCell, since count: Int) {
+  func keep(_ cell: ValueCell, since count: Int, in registry: InitializerRegistry) {
     var isCurrent = false
-    change { state, registry in
+    change { state in
       isCurrent = state.resetCount == count && !state.isRetired
       guard isCurrent else { return }
       publish(nil, in: registry)
       (state.cell, state.weak, state.deadline) = (cell, nil, nil)
     }
-    if isCurrent { keep(cell) }
+    if isCurrent { keep(cell, in: registry) }
   }
 
   /// Drops the value; if it is being made, only the callers that have already asked get it.
-  func reset() { change { forget(&$0, $1) } }
-
-  /// Drops the value permanently; callers that have already found this registration still get a value being made.
-  func retire() {
-    change { state, registry in
-      state.isRetired = true
-      if state.cell?.gate.isReady ?? true { forget(&state, registry) } else { state.resetCount += 1 }
+  ///
+  /// - Parameter registry: The registry that has the registration; nil if it is gone.
+  func reset(in registry: InitializerRegistry?) {
+    change { state in
+      publish(nil, in: registry)
+      forget(&state)
     }
   }
 
-  private func forget(_ state: inout State, _ registry: InitializerRegistry?) {
-    publish(nil, in: registry)
+  /// Drops the value permanently; callers that have already found this registration still get a value being made.
+  ///
+  /// - Precondition: The registration has been removed from its table, where a request would find the address.
+  func retire() {
+    change { state in
+      state.isRetired = true
+      if state.cell?.gate.isReady ?? true { forget(&state) } else { state.resetCount += 1 }
+    }
+  }
+
+  private func forget(_ state: inout State) {
     state.resetCount += 1
     (state.cell, state.weak, state.deadline) = (nil, nil, nil)
   }
@@ -167,14 +175,13 @@ final class KeptValue: Sendable {
     registry?.table.withLock { _ in published.publish(cell?.memory) }
   }
 
-  /// Changes the state; the former values and the registry are released after the lock.
-  private func change(_ body: (inout State, InitializerRegistry?) -> Void) {
-    let registry = registry.object as? InitializerRegistry
+  /// Changes the state; the former values are released after the lock.
+  private func change(_ body: (inout State) -> Void) {
     let former = state.withLock { state in
       let former = state
-      body(&state, registry)
+      body(&state)
       return former
     }
-    withExtendedLifetime((registry, former)) {}
+    withExtendedLifetime(former) {}
   }
 }
