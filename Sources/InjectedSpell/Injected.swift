@@ -124,8 +124,7 @@ public import SpellRegistry
     let weakValue = try weakStorage.makeValue(
       in: container, isHeard: false,
       fallback: { memory, _ throws(InjectionError) in
-        isMaker = true
-        made = try storage.prepared(in: container, from: nil, hook: hook)
+        (made, isMaker) = (try storage.prepared(in: container, from: nil, hook: hook), true)
         memory.put(WeakValue(holding: made?.value))
         return true
       })

@@ -155,12 +155,11 @@ extension PropertyCell {
       thread.fields.frames.removeLast()
       // The frame only borrows the registry, so the registry has to live until the frame is removed.
       withExtendedLifetime(registry) {}
-      supply = .value
+      supply = .value(heardBy: nil)
     }
     var record: RegistrationRecord?
     switch supply {
-    case .value: break
-    case .heardValue(let heard): record = heard
+    case .value(let hearing): record = hearing
     case .nothing:
       if try fallback(value, request.point) { break }
       if state != CreationGate.vacant {
@@ -210,11 +209,7 @@ extension PropertyCell {
     let newest = newest
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
-      let record: RegistrationRecord?
-      switch try supplyTransient(memory, in: container, from: requested) {
-      case .value: record = nil
-      case .heardValue(let heard): record = heard
-      case .nothing:
+      guard case .value(let record) = try supplyTransient(memory, in: container, from: requested) else {
         (fields.type as? any OptionalValue.Type)?.putNil(in: memory)
         return
       }

@@ -150,11 +150,8 @@
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, announce: () -> Void)? {
     let made = ValueCell(cell.fields.type)
-    let record: RegistrationRecord?
-    switch try cell.supplyTransient(made.memory, in: container, from: registry) {
-    case .nothing: return nil
-    case .value: record = nil
-    case .heardValue(let heard): record = heard
+    guard case .value(let record) = try cell.supplyTransient(made.memory, in: container, from: registry) else {
+      return nil
     }
     made.gate.settle(as: CreationGate.ready)
     let whole = made.type == Value.self ? made : made.wrapped(as: Value.self)

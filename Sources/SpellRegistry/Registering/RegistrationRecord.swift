@@ -60,7 +60,8 @@ package final class RegistrationRecord: Sendable {
     keeping = scope.isShared ? .shared : scope.isGraph ? .graph : .nothing
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     let takesArguments = key.arguments != nil
-    kept = scope.isShared && !takesArguments ? KeptValue(key.service.type, scope, expiry: expiry, by: registry.clock) : nil
+    let (type, clock) = (key.service.type, registry.clock)
+    kept = scope.isShared && !takesArguments ? KeptValue(type, scope, expiry: expiry, by: clock) : nil
     variants = scope.isShared && takesArguments ? KeptVariants() : nil
     if case .cached(let cache) = scope { cache.add(self, in: registry) }
   }

@@ -105,8 +105,7 @@ extension InitializerRegistry {
           try supply(memory, request, match.record, of: Borrowed(match.owner), arguments: arguments, on: thread)
         } else { try supply(memory, request, on: thread) }
       switch supplied {
-      case .value: break
-      case .heardValue(let record): announce(memory, of: record, at: request.point)
+      case .value(let record): if let record { announce(memory, of: record, at: request.point) }
       case .nothing:
         guard let type = request.type as? any OptionalValue.Type else { throw missing(request) }
         type.putNil(in: memory)
@@ -116,9 +115,8 @@ extension InitializerRegistry {
 
   /// The result of a request.
   enum Supply {
-    case value
-    /// A value was put in memory, and there are hooks to call for it.
-    case heardValue(RegistrationRecord)
+    /// A value was put in memory; with the registration if hooks have to be called.
+    case value(heardBy: RegistrationRecord?)
     case nothing
   }
 
@@ -135,7 +133,7 @@ extension InitializerRegistry {
     let found = find(request, Search(copying: isHeard ? nil : memory))
     if let reporter { reporter.report(request, isFound: !found.isNothing) }
     switch consume found {
-    case .copied: return .value
+    case .copied: return .value(heardBy: nil)
     case .match(let record, let owner):
       return try supply(
         memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
@@ -173,7 +171,7 @@ extension InitializerRegistry {
         try owner.object.supplyKeptValue(memory, record, record.kept, request, propertyGate: propertyGate, on: thread)
       }
     }
-    return hooks.areUsed || record.hooks.areUsed ? .heardValue(record) : .value
+    return hooks.areUsed || record.hooks.areUsed ? .value(heardBy: record) : .value(heardBy: nil)
   }
 
   func supplyKeptValue(

@@ -20,8 +20,9 @@ final class KeptValue: Sendable {
   private let scope: ScopeLifetime
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
-  /// The address of the value while it is kept; nil for a value that is weak or expires. The lock of the table that has
-  /// the registration guards it.
+  /// The address of the value while it is kept; nil for a value that is weak or expires.
+  ///
+  /// The lock of the table that has the registration guards it.
   private let published = PublishedMemory()
   /// The async run in progress, which awaiting callers share, and the number of runs that have ended.
   let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))

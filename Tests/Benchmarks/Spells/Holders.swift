@@ -18,6 +18,9 @@ final class LazyThing: Holder { @Lazy var value = Thing() }
 final class InjectedInt: Holder { @Injected var value: Int }
 final class InjectedText: Holder { @Injected var value: String }
 final class InjectedThing: Holder { @Injected var value: Thing }
+final class TransientInt: Holder { @Injected(.everyRead) var value: Int }
+final class TransientText: Holder { @Injected(.everyRead) var value: String }
+final class TransientThing: Holder { @Injected(.everyRead) var value: Thing }
 final class FinalInt: AssignedHolder { @Final var value: Int }
 final class FinalText: AssignedHolder { @Final var value: String }
 final class FinalThing: AssignedHolder { @Final var value: Thing }

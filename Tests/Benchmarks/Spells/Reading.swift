@@ -11,6 +11,9 @@ func compareReading() {
   compareReadingAssigned("Int", 7, FinalInt.self, StoredInt.self)
   compareReadingAssigned("String", longText, FinalText.self, StoredText.self)
   compareReadingAssigned("object", Thing(), FinalThing.self, StoredThing.self)
+  compareReadingEachTime("Int", TransientInt.self)
+  compareReadingEachTime("String", TransientText.self)
+  compareReadingEachTime("object", TransientThing.self)
   compareReadingChanged("Int", InjectedInt.self) { 7 }
   compareReadingChanged("String", InjectedText.self) { longText }
   compareReadingChanged("object", InjectedThing.self) { Thing() }
@@ -31,6 +34,11 @@ func compareReading() {
 ) where Subject.Value == Baseline.Value {
   Comparison(what: "Re-read @Final, \(what)", baseline: "stored property", goal: .ratio(1.5), times: 100_000)
     .add(subject: { readingAssigned(value, Subject.self) }, baseline: { readingAssigned(value, Baseline.self) })
+}
+
+@inline(__always) private func compareReadingEachTime<Object: Holder>(_ what: String, _: Object.Type) {
+  Comparison(what: "Read @Injected(.everyRead), \(what)", baseline: "resolve by type", goal: .ratio(3))
+    .add(subject: { readingAgain(Object.self) }, baseline: { resolving(Object.Value.self) })
 }
 
 /// A value that another took the place of while readers may have been reading it, beside one that is still the first.
@@ -60,6 +68,12 @@ func readingAgain<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
   let object = identity(Object())
   use(object.value)
   return { $0.measure { for _ in $0 { use(object.value) } } }
+}
+
+private func resolving<Value>(_: Value.Type) -> (Meter) throws -> Void {
+  registerSamples()
+  let registry = InitializerRegistry.shared
+  return { try $0.measure { for _ in $0 { use(try registry.resolve(Value.self)) } } }
 }
 
 private func readingReinjected<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
