@@ -207,6 +207,34 @@ private struct Three: Sendable {}
     await expectCycle(["Two", "One", "Two"], awaiting: Two.self)
   }
 
+  @Test("across two tasks, through a value that isn't shared, is an error", arguments: [true, false])
+  func unshared(isUnique: Bool) async {
+    for _ in 0..<100 {
+      let latch = AsyncLatch()
+      registry.registerAsync(One.self, scope: .singleton) { resolver in
+        _ = try await resolver.resolveAsync(Two.self)
+        return One()
+      }
+      registry.registerAsync(Two.self, scope: isUnique ? .unique : .graph) { resolver in
+        latch.open()
+        _ = try await resolver.resolveAsync(Three.self)
+        return Two()
+      }
+      registry.registerAsync(Three.self, scope: .singleton) { resolver in
+        await latch.wait()
+        for _ in 0..<10 { await Task.yield() }
+        _ = try await resolver.resolveAsync(One.self)
+        return Three()
+      }
+      async let three = error(awaiting: Three.self, of: registry)
+      async let one = error(awaiting: One.self, of: registry)
+      for found in await [three, one] {
+        #expect(found?.code == .cycle)
+        #expect(Set(found?.path ?? []) == ["One", "Two", "Three"])
+      }
+    }
+  }
+
   @Test("after a cycle is broken by another registration everything resolves")
   func repaired() async throws {
     link(One(), to: Two.self)

@@ -130,6 +130,60 @@ import Testing
     #expect(try await patient.number == 1)
   }
 
+  @Test("a request never fails because another one was cancelled, and gets the value that is kept")
+  func joining() async throws {
+    for _ in 0..<1000 {
+      let registry = InitializerRegistry()
+      registry.registerAsync(Ticket.self, scope: .singleton) { _ in
+        for _ in 0..<5 { await Task.yield() }
+        try Task.checkCancellation()
+        return Ticket(1)
+      }
+      let impatient = Task { try? await registry.resolveAsync(Ticket.self) }
+      await Task.yield()
+      async let cancelling: Void = Task.detached { impatient.cancel() }.value
+      let ticket = try await registry.resolveAsync(Ticket.self)
+      await cancelling
+      #expect(try await registry.resolveAsync(Ticket.self) === ticket)
+    }
+  }
+
+  @Test("a run is cancelled if the only task that asks is cancelled before it awaits")
+  func cancelledBefore() async {
+    let registry = registry
+    let (cancelled, ended) = (AsyncLatch(), AsyncLatch())
+    registry.registerAsync(Ticket.self, scope: .singleton) { _ in
+      defer { ended.open() }
+      try await Task.sleep(for: .seconds(3600))
+      return Ticket(1)
+    }
+    let impatient = Task {
+      await cancelled.wait()
+      return await error(awaiting: Ticket.self, of: registry)
+    }
+    impatient.cancel()
+    cancelled.open()
+    #expect(await impatient.value?.code == .cancelled)
+    await ended.wait()
+  }
+
+  @Test("the error of a cancelled initializer says so, also if its value isn't shared", arguments: [true, false])
+  func cancelledUnshared(isUnique: Bool) async {
+    let registry = registry
+    let begun = AsyncLatch()
+    registry.registerAsync(Ticket.self, scope: isUnique ? .unique : .graph) { _ in
+      begun.open()
+      try await Task.sleep(for: .seconds(3600))
+      return Ticket(1)
+    }
+    let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
+    await begun.wait()
+    impatient.cancel()
+    let found = await impatient.value
+    #expect(found?.code == .cancelled)
+    #expect(found?.underlying is CancellationError)
+  }
+
   @Test(
     "what an async initializer asks its resolver for is one resolution: it shares graph values, and completes at its end"
   )

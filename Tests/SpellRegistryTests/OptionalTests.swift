@@ -53,6 +53,14 @@ import Testing
     #expect(try registry.resolve(Clock?.self) == nil)
   }
 
+  @Test("what is registered for the wrapped type comes before an instance of any supertype")
+  func exactBeforeSupertypes() throws {
+    registry.register((any Tracker).self) { FileTracker("exact") }
+    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    #expect(try registry.resolve((any Tracker).self).label == "exact")
+    #expect(try registry.resolve((any Tracker)?.self)?.label == "exact")
+  }
+
   @Test("an initializer of the wrapped type that fails is an error, not nil")
   func failing() {
     registry.register(Ticket.self) { throw Offline() }

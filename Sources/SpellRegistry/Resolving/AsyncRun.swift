@@ -7,6 +7,9 @@ internal import Synchronization
 /// value that the run makes. A run is known to await another only if its resolver or its own task asks for it. Other
 /// tasks that the initializer starts count only if they ask for the run's own value, since it may never await them.
 final class AsyncRun: Sendable {
+  /// An error for a task that asked for the value just after the run was cancelled, and so has to begin another run.
+  struct Abandoned: Error {}
+
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
   let record: RegistrationRecord
@@ -31,10 +34,23 @@ final class AsyncRun: Sendable {
     var lastWaiter = 0
     var result: Result<ValueCell, any Error>?
     var isAbandoned = false
-    /// The runs whose values the initializer awaits now.
-    var awaited: [AsyncRun] = []
+    /// The runs whose values this run awaits now: its initializer, or a run in the same task.
+    var awaited: [Await] = []
   }
   private let state = Lock(State())
+
+  private struct Await: Sendable {
+    /// The runs in the task of the awaiting one, from the one after it to the one that asked, and the awaited run.
+    let path: [AsyncRun]
+    var other: AsyncRun { path[path.count - 1] }
+  }
+
+  /// The runs that execute in this run's task, from the one that a task was created for to this one.
+  ///
+  /// A run whose value isn't shared executes in the task of its asker, as part of the asker's resolution.
+  private var ofSameTask: [AsyncRun] {
+    sequence(first: self) { run in run.asker.flatMap { $0.resolution === run.resolution ? $0 : nil } }.reversed()
+  }
 
   init(
     _ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?, asker: AsyncRun?,
@@ -141,14 +157,18 @@ final class AsyncRun: Sendable {
     }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let result = state.withLock { state -> Result<ValueCell, any Error>? in
-          if let result = state.result { return result }
+        let (result, maker) = state.withLock { state -> (Result<ValueCell, any Error>?, Task<Void, Never>?) in
+          if state.isAbandoned { return (.failure(Abandoned()), nil) }
+          if let result = state.result { return (result, nil) }
           if Task.isCancelled {
-            return .failure(InjectionError(.cancelled, through: [], underlying: CancellationError()))
+            if state.waiters.isEmpty { state.isAbandoned = true }
+            let error = InjectionError(.cancelled, through: [], underlying: CancellationError())
+            return (.failure(error), state.isAbandoned ? state.maker : nil)
           }
           state.waiters[id] = continuation
-          return nil
+          return (nil, nil)
         }
+        maker?.cancel()
         if let result { continuation.resume(with: result) }
       }
     } onCancel: {
@@ -176,17 +196,19 @@ final class AsyncRun: Sendable {
       if sequence(first: self, next: \.asker).contains(where: { $0 === last && !$0.isOver }) {
         return Array(path.dropFirst())
       }
-      for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next)).inserted {
-        paths.append(path + [next])
+      for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next.other)).inserted {
+        paths.append(path + next.path)
       }
     }
-    state.withLock { $0.awaited.append(other) }
+    // Other runs can only await the first run of the task, so that one has to tell what the task awaits.
+    let task = ofSameTask
+    task[0].state.withLock { $0.awaited.append(Await(path: task.dropFirst() + [other])) }
     return nil
   }
 
   private func endAwaiting(_ other: AsyncRun) {
-    state.withLock { state in
-      if let index = state.awaited.firstIndex(where: { $0 === other }) { state.awaited.remove(at: index) }
+    ofSameTask[0].state.withLock { state in
+      if let index = state.awaited.firstIndex(where: { $0.other === other }) { state.awaited.remove(at: index) }
     }
   }
 }

@@ -34,7 +34,8 @@ extension InitializerRegistry {
   ///
   /// One run makes a value that its scope shares, however many tasks await it. If the run fails, all these tasks get
   /// the error, and the next request begins another run. A cancelled task throws an error of code `.cancelled` at once;
-  /// the run continues for the other tasks, and is cancelled if there are none.
+  /// the run continues for the other tasks, and is cancelled if there are none. The initializer of a value that isn't
+  /// shared runs in the calling task, and has to notice the cancellation itself.
   ///
   /// If a value with a synchronous initializer needs something that only the main actor can make, both are made there.
   /// The initializer may run twice: first until it asks for the main-actor value, then again on the main actor.
@@ -106,7 +107,12 @@ extension InitializerRegistry {
           if case .graph = record.lifetime { resolution.keepGraphValue(cell.memory, of: record, for: self) }
         }
       }
-    } catch { throw InjectionError.wrapping(error, thrownBy: Request(service, named: name).step(record)) }
+    } catch {
+      let step = Request(service, named: name).step(record)
+      let isCancelled = error is CancellationError && Task.isCancelled
+      if isCancelled { throw InjectionError(.cancelled, through: [step], underlying: error) }
+      throw InjectionError.wrapping(error, thrownBy: step)
+    }
     if hooks.areUsed || record.hooks.areUsed {
       announce(cell.memory, of: record, at: Request(record.service, named: name).point)
     }
@@ -168,7 +174,9 @@ extension InitializerRegistry {
         run.end(with: result)
       }
     }
-    return try await run.value(for: asker)
+    do { return try await run.value(for: asker) } catch is AsyncRun.Abandoned {
+      return try await keptCell(kept, of: record, named: name, asker: asker, initializer)
+    }
   }
 }
 

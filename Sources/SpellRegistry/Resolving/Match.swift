@@ -111,7 +111,9 @@ extension InitializerRegistry {
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { continue }
       if let best, !rank.wins(over: best.rank) { continue }
-      if candidate.serves(service) { best = (candidate, rank) }
+      // The type that an Optional wraps is searched for afterward, where a registration for exactly that type wins.
+      let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
+      if isServed { best = (candidate, rank) }
     }
     return best?.record
   }
