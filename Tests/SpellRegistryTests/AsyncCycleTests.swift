@@ -207,23 +207,30 @@ private struct Three: Sendable {}
     await expectCycle(["Two", "One", "Two"], awaiting: Two.self)
   }
 
-  @Test("across two tasks, through a value that isn't shared, is an error", arguments: [true, false])
-  func unshared(isUnique: Bool) async {
+  @Test("across two tasks, through a value that isn't shared, is an error", arguments: [true, false], [true, false])
+  func unshared(isUnique: Bool, asksRegistry: Bool) async {
+    @Sendable func ask<Value: Sendable>(_ resolver: Resolver, for _: Value.Type) async throws {
+      if asksRegistry {
+        _ = try await resolver.registry.resolveAsync(Value.self)
+      } else {
+        _ = try await resolver.resolveAsync(Value.self)
+      }
+    }
     for _ in 0..<100 {
       let latch = AsyncLatch()
       registry.registerAsync(One.self, scope: .singleton) { resolver in
-        _ = try await resolver.resolveAsync(Two.self)
+        try await ask(resolver, for: Two.self)
         return One()
       }
       registry.registerAsync(Two.self, scope: isUnique ? .unique : .graph) { resolver in
         latch.open()
-        _ = try await resolver.resolveAsync(Three.self)
+        try await ask(resolver, for: Three.self)
         return Two()
       }
       registry.registerAsync(Three.self, scope: .singleton) { resolver in
         await latch.wait()
         for _ in 0..<10 { await Task.yield() }
-        _ = try await resolver.resolveAsync(One.self)
+        try await ask(resolver, for: One.self)
         return Three()
       }
       async let three = error(awaiting: Three.self, of: registry)

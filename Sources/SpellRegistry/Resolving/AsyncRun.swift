@@ -47,9 +47,9 @@ final class AsyncRun: Sendable {
 
   /// The runs that execute in this run's task, from the one that a task was created for to this one.
   ///
-  /// A run whose value isn't shared executes in the task of its asker, as part of the asker's resolution.
+  /// A run whose value isn't shared executes in the task of its asker.
   private var ofSameTask: [AsyncRun] {
-    sequence(first: self) { run in run.asker.flatMap { $0.resolution === run.resolution ? $0 : nil } }.reversed()
+    sequence(first: self) { $0.record.kept == nil ? $0.asker : nil }.reversed()
   }
 
   init(
