@@ -4,7 +4,7 @@ extension Preference {
   /// The projection `$property`, with operations beyond reading and assigning, such as updates that can throw.
   ///
   /// A member of the value, such as `settings.$user.name`, is a ``PreferencePart``, which you can pass to other code.
-  @dynamicMemberLookup public struct Projection: Sendable {
+  @dynamicMemberLookup public struct Projection: Sendable, CustomStringConvertible {
     let origin: PreferenceCache<Value>
     /// The preference in its store, even if the store could be created only after the projection was.
     var cache: PreferenceCache<Value> { origin.latest }
@@ -16,6 +16,12 @@ extension Preference {
     public var value: Value {
       get { cache.value }
       nonmutating set { cache.set(newValue) }
+    }
+
+    /// The key, the value, the path or the type of the store, and the place of the declaration.
+    public var description: String {
+      let store = cache.store.path ?? "\(type(of: cache.store))"
+      return "\(key.debugDescription): \(value), in \(store), declared at \(cache.place)"
     }
 
     /// Whether the store has a value, even one that can't be read; if not, the property reads as its default.

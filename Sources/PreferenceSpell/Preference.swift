@@ -108,13 +108,7 @@ public import SpellRegistry
 
   /// Creates a property or a plain constant that is nil until it is set; assigning nil removes the value.
   ///
-  /// - Parameters:
-  ///   - key: The key in the store.
-  ///   - store: The store; by default, the registered store.
-  ///   - formerKeys: Earlier keys of the value; see the initializer with a default.
-  ///   - fileID: The file of the declaration, for messages.
-  ///   - line: The line of the declaration, for messages.
-  ///   - column: The column of the declaration, which distinguishes properties on the same line.
+  /// The parameters have the same meanings as those of the initializer with a default.
   public init(
     _ key: String, store: (any PreferenceStore)? = nil, formerly formerKeys: FormerPreferenceKey...,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

@@ -1,3 +1,4 @@
+internal import SpellRegistry
 internal import Support
 public import PreferenceStorage
 
@@ -9,6 +10,7 @@ public import PreferenceStorage
 /// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards it, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
+  let place: SourcePlace
   /// The present key, followed by the former keys.
   private let keys: [FormerPreferenceKey]
   private let names: [String]
@@ -32,14 +34,13 @@ public import PreferenceStorage
   private let outcome = Lock(PreferenceOutcome())
 
   init(
-    store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>, formerKeys: [FormerPreferenceKey] = []
+    store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>,
+    of declaration: PreferenceDeclaration<Value>
   ) {
-    self.store = store
-    self.defaultValue = defaultValue
-    keys = [FormerPreferenceKey(key)] + formerKeys
+    (self.store, self.defaultValue, place) = (store, defaultValue, declaration.place)
+    keys = [FormerPreferenceKey(key)] + declaration.formerKeys
     names = keys.map(\.key)
-    storesNil =
-      Value.self is any ExpressibleByNilLiteral.Type && PreferenceText.text(of: defaultValue.value) != "null"
+    storesNil = Value.self is any ExpressibleByNilLiteral.Type && PreferenceText.text(of: defaultValue.value) != "null"
     signal = store.signal(forKey: key)
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }

@@ -87,7 +87,7 @@ public import Synchronization
     }
     let key = declaration.key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
-    return PreferenceCache(store: store, key: key, defaultValue: defaultValue, formerKeys: declaration.formerKeys)
+    return PreferenceCache(store: store, key: key, defaultValue: defaultValue, of: declaration)
   }
 
   /// Returns the store in the declaration, or else the registered store, or else the standard file.

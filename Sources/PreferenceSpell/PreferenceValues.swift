@@ -41,9 +41,8 @@ public struct PreferenceValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     /// Listens before it reads the present value, so that no change is missed in between.
     mutating func begin() -> Value {
       changes = cache.store.changes(of: cache.key).makeAsyncIterator()
-      let value = cache.value
-      last = value
-      return value
+      last = cache.value
+      return last ?? cache.value
     }
   }
 }

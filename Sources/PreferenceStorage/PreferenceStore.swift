@@ -13,7 +13,7 @@
 /// ```
 ///
 /// A store of your own conforms to ``CustomPreferenceStore``. `PreferenceStoreSuite`, of `SpellTesting`, checks it.
-public protocol PreferenceStore: AnyObject, Sendable {
+public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
   /// Returns the value of the key, or nil if there is none.
   ///
   /// - Throws: `.typeMismatch` if the value can't be read as the type, and stays stored; `.invalidKey` if the key is
@@ -82,6 +82,9 @@ public protocol PreferenceStore: AnyObject, Sendable {
 }
 
 extension PreferenceStore {
+  /// The type, the path of the file if there is one, and the keys.
+  public var description: String { "\(type(of: self))\(path.map { " at \($0)" } ?? "") with keys \(keys)" }
+
   /// Returns the value of the key, or nil if there is none.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     try ValueTable.check(key)

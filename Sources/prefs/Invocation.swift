@@ -44,7 +44,8 @@ extension Command {
     let form = usage.arguments.contains("[--string") ? Command.takeForm(from: &texts) : .kept
     let names = usage.arguments.split(separator: " ").filter { !$0.hasPrefix("[--") }
     let isOptional = names.last?.hasPrefix("[") == true
-    guard texts.count == names.count || isOptional && texts.count == names.count - 1 else {
+    let isComplete = texts.count == names.count || isOptional && texts.count == names.count - 1
+    guard isComplete, name == "set" || form != .json else {
       throw UsageError(message: "usage: prefs FILE \(name) \(usage.arguments)")
     }
     func text(_ index: Int) throws(UsageError) -> String { try Command.text(texts[index]) }

@@ -24,6 +24,15 @@ import Testing
     return Dictionary(uniqueKeysWithValues: report.entries.map { ($0.id, $0.waitedFor) })
   }
 
+  @Test("a step that is named twice is reported once")
+  func duplicates() async throws {
+    let waits = try await waits {
+      step("first")
+      step("second").after("first", "first").requires("first")
+    }
+    #expect(waits == ["first": [], "second": ["first"]])
+  }
+
   @Test("a group takes its turn in a list as one step")
   func line() async throws {
     let waits = try await waits {

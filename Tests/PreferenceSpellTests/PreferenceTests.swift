@@ -33,6 +33,20 @@ func use(_ store: some PreferenceStore) {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 
+  @Test("printed, the projection says the key, the value, the store and the place, and a store its keys")
+  func descriptions() throws {
+    let settings = Settings()
+    settings.nickname = "Ada"
+    let place = "declared at PreferenceSpellTests/PreferenceTests.swift:16"
+    #expect("\(settings.$nickname)" == "\"nickname\": Ada, in MemoryPreferenceStore, \(place)")
+    #expect("\(store)" == "MemoryPreferenceStore with keys [\"nickname\"]")
+    let folder = try TemporaryFolder()
+    let file = try FilePreferenceStore(url: folder.file())
+    let preference = Preference("volume", default: 5, store: file)
+    preference.value = 7
+    #expect("\(file)" == "FilePreferenceStore at \(folder.file().path) with keys [\"volume\"]")
+  }
+
   @Test("reads its default until it is set, and is stored under its name")
   func defaults() throws {
     let settings = Settings()

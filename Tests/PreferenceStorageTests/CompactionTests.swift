@@ -27,6 +27,18 @@ import Testing
     #expect(try file.mode == 0o600)
   }
 
+  @Test("a file whose values were removed, or replaced by shorter ones, is compacted by the same or the next write")
+  func shrunk() throws {
+    let store = try FilePreferenceStore(url: file)
+    for key in 0..<100 { try store.set(String(repeating: "x", count: 10_000), forKey: "key \(key)") }
+    try store.removeAll()
+    #expect(try file.text == "#preferences 1\n")
+    try store.set(String(repeating: "x", count: 1_000_000), forKey: "large")
+    try store.set(1, forKey: "large")
+    #expect(try file.contents.count < 100)
+    #expect(try store.value(Int.self, forKey: "large") == 1)
+  }
+
   @Test("other stores follow to the new file, and lose nothing")
   func followed() throws {
     let one = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())

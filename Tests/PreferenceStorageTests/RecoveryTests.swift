@@ -62,6 +62,21 @@ import Testing
     #expect(again.keys == ["k1", "k2", "k3", "k4"])
   }
 
+  @Test("of damages in quick succession each is copied, and the last three copies stay")
+  func quickSuccession() throws {
+    _ = try writeFile()
+    var found: [String] = []
+    for number in 0..<8 {
+      try file.append("rubbish \(number)\n")
+      found.append(try file.text)
+      let store = try FilePreferenceStore(url: file)
+      try store.set(number, forKey: "number")
+      #expect(try store.recovery?.copy?.text == found.last)
+    }
+    let copies = try folder.names.filter { $0.contains(".damaged-") }.sorted()
+    #expect(try copies.map { try folder.url.appending(path: $0).text } == found.suffix(3))
+  }
+
   @Test("a last line that lacks only its newline counts")
   func missingNewline() throws {
     _ = try writeFile()

@@ -45,7 +45,10 @@ private final class Flag: Sendable {
 
   @Test("says 64 for invalid arguments")
   func usage() throws {
-    for arguments in [[], ["--nonsense"], [file], [file, "turn"], [file, "get"], [file, "set", "a"]] {
+    let invalid = [
+      [], ["--nonsense"], [file], [file, "turn"], [file, "get"], [file, "get", "a", "--json"], [file, "set", "a"],
+    ]
+    for arguments in invalid {
       let result = try Tool.run(arguments)
       #expect(result.status == 64)
       #expect(result.errors.contains("prefs --help"))

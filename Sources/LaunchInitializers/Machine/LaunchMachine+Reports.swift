@@ -34,9 +34,10 @@ extension LaunchMachine {
       let (node, step) = (plan.nodes[index], pass.steps[index])
       // The beginning of the step's own group counts only if the step waits for nothing else.
       let inner = graph[index].filter { plan.nodes[$0].declared != nil || plan.nodes[$0].groups != node.groups }
+      var known: Set<Int> = []
       let awaited = (inner.isEmpty ? graph[index] : inner[...]).compactMap {
         plan.nodes[$0].declared == nil ? last[$0] : $0
-      }
+      }.filter { known.insert($0).inserted }
       guard node.declared != nil else {
         last[index] = awaited.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
         continue

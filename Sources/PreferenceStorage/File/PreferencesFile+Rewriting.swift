@@ -27,9 +27,7 @@ extension PreferencesFile {
 
   /// Compacts a file that is more than three times as long as necessary, if possible, and reports a failure.
   func compactIfWorthwhile() {
-    guard let length = known?.length else { return }
-    compactionThreshold = 3 * memory.withLock { $0.table.fileLength }
-    if length <= compactionThreshold { return }
+    guard let length = known?.length, length > 3 * memory.withLock({ $0.table.fileLength }) else { return }
     if !reporting({ () throws(PreferenceError) in try rewrite() }) { compactionThreshold = 2 * length }
   }
 
@@ -191,9 +189,11 @@ extension PreferencesFile {
 
   // MARK: Copies of damaged files
 
-  /// Copies the file to `….damaged-<time>`, records the copy's path, and removes all but the last three copies.
+  /// Copies the file to `….damaged-<milliseconds>`, records the copy's path, and removes all but the last three copies.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
-    var stamp = 1000 * Int(time(nil))
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    var stamp = 1000 * Int(now.tv_sec) + Int(now.tv_nsec) / 1_000_000
     while try system.find(location.companion("damaged-\(stamp)")) != nil { stamp += 1 }
     let path = location.companion("damaged-\(stamp)")
     let copy = Descriptor(try system.open(path, for: .creating), of: system)

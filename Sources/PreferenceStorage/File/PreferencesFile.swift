@@ -52,7 +52,7 @@ final class PreferencesFile: @unchecked Sendable {
   var syncFailure: SystemError?
   /// Whether the folder has to be synchronized so that the file's name survives a power cut.
   var folderNeedsSync = true
-  /// The length above which the store considers a compaction.
+  /// The length above which a compaction is tried again after it has failed.
   var compactionThreshold = 0
   /// The mode of a file that others can write to, until it proves to be a preferences file and that right is revoked.
   var unsafeMode: UInt32?
