@@ -114,7 +114,14 @@ public struct timespec {
     self.tv_nsec = tv_nsec
   }
 }
-@discardableResult public func time(_ result: UnsafeMutablePointer<Int>?) -> Int { Glibc.time(result) }
+public struct clockid_t: Sendable {}
+public let CLOCK_REALTIME = clockid_t()
+@discardableResult public func clock_gettime(_: clockid_t, _ time: UnsafeMutablePointer<timespec>!) -> Int32 {
+  var now = Glibc.timespec()
+  let result = Glibc.clock_gettime(Glibc.CLOCK_REALTIME, &now)
+  time.pointee = timespec(tv_sec: now.tv_sec, tv_nsec: now.tv_nsec)
+  return result
+}
 @discardableResult
 public func nanosleep(_ time: UnsafePointer<timespec>!, _ rest: UnsafeMutablePointer<timespec>!) -> Int32 {
   var time = Glibc.timespec(tv_sec: time.pointee.tv_sec, tv_nsec: time.pointee.tv_nsec)
