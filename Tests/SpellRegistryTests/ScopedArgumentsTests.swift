@@ -36,6 +36,19 @@ struct ScopedArgumentsTests {
     #expect(try registry.resolve(Room.self, arguments: 1).name == "any 1")
   }
 
+  @Test("that are equal share the value of scope .graph within one resolution")
+  func graph() throws {
+    registry.register(Room.self, arguments: String.self, scope: .graph) { _, name in Room(name) }
+    registry.register([Room].self) { resolver in
+      try ["blue", "red", "blue"].map { try resolver.resolve(Room.self, arguments: $0) }
+    }
+    let rooms = try registry.resolve([Room].self)
+    #expect(rooms.map(\.name) == ["blue", "red", "blue"])
+    #expect(rooms[0] === rooms[2])
+    #expect(try registry.resolve([Room].self)[0] !== rooms[0])
+    #expect(try registry.resolve(Room.self, arguments: "red") !== rooms[1])
+  }
+
   @Test("that are equal share what the scope keeps, made once however many threads ask")
   func scoped() async throws {
     let registry = registry

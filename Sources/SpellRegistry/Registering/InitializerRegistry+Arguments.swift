@@ -122,10 +122,10 @@ extension InitializerRegistry {
 
   /// Puts the kept value for a list of arguments in memory, and makes the value first if there is none yet.
   @inline(never) func supplyVariant(
-    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, _ arguments: ArgumentBox,
-    on thread: CurrentThread
+    _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord, of variants: KeptVariants?,
+    _ arguments: ArgumentBox, on thread: CurrentThread
   ) throws(InjectionError) {
-    guard let variants = record.variants, let identity = record.making.identity else {
+    guard let variants, let identity = record.making.identity else {
       trap("A registration with arguments has no place for its values. \(reportThis)", at: record.place)
     }
     let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, by: self.clock) }

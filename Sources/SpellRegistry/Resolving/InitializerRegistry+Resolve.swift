@@ -158,10 +158,13 @@ extension InitializerRegistry {
         memory, request, record, of: owner, arguments: arguments, propertyGate: propertyGate, isKept: isKept, on: thread
       )
     } else if let arguments {
-      if record.keeping == .shared {
-        try owner.object.supplyVariant(memory, request, record, arguments, on: thread)
-      } else {
-        try make(memory, record, request, arguments: arguments, isKept: record.keeping == .graph, on: thread)
+      switch record.keeping {
+      case .nothing: try make(memory, record, request, arguments: arguments, isKept: false, on: thread)
+      case .graph:
+        let variants = thread.resolution.variants(of: record, for: self)
+        try supplyVariant(memory, request, record, of: variants, arguments, on: thread)
+      case .shared:
+        try owner.object.supplyVariant(memory, request, record, of: record.variants, arguments, on: thread)
       }
     } else {
       switch record.keeping {

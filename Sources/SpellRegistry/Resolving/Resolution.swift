@@ -28,6 +28,8 @@ final class Resolution: Sendable {
 
   private struct State: Sendable {
     var graph: [GraphKey: GraphValue] = [:]
+    /// The values that are made from arguments, with the objects that the key refers to by address.
+    var variants: [GraphKey: (values: KeptVariants, record: RegistrationRecord, registry: InitializerRegistry)] = [:]
     var completions: [Completion] = []
     /// The chain of the completion that is running, outermost first.
     var chain: [RegistrationRecord] = []
@@ -51,6 +53,16 @@ final class Resolution: Sendable {
   func graphCell(of record: RegistrationRecord, for registry: InitializerRegistry) -> ValueCell? {
     state.withLock {
       $0.graph[GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))]?.cell
+    }
+  }
+
+  /// Returns the values that a registration makes for a registry from different arguments in this resolution.
+  func variants(of record: RegistrationRecord, for registry: InitializerRegistry) -> KeptVariants {
+    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
+    return state.withLock { state in
+      let values = state.variants[key]?.values ?? KeptVariants()
+      state.variants[key] = (values, record, registry)
+      return values
     }
   }
 
