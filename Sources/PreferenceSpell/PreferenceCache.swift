@@ -15,9 +15,6 @@ public import PreferenceStorage
   private let keys: [FormerPreferenceKey]
   private let names: [String]
   let defaultValue: DefaultValue<Value>
-  /// Whether nil has to be stored, because the value may be nil but the default isn't.
-  private let storesNil: Bool
-  private static var nilText: String { ##"{"#nil":null}"## }
 
   private let signal: PreferenceSignal?
   /// The same object as `signal`, for reads that don't retain it; `signal` keeps it alive.
@@ -40,7 +37,6 @@ public import PreferenceStorage
     (self.store, self.defaultValue, place) = (store, defaultValue, declaration.place)
     keys = [FormerPreferenceKey(key)] + declaration.formerKeys
     names = keys.map(\.key)
-    storesNil = Value.self is any ExpressibleByNilLiteral.Type && PreferenceText.text(of: defaultValue.value) != "null"
     signal = store.signal(forKey: key)
     unretainedSignal = signal.map { Unmanaged.passUnretained($0) }
   }
@@ -107,7 +103,6 @@ public import PreferenceStorage
 
   /// Returns the value that the texts of the keys encode, or nil if there is none.
   private func decode(_ texts: [String?]) throws(PreferenceError) -> Value? {
-    if storesNil, texts[0] == PreferenceCache.nilText { return try keys[0].value(Value.self, of: "null") }
     do throws(PreferenceError) {
       for (key, text) in zip(keys, texts) { if let value = try key.value(Value.self, of: text) { return value } }
       return nil
@@ -202,7 +197,7 @@ public import PreferenceStorage
 
   /// Returns the text to store for a value; nil if the value is to be removed.
   func text(of value: Value) throws(PreferenceError) -> String? {
-    try PreferenceText.text(of: value, forKey: key) ?? (storesNil ? PreferenceCache.nilText : nil)
+    try PreferenceText.text(of: value, forKey: key, default: defaultValue.value)
   }
 
   /// Returns the texts of the keys, which can be decoded, for an assignment that replaces them.

@@ -41,6 +41,10 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 
   /// The value of the preference while it isn't set; evaluated at each access.
   public var defaultValue: Value { makeDefault() }
+
+  fileprivate func text(of value: Value) throws(PreferenceError) -> String? {
+    try PreferenceText.text(of: value, forKey: name, default: makeDefault())
+  }
 }
 
 extension PreferenceStore {
@@ -49,9 +53,11 @@ extension PreferenceStore {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
-  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key.
+  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
-    try set(value, forKey: key.name)
+    do throws(PreferenceError) { try replace([key.name], by: key.text(of: value)) } catch {
+      throw error.at(path)
+    }
   }
 
   /// Removes the value of the key, so that it reads as its default again.
@@ -66,9 +72,9 @@ extension PreferenceTransaction {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
-  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key.
+  /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
   public mutating func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
-    try set(value, forKey: key.name)
+    stage(try key.text(of: value).map { JSONText($0) }, forKey: key.name)
   }
 }
 

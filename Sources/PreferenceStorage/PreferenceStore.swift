@@ -4,7 +4,7 @@
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
 /// has any `Codable` type. Integers, floating-point numbers, even infinities and NaN, `Date` and `Data` are stored
-/// exactly, also inside other values. Nil is never stored: setting an Optional to nil removes the key.
+/// exactly, also inside other values. Setting an Optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
@@ -87,17 +87,21 @@ extension PreferenceStore {
 
   /// Returns the value of the key, or nil if there is none.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
-    try ValueTable.check(key)
-    return try json(forKey: key).map { JSONText($0) }?.value(type, forKey: key)
+    do throws(PreferenceError) {
+      try ValueTable.check(key)
+      return try json(forKey: key).map { JSONText($0) }?.value(type, forKey: key)
+    } catch { throw error.at(path) }
   }
 
-  /// Sets the value of the key, in a transaction; nil removes the key.
+  /// Sets the value of the key; nil removes the key.
   public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    try change { changes throws(PreferenceError) in try changes.set(value, forKey: key) }
+    do throws(PreferenceError) { try replace([key], by: JSONText(of: value, forKey: key)?.string) } catch {
+      throw error.at(path)
+    }
   }
 
-  /// Removes the value of the key, in a transaction.
-  public func removeValue(forKey key: String) throws(PreferenceError) { try change { $0.removeValue(forKey: key) } }
+  /// Removes the value of the key, if there is one.
+  public func removeValue(forKey key: String) throws(PreferenceError) { try replace([key], by: nil) }
 
   /// Removes every value, in a transaction.
   public func removeAll() throws(PreferenceError) { try change { $0.removeAll() } }
@@ -114,7 +118,10 @@ extension PreferenceStore {
   /// Sets the text of the first key, or removes this key for nil, and removes the other keys.
   ///
   /// - Returns: False, with nothing changed, if `known` is given and the keys no longer have these texts.
-  package func replace(_ keys: [String], by json: String?, ifStill known: [String?]?) throws(PreferenceError) -> Bool {
+  @discardableResult
+  package func replace(
+    _ keys: [String], by json: String?, ifStill known: [String?]? = nil
+  ) throws(PreferenceError) -> Bool {
     let text = json.map { JSONText($0) }
     #if !os(Windows)
       if keys.count == 1, let store = self as? FilePreferenceStore {
@@ -124,8 +131,7 @@ extension PreferenceStore {
     #endif
     var isStill = true
     try change { changes throws(PreferenceError) in
-      let texts = try keys.map { key throws(PreferenceError) in try changes.json(forKey: key) }
-      isStill = known == nil || known == texts
+      if let known { isStill = try known == keys.map { key throws(PreferenceError) in try changes.json(forKey: key) } }
       guard isStill else { return }
       for key in keys.dropFirst() { changes.removeValue(forKey: key) }
       changes.stage(text, forKey: keys[0])

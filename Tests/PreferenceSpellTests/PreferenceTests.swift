@@ -293,6 +293,32 @@ func use(_ store: some PreferenceStore) {
     #expect(!settings.$limit.isSet)
   }
 
+  @Test("a stored nil is nil for whoever reads it: a later default of nil, and the store by a declared key")
+  func storedNil() throws {
+    let key = PreferenceKey<Int?>("limit", default: 5)
+    let limit = Preference(key, store: store)
+    limit.value = nil
+    #expect(limit.value == nil)
+    #expect(try store.value(key) == nil)
+    let later = Preference<Int?>("limit", store: store)
+    #expect(later.value == nil)
+    #expect(later.error == nil)
+    later.value = 7
+    #expect(limit.value == 7)
+    try store.set(nil, for: key)
+    #expect(limit.value == nil)
+    limit.value = 8
+    try store.transaction { changes in
+      try changes.set(nil, for: key)
+      #expect(try changes.value(key) == nil)
+    }
+    #expect(limit.value == nil)
+    try store.removeValue(for: key)
+    #expect(limit.value == 5)
+    try store.set(nil, for: PreferenceKey<Int?>("token"))
+    #expect(store.keys == [])
+  }
+
   @Test("many threads that read and write one property see only values that were written")
   func race() async {
     let constant = Preference("race", default: "start", store: store)

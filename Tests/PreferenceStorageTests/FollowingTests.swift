@@ -46,6 +46,17 @@ import Testing
     #expect(try await reads(1, from: store))
   }
 
+  @Test("is seen through a prefix, and in the JSON text")
+  func throughAPrefix() async throws {
+    let base = try FilePreferenceStore(url: file)
+    let prefixed = PrefixedPreferenceStore("p.", in: base)
+    for _ in 0..<2 { #expect(try prefixed.value(Int.self, forKey: "a") == nil) }
+    try stranger().set(1, forKey: "p.a")
+    let end = ContinuousClock.now + .seconds(10)
+    while try prefixed.json(forKey: "a") == nil, .now < end { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(try prefixed.value(Int.self, forKey: "a") == 1)
+  }
+
   @Test("isn't seen by a store that doesn't follow others, before it reloads")
   func switchedOff() async throws {
     let store = try FilePreferenceStore(url: file, followsOthers: false)

@@ -124,6 +124,7 @@ extension JSONText {
     // The kind of the text is enough to refuse these types. A decoder would read all of a long text first.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
+    if string == JSONText.storedNil, type is any ExpressibleByNilLiteral.Type { return try JSONText.null.decode(type) }
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")

@@ -41,6 +41,8 @@ struct JSONText: Sendable {
   }
 
   static let null = JSONText("null")
+  /// The text of a nil that is stored, because the default isn't nil.
+  static let storedNil = ##"{"#nil":null}"##
   var isNull: Bool { string == "null" }
   var firstByte: UInt8? { string.utf8.first }
   var isString: Bool { firstByte == UInt8(ascii: "\"") }
@@ -111,11 +113,14 @@ package enum PreferenceText {
     do { return try JSONText(encoding: value).string } catch { return nil }
   }
 
-  /// Returns the text of a value to set; nil if the value is nil, which removes the key.
+  /// Returns the text of a value to set; nil if the key is to be removed, because the value and the default are nil.
   ///
   /// - Throws: `.invalidKey` if the key is empty or too long; `.invalidValue` if the value can't be encoded.
-  package static func text(of value: some Encodable, forKey key: String) throws(PreferenceError) -> String? {
-    try JSONText(of: value, forKey: key)?.string
+  package static func text<Value: Encodable>(
+    of value: Value, forKey key: String, default defaultValue: @autoclosure () -> Value
+  ) throws(PreferenceError) -> String? {
+    if let text = try JSONText(of: value, forKey: key) { return text.string }
+    return text(of: defaultValue()) == "null" ? nil : JSONText.storedNil
   }
 
   /// Returns the text without whitespace outside of strings; nil if the text isn't JSON.

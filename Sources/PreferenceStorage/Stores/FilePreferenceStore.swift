@@ -78,34 +78,14 @@ public final class FilePreferenceStore: ErrorReporter {
   /// The damage that was found in the file, and the copy of the damaged file; nil if there was none.
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
-  /// Returns the value of the key, or nil if there is none.
-  ///
-  /// Costs one lock, one dictionary lookup in memory, and the decoding.
-  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
-    do throws(PreferenceError) {
-      try ValueTable.check(key)
-      if followsOthers { file.noteRead() }
-      return try file.text(forKey: key)?.value(type, forKey: key)
-    } catch { throw error.at(file.name) }
-  }
-
-  /// Sets the value of the key; nil removes the key.
-  ///
-  /// - Throws: A `PreferenceError`, such as `.invalidKey` or `.busy`. The value then stays, unless only a sync failed.
-  public func set<Value: Codable>(_ value: Value, forKey key: String) throws(PreferenceError) {
-    do throws(PreferenceError) { try file.set(JSONText(of: value, forKey: key), forKey: key, terms) } catch {
-      throw error.at(file.name)
-    }
-  }
-
-  /// Removes the value of the key, if there is one.
-  public func removeValue(forKey key: String) throws(PreferenceError) { try file.set(nil, forKey: key, terms) }
-
   /// The keys in the order in which they were first written.
   public var keys: [String] { file.keys }
 
-  /// Returns the JSON text of the value, as it is in the file, or nil if there is none.
-  public func json(forKey key: String) throws(PreferenceError) -> String? { try file.text(forKey: key)?.string }
+  /// Returns the JSON text of the value, as it is in the file, or nil; costs one lock and one dictionary lookup.
+  public func json(forKey key: String) throws(PreferenceError) -> String? {
+    if followsOthers { file.noteRead() }
+    return try file.text(forKey: key)?.string
+  }
 
   /// Reads and changes several values as a unit, under the file's lock; other processes that write have to wait.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
