@@ -1,6 +1,7 @@
 import PreferenceStorage
 import Testing
 
+/// Tests that take seconds, and so yield often: a test of another suite may wait for the thread.
 @Suite("Damage at every byte") struct EveryByteTests {
   static let path: FilePath = "/folder/store.preferences"
 
@@ -36,9 +37,10 @@ import Testing
   }
 
   @Test("a file of 200 records cut short at any byte keeps every record before it")
-  func truncation() throws {
+  func truncation() async throws {
     let (bytes, ends) = try EveryByteTests.makeFile(records: 200)
     for length in 0...bytes.count {
+      await Task.yield()
       let disk = SimulatedDisk(Array(bytes.prefix(length)), at: EveryByteTests.path)
       let store = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
       let whole = ends.count { $0 <= length }
@@ -48,9 +50,10 @@ import Testing
   }
 
   @Test("a file of 50 records with any one bit flipped keeps every other record")
-  func bitFlips() throws {
+  func bitFlips() async throws {
     let (bytes, ends) = try EveryByteTests.makeFile(records: 50)
     for index in bytes.indices {
+      await Task.yield()
       for bit in 0..<8 {
         var damaged = bytes
         damaged[index] ^= 1 << bit

@@ -63,12 +63,13 @@ import Testing
   }
 
   @Test("leaves what was synchronised, no transaction in half, and no value that was never written")
-  func powerCut() throws {
+  func powerCut() async throws {
     let whole = SimulatedDisk()
     _ = PowerCutTests.run(on: whole)
     #expect(whole.changeCount > 100)
     let seeds = Effort.count(40, long: 100_000 / whole.changeCount + 1)
     for point in 0...whole.changeCount {
+      await Task.yield()
       let disk = SimulatedDisk(powerFor: point)
       let history = PowerCutTests.run(on: disk)
       for seed in 0..<seeds {

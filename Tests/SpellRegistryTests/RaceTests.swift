@@ -154,6 +154,11 @@ import Testing
   func withdrawing() async {
     let registry = registry
     let over = Counter()
+    #if DEBUG
+      let rounds = 10_000
+    #else
+      let rounds = 300_000
+    #endif
     let wrong = await onThreads(2) { index -> Int in
       if index == 0 {
         while over.value == 0 {
@@ -163,7 +168,7 @@ import Testing
         return 0
       }
       defer { over.increment() }
-      return (0..<300_000).count { _ in
+      return (0..<rounds).count { _ in
         do throws(InjectionError) { return try registry.resolve(Ticket.self).number != 7 } catch {
           return error.code != .notRegistered
         }
