@@ -101,6 +101,17 @@ struct CuresTests {
     #expect(error?.code == .wrongIsolation)
     registry.register(.cart) { ArgumentFactory { _, _ in throw CancellationError() } }
     #expect(throws: CancellationError.self) { try GreetingModel().makeCart("pear", 2) }
+    registry.register(.cart) {
+      .onMainActor { fruit, count in
+        let cart = Cart(session: Session(user: "test"))
+        cart.items = Array(repeating: fruit, count: count + 1)
+        return cart
+      }
+    }
+    #expect(try GreetingModel().makeCart("pear", 2).items.count == 3)
+    let other = try registry.resolve(.cart)
+    let code = await Task.detached { #expect(throws: InjectionError.self) { try other("plum", 1) } }.value?.code
+    #expect(code == .wrongIsolation)
   }
 
   @Test("registers asynchronously, an instance, and a function that opens something")

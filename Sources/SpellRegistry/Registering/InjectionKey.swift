@@ -61,7 +61,8 @@ public class InjectionKeys: @unchecked Sendable {
 /// the one asked and its parents. The context also chooses the initializer. Separate test registries share no values.
 ///
 /// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
-/// tells keys apart by their identity.
+/// tells keys apart by their identity. A function that creates keys needs the parameters `fileID`, `line` and `column`
+/// of this type's initializers, and passes them on, because a second key at one place stops the program.
 public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's value.
   let scope: Scope<Value>
@@ -226,7 +227,8 @@ extension SourcePlace {
     trap(
       """
       A declared key is made a second time at \(place), so what is registered for the first isn't used for the second. \
-      Declare it as a constant that is made once: static let name = InjectionKey { … }.
+      Declare it as a constant that is made once: static let name = InjectionKey { … }. A function that makes keys \
+      takes the parameters fileID, line and column, with #fileID, #line and #column as defaults, and passes them on.
       """, at: place)
   }
 }

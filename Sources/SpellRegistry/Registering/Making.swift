@@ -97,7 +97,7 @@
     _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Value
   ) -> Making {
     .factory { (resolver, first: First, rest: repeat each Rest) in
-      try requireMainActor(orElse: "Make the value on the main actor: try await MainActor.run { try factory(…) }.")
+      try requireMainActorToMake()
       return try callOnMainActor(resolver) { try initializer($0, first, repeat each rest) }
     }
   }
