@@ -110,7 +110,9 @@ public final class InitializerRegistry: Sendable {
   /// keeps the registry. Then hold the registry for as long as you use the objects.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
-    return try TaskContext.$local.withValue(TaskContext(self)) {
+    let context = TaskContext(self)
+    defer { context.end() }
+    return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
       // An initializer is running: a frame without a registry makes the task's registry current.
       return try thread.with(nil, isKept: thread.isMakingKept, body)
@@ -121,7 +123,9 @@ public final class InitializerRegistry: Sendable {
   public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    try await TaskContext.$local.withValue(TaskContext(self), operation: body, isolation: isolation)
+    let context = TaskContext(self)
+    defer { context.end() }
+    return try await TaskContext.$local.withValue(context, operation: body, isolation: isolation)
   }
 
   /// Withdraws every registration and drops the cached values; properties that already have a value keep it.

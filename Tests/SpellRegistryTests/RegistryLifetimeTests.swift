@@ -241,4 +241,28 @@ private final class Asking: @unchecked Sendable {
     while gone != nil, !Task.isCancelled { await Task.yield() }
     #expect(gone == nil)
   }
+
+  @Test("though its tasks start one another in registries of their own without end")
+  func chainOfTasks() async {
+    let (root, gone) = (InitializerRegistry(), Counter())
+    let (left, last) = AsyncStream.makeStream(of: Int.self)
+    @Sendable func turn(_ number: Int) {
+      if number == 200 {
+        last.yield(number - gone.value)
+        return last.finish()
+      }
+      let (none, over) = AsyncStream.makeStream(of: Never.self)
+      let child = root.child { $0.register(instance: Service(Farewell { gone.increment() })) }
+      child.run {
+        _ = Task {
+          // The run that has started this task is over.
+          for await _ in none {}
+          turn(number + 1)
+        }
+      }
+      over.finish()
+    }
+    turn(0)
+    for await count in left { #expect(count < 20) }
+  }
 }

@@ -87,9 +87,9 @@ final class AsyncRun: Sendable {
     defer { state.withLock { $0.isOver = true } }
     let point = Request(record.service, named: name).point
     let resolver = Resolver(point: point, registry: registry, run: self)
-    try await TaskContext.$local.withValue(TaskContext(registry, run: self, isKept: isKept)) {
-      try await initializer(cell.memory, resolver)
-    }
+    let context = TaskContext(registry, run: self, isKept: isKept)
+    defer { context.end() }
+    try await TaskContext.$local.withValue(context) { try await initializer(cell.memory, resolver) }
     if record.hasCompletions {
       record.enqueueCompletions(of: cell.memory, at: point, in: registry, isKept: isKept, resolution)
     }

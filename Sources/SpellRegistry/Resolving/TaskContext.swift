@@ -6,7 +6,11 @@ final class TaskContext: Sendable {
   /// The reference to the registry that objects made in this context share.
   let reference: RegistryReference
   let run: AsyncRun?
+  /// The innermost enclosing context whose body hadn't returned when this one was created.
+  ///
+  /// A task may start another one in a `run`, and so on without end: each context would keep all those before it.
   private let outer: TaskContext?
+  private let isOver = Atomic(false)
 
   @TaskLocal static var local: TaskContext?
   /// Whether there has ever been a context; if not, there is no need to read the task-local value.
@@ -17,10 +21,14 @@ final class TaskContext: Sendable {
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
 
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil, isKept: Bool = false) {
-    (self.registry, self.run, outer) = (registry, run, Self.current)
+    (self.registry, self.run) = (registry, run)
+    outer = sequence(first: Self.current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
     reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
     Self.isUsed.store(true, ordering: .relaxed)
   }
+
+  /// Notes that the body has returned; tasks that it has started may go on in this context.
+  func end() { isOver.store(true, ordering: .relaxed) }
 
   /// Makes the objects of each enclosing `run` hold their registry weakly, if that registry is `registry` or a
   /// descendant of it.
