@@ -22,9 +22,18 @@ public enum Preview {
     _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
     _ make: () throws -> Result
   ) rethrows -> Result {
+    try InitializerRegistry.forPreviews(preferences).run(make)
+  }
+}
+
+extension InitializerRegistry {
+  /// Returns a new registry for previews, which has its own preferences in memory.
+  static func forPreviews(
+    _ preferences: @escaping @Sendable () -> KeyValuePairs<String, any Codable>
+  ) -> InitializerRegistry {
     let registry = InitializerRegistry(context: .preview)
     registry.register((any PreferenceStore).self, scope: .singleton) { try MemoryPreferenceStore(preferences()) }
-    return try registry.run(make)
+    return registry
   }
 }
 

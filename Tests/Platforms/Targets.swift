@@ -16,7 +16,7 @@ for target in package.targets { target.dependencies += standIns.map { .byName(na
 let tested = package.targets.filter { $0.type == .regular }.map { Target.Dependency.byName(name: $0.name) }
 package.targets += standIns.map { name in
   .target(
-    name: name, dependencies: name == "Darwin" ? ["DarwinTypes"] : [], path: "StandIns/\(name)",
+    name: name, dependencies: ["Darwin": ["DarwinTypes"], "SwiftUI": ["Combine"]][name] ?? [], path: "StandIns/\(name)",
     swiftSettings: [
       .swiftLanguageMode(name == "Combine" ? .v5 : .v6), .enableUpcomingFeature("InternalImportsByDefault"),
     ])

@@ -14,6 +14,7 @@ if CommandLine.arguments.count > 1 {
     await checkWatch()
     await checkPublisher()
     await checkApplication()
+    await checkViews()
     print("\(Checks.count) checks, \(Checks.failed) failed")
     exit(Checks.failed == 0 ? 0 : 1)
   }

@@ -1,0 +1,127 @@
+#if canImport(SwiftUI)
+  internal import Combine
+  public import SpellRegistry
+  public import SwiftUI
+
+  /// A property of a view whose value the registry provides, and which SwiftUI keeps as long as the view is in place.
+  ///
+  /// ```swift
+  /// struct SettingsView: View {
+  ///   @InjectedState var model: SettingsModel   // registered for the type
+  ///   @InjectedState(.player) var player        // a declared key
+  ///
+  ///   var body: some View {
+  ///     Toggle("Mute", isOn: $model.isMuted)
+  ///     Button("Play") { player.play() }
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// SwiftUI creates a view's value again at each update of its parent. The injected value is created once for each place
+  /// in the tree of views, and released when the view is removed, as a value in `@State` is.
+  ///
+  /// The view is updated when an `@Observable` value that its `body` read changes, or when an `ObservableObject` will
+  /// change. `$model.name` is a binding to a property of either.
+  ///
+  /// *Which registry*: The one that an enclosing view or scene was given with `registry(_:)`.
+  /// Without one, the registry that was current when the view's value was created. The value of a view that is in
+  /// place stays when the registry of the environment changes.
+  ///
+  /// *When*: Declaring the property reads the current registry, which takes some 20 ns. The first read in a `body` asks
+  /// the registry. Each later read takes about as long as one of `@State`. A view that isn't in the tree of views, as in
+  /// a test that reads its property, has nothing that keeps the value, so each read asks the registry.
+  ///
+  /// *Threads*: Views belong to the main actor, and so does this value. Its initializer may run there too.
+  ///
+  /// *Traps*: A read stops the program if nothing is registered, or if the initializer throws. The message has the
+  /// place of the declaration, similar registrations and the line to write.
+  @propertyWrapper public struct InjectedState<Value>: DynamicProperty {
+    @Environment(\.givenRegistry) private var givenRegistry
+    @StateObject private var cell = InjectedStateCell<Value>()
+    private let registryOfCreation = InitializerRegistry.current
+    private let key: InjectionKey<Value>?
+    private let place: SourcePlace
+
+    /// Creates a property that resolves its type.
+    public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+      self.key = nil
+      self.place = SourcePlace(fileID: fileID, line: line, column: column)
+    }
+
+    /// Creates a property that resolves a declared key, as in `@InjectedState(.player) var player`.
+    public init(
+      _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    ) {
+      self.key = key
+      self.place = SourcePlace(fileID: fileID, line: line, column: column)
+    }
+
+    /// The injected value, which is created when it is first read.
+    @MainActor public var wrappedValue: Value {
+      do throws(InjectionError) {
+        return try cell.value { () throws(InjectionError) in
+          let registry = givenRegistry ?? registryOfCreation
+          return if let key { try registry.resolve(key) } else { try registry.resolve(Value.self) }
+        }
+      } catch { error.stop(at: place, canResolve: false) }
+    }
+
+    /// Bindings to the properties of the injected value, as in `$model.name`.
+    @MainActor public var projectedValue: Bindings { Bindings(value: wrappedValue) }
+
+    /// Bindings to the properties of an observable value.
+    @MainActor @dynamicMemberLookup public struct Bindings {
+      fileprivate let value: Value
+
+      /// A binding to a property of an `@Observable` object.
+      public subscript<Subject>(
+        dynamicMember path: ReferenceWritableKeyPath<Value, Subject>
+      ) -> Binding<Subject> where Value: AnyObject & Observable {
+        Bindable(value)[dynamicMember: path]
+      }
+
+      /// A binding to a property of an `ObservableObject`.
+      @_disfavoredOverload
+      public subscript<Subject>(
+        dynamicMember path: ReferenceWritableKeyPath<Value, Subject>
+      ) -> Binding<Subject> where Value: ObservableObject {
+        ObservedObject(wrappedValue: value).projectedValue[dynamicMember: path]
+      }
+    }
+  }
+
+  extension InjectedState {
+    /// Unavailable, because a property with an expression of its own has to be `@State`.
+    @available(
+      *, unavailable, message: "An @InjectedState property has no value of its own: write @State, or register it."
+    )
+    public init(
+      wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    ) { fatalError() }
+  }
+
+  /// What SwiftUI keeps for one place in the tree of views: the injected value, once it was read.
+  private final class InjectedStateCell<Value>: ObservableObject {
+    let objectWillChange = ObservableObjectPublisher()
+    private var value: Value?
+    private var changes: AnyCancellable?
+
+    /// Returns the value; calls `resolve` for the first one.
+    @MainActor func value(
+      resolvedBy resolve: () throws(InjectionError) -> Value
+    ) throws(InjectionError) -> Value {
+      if let value { return value }
+      let resolved = try resolve()
+      // The initializer may have read the property of the same view.
+      if let value { return value }
+      value = resolved
+      if let object = resolved as? any ObservableObject { changes = forwardedChanges(of: object) }
+      return resolved
+    }
+
+    /// Publishes each change of an object as one of this cell, which SwiftUI observes.
+    private func forwardedChanges(of object: some ObservableObject) -> AnyCancellable {
+      object.objectWillChange.sink { [weak self] _ in self?.objectWillChange.send() }
+    }
+  }
+#endif
