@@ -3,7 +3,7 @@ import SpellDiagnostics
 import Spellbook
 import Testing
 
-// The app of the README's picture.
+// The app of the picture in "Checking the whole program".
 private protocol Analytics: Sendable {}
 private struct EventLog: Analytics {}
 private struct Keychain: Sendable {}
@@ -14,9 +14,9 @@ private final class Feed: Sendable { init(_: Network, _: Images) {} }
 private final class Search: Sendable { init(_: Network) {} }
 private final class App: Sendable { init(_: Feed, _: Search) {} }
 
-@Suite("The README's picture") struct PictureTests {
+@Suite("The picture of a graph") struct PictureTests {
   private static let picture = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../Sources/Spellbook/Spellbook.docc/Resources/dependencies.svg").standardized
+    .appending(path: "../../Sources/SpellDiagnostics/SpellDiagnostics.docc/Resources/dependencies.svg").standardized
 
   private func registry() -> InitializerRegistry {
     let registry = InitializerRegistry()

@@ -1,4 +1,5 @@
 import Foundation
+import LaunchInitializers
 import SpellTesting
 import Spellbook
 import Testing
@@ -8,22 +9,36 @@ private protocol Greeter: Sendable { var text: String { get } }
 private struct EnglishGreeter: Greeter { let text = "Hello!" }
 private struct QuietGreeter: Greeter { let text = "…" }
 
-private final class Lobby {
-  @Injected var greeter: any Greeter
+extension InjectionKeys {
+  fileprivate static let greeter = InjectionKey<any Greeter> { EnglishGreeter() }
 }
 
-private struct Theme: Decodable, Sendable { let name: String }
+private final class Lobby {
+  @Injected(.greeter) var greeter  // the compiler knows the key
+  @Preference var visits = 0  // kept in a file for the next run
+}
 
-private final class Player {
-  @Injected var greeter: any Greeter  // provided by the registry
-  @Lazy var cache = ["created on first read, once, from any thread"]
-  @Final var id: Int  // assigned once; a second time stops the program
-  @Partial var theme: Theme  // loaded from Theme.json on first read
-  @Preference var volume = 5  // kept in a file, for the next run too
+/// The lobby whose service isn't a declared key.
+private enum ByType {
+  final class Lobby {
+    @Injected var greeter: any Greeter
+  }
+}
+
+private struct AppConfiguration: Configurable {
+  var serviceStorage: ServiceStorage = [:]
+  func currentStage() -> ReleaseStage { .test }
+  static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
+}
+private struct Database: Initializable {
+  func perform(with _: any Configurable) async throws {}
+}
+private struct Consumer: RunningInitializer {
+  func run(_: any Configurable) async throws {}
 }
 
 @Suite("The README's test") struct ReadmeSampleTests {
-  @Test(.registry { $0.register((any Greeter).self) { QuietGreeter() } })
+  @Test(.registry { $0.register(.greeter) { QuietGreeter() } })
   func greets() { #expect(Lobby().greeter.text == "…") }
 }
 
@@ -43,13 +58,14 @@ private final class Player {
 
   @Test("shows programs that compile")
   func programs() throws {
-    func print(_ text: String) { #expect(text == "Hello!") }
+    func print(_ text: String, _ visits: Int) { #expect(text == "Hello!" && visits == 1) }
 
-    InitializerRegistry.current.register((any Greeter).self) { EnglishGreeter() }
-    print(Lobby().greeter.text)
+    let lobby = Lobby()
+    lobby.visits += 1
+    print(lobby.greeter.text, lobby.visits)
 
     let source = try String(contentsOf: Self.file, encoding: .utf8)
-    let differing = ["import Spellbook", "@main", "static func main()", "InitializerRegistry.shared"]
+    let differing = ["import Spellbook", "@main", "static func main()", "static let greeter"]
     for block in try Self.blocks().filter({ $0.language == "swift" && !$0.text.hasPrefix(".package") }) {
       for line in block.text.split(separator: "\n").map({ $0.trimmingCharacters(in: .whitespaces) })
       where !differing.contains(where: line.hasPrefix) {
@@ -58,41 +74,35 @@ private final class Player {
     }
   }
 
-  @Test("says what the wrappers do")
-  func wrappers() throws {
-    struct Loader: PartialLoader {
-      func load<Value>(_: Value.Type, named name: String) throws -> Value {
-        #expect(name == "Theme")
-        return try #require(Theme(name: "dark") as? Value)
+  @Test("shows a launch")
+  func launch() throws {
+    func exit(_ code: Int32) {}
+    _ = { () async throws in
+      let launch = try LaunchSequence(configuration: AppConfiguration()) {
+        Database().id("database").timeout(.seconds(5))
+        Consumer().id("consumer").requires("database").onExit(.restart(max: 3, within: .seconds(60)))
       }
+      exit(await launch.run(on: [.terminate, .interrupt]))
     }
-    InitializerRegistry.current.register((any PartialLoader).self) { Loader() }
-    let player = Player()
-    #expect(!player.$cache.isInitialized && player.cache.count == 1)
-    player.id = 7
-    #expect(throws: FinalError.self) { try player.$id.assign(8) }
-    #expect(player.theme.name == "dark")
-    player.volume = 6
-    #expect(Player().volume == 6)
   }
 
   @Test("shows the error of a missing registration")
   func missing() throws {
-    let error = try #require(throws: InjectionError.self) { try Lobby().$greeter.resolve() }
+    let error = try #require(throws: InjectionError.self) { try ByType.Lobby().$greeter.resolve() }
     let shown = try #require(try Self.blocks().first { $0.language == "text" }).text
-    #expect(shown.contains("No initializer is registered for any Greeter for Lobby.greeter (Hello/Hello.swift:7)."))
+    #expect(shown.contains("No initializer is registered for any Greeter for Lobby.greeter (Hello/Hello.swift:11)."))
     let advice = error.description.split(separator: "\n").dropFirst()
     #expect(!advice.isEmpty)
     for line in advice { #expect(shown.contains(line)) }
   }
 
-  @Test("names the two commands and every module of the interface, in less than 120 lines")
+  @Test("names the two commands and every module of the interface, in less than 110 lines")
   func commandsAndModules() throws {
     let text = try String(contentsOf: Self.readme, encoding: .utf8)
     let blocks = try Self.blocks().map(\.text)
     #expect(blocks.contains("swift run --package-path Examples Habits"))
     #expect(blocks.contains("swift test"))
-    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 120)
+    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 110)
     let sources = Self.readme.deletingLastPathComponent().appending(path: "Sources")
     let modules = try FileManager.default.contentsOfDirectory(atPath: sources.path)
     for module in modules where !module.hasPrefix(".") && module != "Support" {

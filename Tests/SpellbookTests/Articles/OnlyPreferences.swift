@@ -1,0 +1,54 @@
+import Foundation
+import PreferenceSpell
+import SpellTesting
+import Testing
+
+private final class Player {
+  @Preference var volume = 5
+  @Preference var nickname: String?
+}
+
+extension PreferenceKeys {
+  fileprivate static let volume = PreferenceKey("volume", default: 5)
+}
+
+private struct VolumeView {
+  @Preference(.volume) var volume
+}
+
+/// The samples of the article of this name.
+@Suite("Only preferences") struct OnlyPreferences {
+  @Test(.preferences(["volume": 7]))
+  func startsLoud() { #expect(Player().volume == 7) }
+
+  @Test("properties and structs share a declared key", .registry)
+  func shared() async {
+    let player = Player()
+    VolumeView().volume = 8
+    #expect(player.volume == 8 && player.nickname == nil)
+
+    var seen: [Int] = []
+    func print(_ volume: Int) {
+      seen.append(volume)
+      VolumeView().volume = 9
+    }
+    for await volume in player.$volume.values.prefix(2) {
+      print(volume)
+    }
+    #expect(seen == [8, 9])
+  }
+
+  @Test("a store keeps its values in the file that the program chooses")
+  func file() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "only-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { _ = try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appending(path: "settings.preferences")
+    func print(_ volume: Int) { #expect(volume == 7) }
+
+    let store = try FilePreferenceStore(url: url)
+    try store.set(7, for: .volume)
+    print(try store.value(for: .volume))
+  }
+}
