@@ -100,7 +100,7 @@
     ) { fatalError() }
   }
 
-  /// What SwiftUI keeps for one place in the tree of views: the injected value, once it was read.
+  /// The memory of one place in the tree of views: the injected value, once it was read.
   private final class InjectedStateCell<Value>: ObservableObject {
     let objectWillChange = ObservableObjectPublisher()
     private var value: Value?

@@ -16,7 +16,7 @@ protocol ConnectedProperty: DynamicProperty {
   @MainActor func connect(to tree: Tree, at place: String, _ environment: EnvironmentValues)
 }
 
-/// What a property is connected with; nothing outside of a tree. Each value of a view has its own.
+/// The connection of a property with its tree; empty outside of one. Each value of a view has its own.
 final class Connection<Content> {
   var content: Content?
 }

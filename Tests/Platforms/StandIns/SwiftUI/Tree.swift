@@ -7,7 +7,7 @@
   private let root: () -> any View
   private var kept: [String: (content: AnyObject, subscription: AnyCancellable)] = [:]
   private var visited: Set<String> = []
-  /// What the views show.
+  /// The texts that the views show.
   public internal(set) var texts: [String] = []
   /// Whether something changed that a view depends on.
   public internal(set) var needsUpdate = false
