@@ -2,28 +2,28 @@ import InjectedSpell
 import SpellTesting
 import Testing
 
-private protocol Mailer: Sendable { var isRecording: Bool { get } }
-private struct SMTPMailer: Mailer { let isRecording = false }
-private struct RecordingMailer: Mailer { let isRecording = true }
+protocol Mailer: Sendable { var isRecording: Bool { get } }
+struct SMTPMailer: Mailer { let isRecording = false }
+struct RecordingMailer: Mailer { let isRecording = true }
 
-private struct Outbox {
+struct Outbox {
   let mailer: any Mailer
   var isRecording: Bool { mailer.isRecording }
 }
-private struct Newsletter {
+struct Newsletter {
   let mailer: any Mailer
 }
 
 extension InjectionKeys {
-  fileprivate static let mailer = InjectionKey<any Mailer>(scope: .singleton) {
+  static let mailer = InjectionKey<any Mailer>(scope: .singleton) {
     SMTPMailer()
   }
-  fileprivate static let outbox = InjectionKey {
+  static let outbox = InjectionKey {
     Outbox(mailer: try $0.resolve(.mailer))
   }
 }
 
-private final class Signup {
+final class Signup {
   @Injected(.outbox) var outbox
 }
 

@@ -8,11 +8,7 @@ private final class Player {
   @Preference var nickname: String?
 }
 
-extension PreferenceKeys {
-  fileprivate static let volume = PreferenceKey("volume", default: 5)
-}
-
-private struct VolumeView {
+struct VolumeView {
   @Preference(.volume) var volume
 }
 

@@ -3,42 +3,42 @@ import Spellbook
 import Synchronization
 import Testing
 
-private protocol Mailer: Sendable { func send(_ subject: String) async }
-private protocol Journal: Sendable { func write(_ step: String) }
-private protocol Meter: AnyObject { func add() }
-
-private final class Signup {
-  @Injected var mailer: any Mailer
-  func complete() async { await mailer.send("Welcome") }
-}
-
-private final class Wizard {
-  @Injected var journal: (any Journal)?
-  @Injected var meter: (any Meter)?
-  func advance() {
-    journal?.write("first")
-    meter?.add()
-  }
-}
-
-private actor SentMail: Mailer {
-  private(set) var subjects: [String] = []
-  func send(_ subject: String) { subjects.append(subject) }
-}
-
-private final class RecordedSteps: Journal {
-  private let written = Mutex<[String]>([])
-  var steps: [String] { written.withLock { $0 } }
-  func write(_ step: String) { written.withLock { $0.append(step) } }
-}
-
-private final class CountingMeter: Meter {
-  private(set) var count = 0
-  func add() { count += 1 }
-}
-
 /// The mocks of the article "Testing".
 @Suite("Mocks", .registry) struct TestingMocks {
+  protocol Mailer: Sendable { func send(_ subject: String) async }
+  protocol Journal: Sendable { func write(_ step: String) }
+  protocol Meter: AnyObject { func add() }
+
+  final class Signup {
+    @Injected var mailer: any Mailer
+    func complete() async { await mailer.send("Welcome") }
+  }
+
+  final class Wizard {
+    @Injected var journal: (any Journal)?
+    @Injected var meter: (any Meter)?
+    func advance() {
+      journal?.write("first")
+      meter?.add()
+    }
+  }
+
+  actor SentMail: Mailer {
+    private(set) var subjects: [String] = []
+    func send(_ subject: String) { subjects.append(subject) }
+  }
+
+  final class RecordedSteps: Journal {
+    private let written = Mutex<[String]>([])
+    var steps: [String] { written.withLock { $0 } }
+    func write(_ step: String) { written.withLock { $0.append(step) } }
+  }
+
+  final class CountingMeter: Meter {
+    private(set) var count = 0
+    func add() { count += 1 }
+  }
+
   @Test func welcomesByAnActor() async {
     let mail = SentMail()
     InitializerRegistry.current.register((any Mailer).self) { mail }
