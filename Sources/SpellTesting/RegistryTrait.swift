@@ -117,17 +117,19 @@ package final class RegistryEscapes: Sendable {
     InitializerRegistry.warnOfSharedUse(service, isFound, step)
   }
 
-  /// Reports a request to the shared registry if each running test would have got something else from its own registry;
-  /// otherwise, the request may belong to one of the tests that wouldn't, and be meant.
+  /// Reports a request to the shared registry if a running test would have got something else from its own registry.
+  ///
+  /// Nothing tells which test started a detached task. If the other running tests counted, the same program would fail
+  /// alone and pass in a suite.
   private func report(_ service: Service, _ step: () -> InjectionStep) -> Bool {
-    let (running, step) = (running.withLock(\.self), step())
-    let areOthers = running.allSatisfy { $0.registry.overrides(service, besides: $0.usual) }
-    guard areOthers, let first = running.first else { return false }
+    let running = running.withLock(\.self).filter { $0.registry.overrides(service, besides: $0.usual) }
+    guard let first = running.first else { return false }
+    let step = step()
     if !reported.withLock({ $0.insert("\(step)").inserted }) { return true }
     let what = step.typeName + (step.property.map { " for \($0)" } ?? step.name.map { " named \"\($0)\"" } ?? "")
     Issue.report(
       """
-      \(what) came from the shared registry, outside of any test, while a test with its own registry ran: \
+      \(what) came from the shared registry, outside of any test, while a test with its own registration ran: \
       \(running.prefix(5).map(\.test.name).joined(separator: ", ")). A detached task and a queue don't have the test's registry: write \
       Task { … } instead, or registry.run { … } in it. If the code belongs to another test, give that test .registry, too.
       """, at: step.declaration, in: first.test)
