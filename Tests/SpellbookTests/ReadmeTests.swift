@@ -68,7 +68,7 @@ private final class Player {
     }
     InitializerRegistry.current.register((any PartialLoader).self) { Loader() }
     let player = Player()
-    #expect(!player.$cache.isInitialized && player.cache.count == 1)
+    #expect(!player.$cache.hasValue && player.cache.count == 1)
     player.id = 7
     #expect(throws: FinalError.self) { try player.$id.assign(8) }
     #expect(player.theme.name == "dark")

@@ -28,6 +28,6 @@ import Spellbook
   }
 
   #Preview {
-    Spellbook.Preview.run(["focus.minutes": 50]) { FocusView() }
+    Spellbook.InitializerRegistry.preview(["focus.minutes": 50]) { FocusView() }
   }
 #endif

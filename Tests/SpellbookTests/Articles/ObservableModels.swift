@@ -65,14 +65,14 @@ final class Changes: Sendable {
     #expect(model.player is RecordingPlayer)
 
     InitializerRegistry.current.register((any AudioPlayer).self) { RecordingPlayer() }
-    let other = Preview.run { SettingsModel() }
+    let other = InitializerRegistry.preview { SettingsModel() }
     #expect(throws: InjectionError.self) { try other.$player.resolve() }
   }
 
   @Test("a service is injected into an observable model")
   func service() {
     let player = RecordingPlayer()
-    InitializerRegistry.current.register(instance: player as any AudioPlayer)
+    InitializerRegistry.current.register(.instance(player as any AudioPlayer))
     let model = SettingsModel()
     model.apply()
     model.isMuted = true
