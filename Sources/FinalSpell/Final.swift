@@ -1,4 +1,4 @@
-public import SpellRegistry
+@_exported public import SpellRegistry
 
 /// A property that is assigned once, and never changes after that.
 ///
@@ -113,8 +113,8 @@ public import SpellRegistry
 
   /// Returns the expression that tells whether there is a value; a constant has no projection.
   private func check(in container: AnyObject?) -> String {
-    storage.point(in: container).step().propertyName.map { "$\($0).isAssigned" }
-      ?? "$property.isAssigned (of a constant, constant.isAssigned)"
+    storage.point(in: container).step().propertyName.map { "$\($0).hasValue" }
+      ?? "$property.hasValue (of a constant, constant.hasValue)"
   }
 
   /// Assigns the value of a struct's property independently of the struct's copies.
@@ -147,7 +147,7 @@ extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
 
 extension Final {
   /// Whether the constant has a value, from an assignment or from a registered initializer.
-  public var isAssigned: Bool { storage.hasValue }
+  public var hasValue: Bool { storage.hasValue }
 
   /// Assigns the value of a constant.
   ///
@@ -161,7 +161,7 @@ extension Final {
     fileprivate let container: AnyObject?
 
     /// Whether the property has a value, from an assignment or from a registered initializer.
-    public var isAssigned: Bool { final.isAssigned }
+    public var hasValue: Bool { final.hasValue }
 
     /// The value, or nil until there is one.
     ///

@@ -1,4 +1,4 @@
-public import SpellRegistry
+@_exported public import SpellRegistry
 
 /// A property whose value the registry provides when it is first read.
 ///
@@ -162,7 +162,7 @@ extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
 
 extension Injected {
   /// Whether the constant has a value that was injected or assigned, and that is still alive if it is held weakly.
-  public var isResolved: Bool {
+  public var hasValue: Bool {
     if case .weak(let weakStorage) = policy { return weakStorage.value?.isAlive ?? false }
     return storage.hasValue
   }
@@ -190,7 +190,7 @@ extension Injected {
     fileprivate let container: AnyObject?
 
     /// Whether the property has a value that was injected or assigned, and that is still alive if it is held weakly.
-    public var isResolved: Bool { injected.isResolved }
+    public var hasValue: Bool { injected.hasValue }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///

@@ -47,7 +47,7 @@ public final class ServiceBox: Sendable {
 
   /// Adds a service to the box, in place of any service with the same name.
   public func register<Service: Sendable>(_ service: Service, named name: String) {
-    let registration = registry.register(instance: service, as: .anySupertype, named: .equal(to: name))
+    let registration = registry.register(named: .equal(to: name), .instance(service, as: .anySupertype))
     let entry = Entry(service: service, unregister: registration.unregister)
     let replaced = entries.withLock { $0.updateValue(entry, forKey: name) }
     if let object = replaced?.object { Adoptions.end(object, by: registry) }

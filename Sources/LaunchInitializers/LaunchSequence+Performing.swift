@@ -261,7 +261,7 @@ extension LaunchSequence {
 
   func register(_ service: some Sendable, by job: Job) {
     if !isUnderWay(job) { return }
-    let registration = InitializerRegistry.current.register(instance: service)
+    let registration = InitializerRegistry.current.register(.instance(service))
     let isWanted = state.withLock { state in
       let isWanted = state.machine.jobs[job] != nil
       if isWanted { state.registered[job.step, default: []].append((job, { registration.unregister() })) }

@@ -17,7 +17,7 @@ final class StepContext: Sendable {
 
   /// Registers a service for the current attempt, unless that was abandoned; outside an attempt, permanently.
   static func register(_ service: some Sendable) {
-    guard let current else { return _ = InitializerRegistry.current.register(instance: service) }
+    guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
     current.sequence.register(service, by: current.job)
   }
 

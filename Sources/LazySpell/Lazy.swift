@@ -1,4 +1,4 @@
-public import SpellRegistry
+@_exported public import SpellRegistry
 
 /// A property whose value is created only once, when any thread first reads it.
 ///
@@ -183,7 +183,7 @@ extension Lazy {
     fileprivate let container: AnyObject?
 
     /// Whether the value has been created or assigned; reading this doesn't create it.
-    public var isInitialized: Bool { lazy.storage.hasValue }
+    public var hasValue: Bool { lazy.storage.hasValue }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///

@@ -51,7 +51,7 @@ public import SpellRegistry
   }
 
   /// Whether the value has been created; reading this doesn't create it.
-  public var isInitialized: Bool { storage.hasValue }
+  public var hasValue: Bool { storage.hasValue }
 
   /// Drops the value, so that the next read creates another one.
   ///

@@ -1,4 +1,4 @@
-public import SpellRegistry
+@_exported public import SpellRegistry
 
 /// A property whose value is loaded from a resource only once, when any thread first reads it.
 ///
@@ -215,7 +215,7 @@ extension Partial {
   ) { fatalError() }
 
   /// Whether the value has been loaded; reading this doesn't load it.
-  public var isLoaded: Bool { storage.hasValue }
+  public var hasValue: Bool { storage.hasValue }
 
   /// Returns the value of a constant, or throws an error, as ``Projection/load()`` does.
   @discardableResult
@@ -234,7 +234,7 @@ extension Partial {
     fileprivate let container: AnyObject?
 
     /// Whether the value has been loaded; reading this doesn't load it.
-    public var isLoaded: Bool { partial.isLoaded }
+    public var hasValue: Bool { partial.hasValue }
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///

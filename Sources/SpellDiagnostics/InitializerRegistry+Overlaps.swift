@@ -33,7 +33,7 @@ extension InitializerRegistry {
 
   private func overlap(of older: RegistrationRecord, _ newer: RegistrationRecord) -> InjectionError? {
     guard let name = older.name, let mine = older.part, let others = newer.part, older.container == newer.container,
-      older.servesSupertypes == newer.servesSupertypes, older.arguments == newer.arguments
+      older.servesSupertypes == newer.servesSupertypes
     else { return nil }
     if !mine.contains(others) {
       return others.contains(mine) ? nil : ambiguity(of: older, newer, for: "a name with both parts in it")
@@ -75,7 +75,7 @@ extension InitializerRegistry {
           advice: """
             The instance of \(instance.summary), registered at \(instance.place) for any supertype, doesn't serve \
             \($0.summary): what is registered for exactly that type, at \($0.place), wins. Register the instance for \
-            it: registry.register(instance: … as \(TypeName.of($0.service.type))).
+            it: registry.register(\(TypeName.source(of: $0.service.type)), .instance(…)).
             """)
       }
     }

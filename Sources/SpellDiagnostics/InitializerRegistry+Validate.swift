@@ -67,7 +67,7 @@ extension Wiring {
       .notReady, through: [asker.step, needed.step],
       advice: """
         An autowired initializer can't await, and scope .\(needed.scopeName) keeps no value of \(name) for it. Keep the \
-        value, registry.registerAsync(\(source), scope: .singleton) { … }, and await it before \(asker.service.name) is \
+        value, registry.register(\(source), scope: .singleton, .async { … }), and await it before \(asker.service.name) is \
         asked for: try await registry.resolveAsync(\(source))
         """)
   }

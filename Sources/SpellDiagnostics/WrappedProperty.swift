@@ -184,7 +184,7 @@ extension WrappedProperty {
 extension RegistrationRecord {
   /// Returns whether the registration serves some object that has the property, with a name that the property may use.
   fileprivate func mayServe(_ property: WrappedProperty) -> Bool {
-    if hasArguments || container.map(property.mayBe(in:)) == false || name.map(property.mayAsk(with:)) == false {
+    if container.map(property.mayBe(in:)) == false || name.map(property.mayAsk(with:)) == false {
       return false
     }
     return property.services.contains { service in

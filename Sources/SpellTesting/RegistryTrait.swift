@@ -72,12 +72,12 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
     registry.reporter?.receivers.withLock { $0.onFailure = { Issue.report($0, at: $1, in: test) } }
-    if isOutermost { registry.register(instance: MemoryPreferenceStore() as any PreferenceStore) }
+    if isOutermost { registry.register(.instance(MemoryPreferenceStore() as any PreferenceStore)) }
     RegistryEscapes.current.begin(test, registry)
     /// Registers the clock as its own type, for the test, and as `any Clock<Duration>`, for the code under test.
     func register(_ clock: some Clock<Duration>) {
-      registry.register(instance: clock)
-      registry.register(instance: clock as any Clock<Duration>)
+      registry.register(.instance(clock))
+      registry.register(.instance(clock as any Clock<Duration>))
     }
     if let clock { register(clock) }
     return registry
@@ -251,7 +251,7 @@ extension Trait where Self == RegistryTrait {
   public static func preferences(
     _ store: @autoclosure @escaping @Sendable () throws -> any PreferenceStore
   ) -> RegistryTrait {
-    RegistryTrait { $0.register(instance: try store()) }
+    RegistryTrait { $0.register(.instance(try store())) }
   }
 
   /// Returns a trait that registers a new preference store in memory, with initial values, for each test.
@@ -266,6 +266,6 @@ extension Trait where Self == RegistryTrait {
   public static func preferences(
     _ values: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable>
   ) -> RegistryTrait {
-    RegistryTrait { $0.register(instance: try MemoryPreferenceStore(values()) as any PreferenceStore) }
+    RegistryTrait { $0.register(.instance(try MemoryPreferenceStore(values()) as any PreferenceStore)) }
   }
 }

@@ -2,7 +2,7 @@
   public import SpellRegistry
   public import SwiftUI
 
-  extension PreviewTrait where T == SwiftUI.Preview.ViewTraits {
+  extension PreviewTrait where T == Preview.ViewTraits {
     /// Gives a preview a registry of its own, with the keys' values for previews and with preferences in memory.
     ///
     /// ```swift

@@ -15,18 +15,24 @@
   public import Foundation
 #endif
 
-/// A registry for previews; in a file that imports SwiftUI, write `Spellbook.Preview`.
-public enum Preview {
+extension InitializerRegistry {
   /// Calls `make` in a new registry for previews, which has its own preferences in memory.
-  public static func run<Result>(
+  ///
+  /// ```swift
+  /// #Preview { InitializerRegistry.preview(["volume": 8]) { PlayerView() } }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - preferences: The stored preferences, by their keys.
+  ///   - make: Creates what the preview shows. The registry is current while it runs.
+  /// - Returns: The result of `make`.
+  public static func preview<Result>(
     _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
     _ make: () throws -> Result
   ) rethrows -> Result {
     try InitializerRegistry.forPreviews(preferences).run(make)
   }
-}
 
-extension InitializerRegistry {
   /// Returns a new registry for previews, which has its own preferences in memory.
   static func forPreviews(
     _ preferences: @escaping @Sendable () -> KeyValuePairs<String, any Codable>

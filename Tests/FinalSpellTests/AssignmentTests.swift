@@ -31,10 +31,10 @@ private final class IntBox: Box<Int> {}
   @Test("an assigned value stays")
   func givesTheValueThatStays() {
     let document = Document()
-    #expect(!document.$id.isAssigned)
+    #expect(!document.$id.hasValue)
     #expect(document.$id.value == nil)
     document.id = 1
-    #expect(document.$id.isAssigned)
+    #expect(document.$id.hasValue)
     #expect(document.$id.value == 1)
     #expect(document.id == 1)
   }
@@ -43,7 +43,7 @@ private final class IntBox: Box<Int> {}
   func inTheDeclarationIsTheOneAssignment() {
     let document = Document()
     #expect(document.kind == "draft")
-    #expect(document.$kind.isAssigned)
+    #expect(document.$kind.hasValue)
     #expect(throws: FinalError.self) { try document.$kind.assign("final") }
     #expect(document.kind == "draft")
   }
@@ -68,7 +68,7 @@ private final class IntBox: Box<Int> {}
     }
     let message = text(result.standardErrorContent)
     #expect(message.contains("Document.id, of type Int, is assigned already"))
-    #expect(message.contains("Look at $id.isAssigned first"))
+    #expect(message.contains("Look at $id.hasValue first"))
     #expect(message.contains("AssignmentTests.swift:"))
   }
 
@@ -84,9 +84,9 @@ private final class IntBox: Box<Int> {}
   func ofNilIsAnAssignment() {
     let document = Document()
     #expect(document.title == nil)
-    #expect(!document.$title.isAssigned)
+    #expect(!document.$title.hasValue)
     document.title = nil
-    #expect(document.$title.isAssigned)
+    #expect(document.$title.hasValue)
     #expect(throws: FinalError.self) { try document.$title.assign("late") }
   }
 
@@ -146,7 +146,7 @@ private final class IntBox: Box<Int> {}
       static let global = Final(wrappedValue: "known")
     }
     let shared = Shared()
-    #expect(!shared.id.isAssigned)
+    #expect(!shared.id.hasValue)
     try shared.id.assign(7)
     #expect(shared.id.value == 7)
     let error = try #require(throws: FinalError.self) { try shared.id.assign(8) }
@@ -159,7 +159,7 @@ private final class IntBox: Box<Int> {}
     @Final var number: Int
     number = 2
     #expect(number == 2)
-    #expect($number.isAssigned)
+    #expect($number.hasValue)
   }
 }
 
@@ -167,14 +167,14 @@ private final class IntBox: Box<Int> {}
   private struct Value { @Final var id: Int }
 
   @Test("a copy of a struct is assigned independently")
-  func isAssignedApart() {
+  func hasValueApart() {
     let template = Value()
     var (first, second) = (template, template)
     first.id = 1
     second.id = 2
     #expect(first.id == 1)
     #expect(second.id == 2)
-    #expect(!template.$id.isAssigned)
+    #expect(!template.$id.hasValue)
   }
 
   @Test("a copy of a struct keeps the value that it was copied with")

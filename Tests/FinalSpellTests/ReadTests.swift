@@ -24,7 +24,7 @@ private final class Letter: Document {}
     }
     let message = text(result.standardErrorContent)
     #expect(message.contains("Document.id, of type Int, was read before it was assigned"))
-    #expect(message.contains("Assign it first, or look at $id.isAssigned before"))
+    #expect(message.contains("Assign it first, or look at $id.hasValue before"))
     #expect(message.contains("ReadTests.swift:"))
   }
 
@@ -33,7 +33,7 @@ private final class Letter: Document {}
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Final<Int>().value
     }
-    #expect(text(result.standardErrorContent).contains("(of a constant, constant.isAssigned)"))
+    #expect(text(result.standardErrorContent).contains("(of a constant, constant.hasValue)"))
   }
 
   @Test("a read before the assignment in a struct names the place")
@@ -48,7 +48,7 @@ private final class Letter: Document {}
 
   @Test("a read before the assignment uses the registered value as the one assignment")
   func takesWhatIsRegisteredAsTheOneAssignment() {
-    registry.register(Int.self, in: Document.self) { _ in 99 }
+    registry.register(Int.self, .in(Document.self) { _ in 99 })
     let document = Document()
     #expect(document.id == 99)
     #expect(document.heard == ["id"])
@@ -58,7 +58,7 @@ private final class Letter: Document {}
   @Test("a read before the assignment uses the most specific registration of the object's registry")
   func asksTheMostSpecificRegistrationOfTheRegistryOfItsMaking() {
     let parent = InitializerRegistry()
-    parent.register(Service.self, in: Document.self, subclasses: true) { _ in Service("parent") }
+    parent.register(Service.self, .in(Document.self, subclasses: true) { _ in Service("parent") })
     let child = InitializerRegistry(parent: parent)
     child.register(Service.self, named: "service") { Service("child, named") }
     child.register { Service("child") }
@@ -73,7 +73,7 @@ private final class Letter: Document {}
     #expect(document.optional == nil)
     registry.register { Service("later") }
     #expect(document.optional?.label == "later")
-    #expect(document.$optional.isAssigned)
+    #expect(document.$optional.hasValue)
   }
 
   @Test("the projection's value doesn't ask the registry")
@@ -82,13 +82,13 @@ private final class Letter: Document {}
     registry.register(Int.self) { asked.increment() }
     let document = Document()
     #expect(document.$id.value == nil)
-    #expect(!document.$id.isAssigned)
+    #expect(!document.$id.hasValue)
     #expect(asked.value == 0)
   }
 
   @Test("a read of a declared value doesn't ask the registry")
   func ofADeclaredValueAsksNobody() {
-    registry.register(String.self, in: Document.self) { _ in "registered" }
+    registry.register(String.self, .in(Document.self) { _ in "registered" })
     let document = Document()
     #expect(document.kind == "draft")
     #expect(document.heard == [])
@@ -108,12 +108,14 @@ private final class Letter: Document {}
 
   @Test("an initializer that assigns its own property gets an error")
   func whoseInitializerAssignsThePropertyThrowsThere() {
-    registry.register(Int.self, in: Document.self) { document in
-      let error = #expect(throws: FinalError.self) { try document.$id.assign(1) }
-      #expect(error?.code == .beingMade)
-      #expect(error?.property == "Document.id")
-      return 2
-    }
+    registry.register(
+      Int.self,
+      .in(Document.self) { document in
+        let error = #expect(throws: FinalError.self) { try document.$id.assign(1) }
+        #expect(error?.code == .beingMade)
+        #expect(error?.property == "Document.id")
+        return 2
+      })
     let document = Document()
     #expect(document.id == 2)
   }
@@ -121,10 +123,12 @@ private final class Letter: Document {}
   @Test("an initializer that assigns its own property by name stops the program")
   func whoseInitializerAssignsThePropertyByNameStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      InitializerRegistry.shared.register(Int.self, in: Document.self) { document in
-        document.id = 1
-        return 2
-      }
+      InitializerRegistry.shared.register(
+        Int.self,
+        .in(Document.self) { document in
+          document.id = 1
+          return 2
+        })
       _ = Document().id
     }
     let message = text(result.standardErrorContent)
@@ -146,7 +150,7 @@ private final class Letter: Document {}
 @Suite("Lifetime", .registry) struct LifetimeTests {
   @Test("a property never retains its enclosing object, and its value is released with it")
   func thePropertyNeverRetainsItsOwnerAndTheValueGoesWithIt() {
-    InitializerRegistry.current.register(Service.self, in: Document.self) { _ in Service() }
+    InitializerRegistry.current.register(Service.self, .in(Document.self) { _ in Service() })
     var document: Document? = Document()
     weak let gone = document
     weak let service = document?.service
@@ -200,7 +204,7 @@ private final class Letter: Document {}
   @Test("either the assignment or the registration provides the value")
   func anAssignmentOrTheRegistrationWinsNotBoth() async {
     let made = Counter()
-    registry.register(Service.self, in: Shared.self) { _ in Service("made \(made.increment())") }
+    registry.register(Service.self, .in(Shared.self) { _ in Service("made \(made.increment())") })
     let all = (0..<100).map { _ in Shared() }
     let seen = await race(1_000) { index in
       let shared = all[index % 100]

@@ -23,8 +23,8 @@ private final class Related {
   @Injected(onInjection: Related.hear) var first: BaseTracker
   @Injected(onInjection: Related.hear) var second: FileTracker
   var seen: [Bool] = []
-  func hear(_ tracker: BaseTracker) { seen.append($first.isResolved && $second.isResolved) }
-  func hear(_ tracker: FileTracker) { seen.append($first.isResolved && $second.isResolved) }
+  func hear(_ tracker: BaseTracker) { seen.append($first.hasValue && $second.hasValue) }
+  func hear(_ tracker: FileTracker) { seen.append($first.hasValue && $second.hasValue) }
 }
 
 @Suite("Filling an object from a registry", .registry) struct FillingTests {
@@ -43,8 +43,8 @@ private final class Related {
     try registry.inject(into: page)
     #expect(page.log == ["tracker", "hidden", "optional", "last", "post"])
     #expect(page.inner.label == "class")
-    #expect(page.$tracker.isResolved && page.$optional.isResolved && page.$last.isResolved)
-    #expect(!page.$always.isResolved && !page.$weakly.isResolved)
+    #expect(page.$tracker.hasValue && page.$optional.hasValue && page.$last.hasValue)
+    #expect(!page.$always.hasValue && !page.$weakly.hasValue)
   }
 
   @Test("filling changes nothing if one value is missing")
@@ -56,19 +56,19 @@ private final class Related {
     #expect(error.code == .notRegistered)
     #expect(error.description.contains("SubPage.last"))
     #expect(page.log == [])
-    #expect(!page.$tracker.isResolved)
+    #expect(!page.$tracker.hasValue)
   }
 
   @Test("filling changes nothing if an initializer throws")
   func changesNothingWhereAnInitializerThrows() throws {
     struct Refusal: Error {}
     registerAll()
-    registry.register(Clock.self, in: SubPage.self, named: "last") { _ in throw Refusal() }
+    registry.register(Clock.self, named: "last", .in(SubPage.self) { _ in throw Refusal() })
     let page = SubPage()
     let error = try #require(throws: InjectionError.self) { try registry.inject(into: page) }
     #expect(error.underlying is Refusal)
     #expect(page.log == [])
-    #expect(!page.$tracker.isResolved)
+    #expect(!page.$tracker.hasValue)
   }
 
   @Test("filling leaves existing values and Optionals that are not registered")
@@ -97,7 +97,7 @@ private final class Related {
   @Test("filling passes the object to an initializer")
   func givesAnInitializerTheObject() throws {
     registerAll()
-    registry.register(BaseTracker.self, in: Page.self) { BaseTracker("for \(type(of: $0))") }
+    registry.register(BaseTracker.self, .in(Page.self) { BaseTracker("for \(type(of: $0))") })
     let page = Page()
     try registry.inject(into: page)
     #expect(page.inner.label == "for Page")
@@ -118,7 +118,7 @@ private final class Related {
       @Injected var clock: Clock
       func fill(from registry: InitializerRegistry) throws -> Bool {
         try registry.inject(into: self)
-        return $clock.isResolved
+        return $clock.hasValue
       }
     }
     registerAll()
@@ -137,10 +137,12 @@ private final class Related {
   @Test("filling an object that needs itself throws")
   func thatNeedsItselfThrows() throws {
     registerAll()
-    registry.register(BaseTracker.self, in: Page.self) { page in
-      try InitializerRegistry.current.inject(into: page)
-      return BaseTracker()
-    }
+    registry.register(
+      BaseTracker.self,
+      .in(Page.self) { page in
+        try InitializerRegistry.current.inject(into: page)
+        return BaseTracker()
+      })
     let error = try #require(throws: InjectionError.self) { try registry.inject(into: Page()) }
     #expect(error.code == .cycle)
   }

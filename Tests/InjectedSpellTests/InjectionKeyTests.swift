@@ -22,9 +22,9 @@ extension InjectionKeys {
   fileprivate static let kept = InjectionKey(scope: .singleton) { Token() }
   fileprivate static let word = InjectionKey { "live" }.test { "test" }.preview { "preview" }
   fileprivate static let sentence = InjectionKey { try $0.resolve(.word) + "!" }
-  fileprivate static let pair = InjectionKey(autowire: Pair.init)
+  fileprivate static let pair = InjectionKey(.autowire(Pair.init))
   fileprivate static let optional = InjectionKey<Token?> { nil }
-  fileprivate static let session = InjectionKey.async(scope: .singleton) { _ in Token() }
+  fileprivate static let session = InjectionKey(scope: .singleton, .async { Token() })
 }
 
 private final class Tower {
@@ -41,7 +41,7 @@ struct InjectionKeyTests {
   @Test("is a service of its own, which its type and other keys of that type don't serve")
   func identity() throws {
     registry.register((any Bell).self) { Gong() }
-    registry.register(instance: Gong(), as: .anySupertype)
+    registry.register(.instance(Gong(), as: .anySupertype))
     let tower = Tower()
     #expect(tower.bell.sound == "chime")
     #expect(tower.otherBell.sound == "second")
@@ -51,27 +51,29 @@ struct InjectionKeyTests {
 
   @Test("takes registrations for a name, a class, an instance, and asynchronous and autowired ones")
   func forms() async throws {
-    registry.register(.bell, instance: Gong())
+    registry.register(.bell, .instance(Gong()))
     registry.register(.secondBell, named: "otherBell") { Gong() }
     #expect(Tower().bell.sound == "gong")
     #expect(Tower().otherBell.sound == "gong")
     #expect(try registry.resolve(.secondBell).sound == "second")
-    registry.register(.word, in: Tower.self) { tower, resolver in
-      try tower.bell.sound + resolver.resolve(.secondBell).sound
-    }
+    registry.register(
+      .word,
+      .in(Tower.self) { tower, resolver in
+        try tower.bell.sound + resolver.resolve(.secondBell).sound
+      })
     #expect(Tower().word == "gongsecond")
     registry.register((any Bell).self) { Gong() }
     registry.register { Token() }
     #expect(try registry.resolve(.pair).bell.sound == "gong")
     #expect(registry.validate().isEmpty)
-    registry.registerAsync(.word) { _ in "awaited" }
+    registry.register(.word, .async { "awaited" })
     #expect(try await registry.resolveAsync(.word) == "awaited")
   }
 
   @Test("keeps its singleton through an override that is withdrawn")
   func override() throws {
     let before = try registry.resolve(.kept)
-    registry.register(.kept, instance: Token()).unregister()
+    registry.register(.kept, .instance(Token())).unregister()
     #expect(try registry.resolve(.kept) === before)
   }
 
@@ -200,7 +202,7 @@ struct RegisteredElsewhereTests {
     let named = #expect(throws: InjectionError.self) { try shelf.$bell.resolve() }
     #expect(named?.description.contains("isn't the current one") == true)
     registry.removeAll()
-    registry.register((any Bell).self, in: Shelf.self) { _ in Gong() }
+    registry.register((any Bell).self, .in(Shelf.self) { _ in Gong() })
     let ofClass = #expect(throws: InjectionError.self) { try shelf.$bell.resolve() }
     #expect(ofClass?.description.contains("isn't the current one") == true)
   }
@@ -240,7 +242,7 @@ struct MessageTests {
   @Test("a cycle through a property that is read goes one lap and names the type that is first there twice")
   func cycle() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      InitializerRegistry.shared.register(autowire: First.init)
+      InitializerRegistry.shared.register(.autowire(First.init))
       InitializerRegistry.shared.register { Second() }
       _ = try InitializerRegistry.shared.resolve(First.self)
     }
@@ -275,9 +277,9 @@ struct MessageTests {
   func losingInstance() throws {
     let registry = InitializerRegistry.current
     registry.register((any Bell).self) { Chime() }
-    registry.register(instance: Gong(), as: .anySupertype)
+    registry.register(.instance(Gong(), as: .anySupertype))
     #expect(registry.validate().map(\.code) == [.shadowed])
-    registry.register((any Bell).self, instance: Gong())
+    registry.register((any Bell).self, .instance(Gong()))
     #expect(registry.validate().isEmpty)
     #expect(try registry.resolve((any Bell).self).sound == "gong")
   }
@@ -285,7 +287,7 @@ struct MessageTests {
   @Test("an awaited value that no scope keeps is said to be kept by none", .registry)
   func uniqueAsync() async throws {
     let registry = InitializerRegistry.current
-    registry.registerAsync { _ in Token() }
+    registry.register(.async { Token() })
     _ = try await registry.resolveAsync(Token.self)
     let error = #expect(throws: InjectionError.self) { try registry.resolve(Token.self) }
     #expect(error?.description.contains("scope that keeps it, such as .singleton") == true)

@@ -101,9 +101,11 @@ private struct Service: Sendable { let configuration: Configuration }
   func expiredAsyncValue() async throws {
     let clock = TestClock()
     let registry = InitializerRegistry(clock: clock)
-    registry.registerAsync(Farewell.self, scope: .singleton.expiring(after: .seconds(1))) { _ in
-      Farewell { _ = try? registry.resolve(Farewell.self) }
-    }
+    registry.register(
+      Farewell.self, scope: .singleton.expiring(after: .seconds(1)),
+      .async {
+        Farewell { _ = try? registry.resolve(Farewell.self) }
+      })
     let first = ObjectIdentifier(try await registry.resolveAsync(Farewell.self))
     clock.advance(by: .seconds(5))
     #expect(ObjectIdentifier(try await registry.resolveAsync(Farewell.self)) != first)

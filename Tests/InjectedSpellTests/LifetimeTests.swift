@@ -20,7 +20,7 @@ private final class Owner: InjectionObserver {
 
   @Test("a property never retains its enclosing object")
   func thePropertyNeverRetainsItsOwner() {
-    registry.register((any Tracker).self, in: Owner.self) { _ in FileTracker() }
+    registry.register((any Tracker).self, .in(Owner.self) { _ in FileTracker() })
     var owner: Owner? = Owner()
     weak let gone = owner
     _ = owner?.tracker
@@ -62,7 +62,7 @@ private final class Owner: InjectionObserver {
     final class Host: @unchecked Sendable {
       let read = Counter()
       @Injected var farewell: Farewell
-      func lookAtEnd() -> Farewell { Farewell { [unowned self] in if $farewell.isResolved { read.increment() } } }
+      func lookAtEnd() -> Farewell { Farewell { [unowned self] in if $farewell.hasValue { read.increment() } } }
     }
     let host = Host()
     host.farewell = host.lookAtEnd()
@@ -101,8 +101,8 @@ private final class Owner: InjectionObserver {
 
   @Test("a property that needs itself through another property throws the path")
   func throughAnotherPropertyThrowsThePath() throws {
-    registry.register(BaseTracker.self, in: Pair.self) { BaseTracker(try $0.$right.resolve().label) }
-    registry.register(FileTracker.self, in: Pair.self) { FileTracker(try $0.$left.resolve().label) }
+    registry.register(BaseTracker.self, .in(Pair.self) { BaseTracker(try $0.$right.resolve().label) })
+    registry.register(FileTracker.self, .in(Pair.self) { FileTracker(try $0.$left.resolve().label) })
     let error = try #require(throws: InjectionError.self) { try Pair().$left.resolve() }
     #expect(error.code == .cycle)
     #expect(error.path == ["BaseTracker", "FileTracker", "BaseTracker"])
@@ -111,36 +111,40 @@ private final class Owner: InjectionObserver {
   @Test("a cycle across two threads throws on both", arguments: 1...20)
   func acrossTwoThreadsThrowsOnBoth(round: Int) async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
-    registry.register(BaseTracker.self, in: Pair.self) { pair in
-      leftBegan.open()
-      rightBegan.wait()
-      return BaseTracker(try pair.$right.resolve().label)
-    }
-    registry.register(FileTracker.self, in: Pair.self) { pair in
-      rightBegan.open()
-      leftBegan.wait()
-      return FileTracker(try pair.$left.resolve().label)
-    }
+    registry.register(
+      BaseTracker.self,
+      .in(Pair.self) { pair in
+        leftBegan.open()
+        rightBegan.wait()
+        return BaseTracker(try pair.$right.resolve().label)
+      })
+    registry.register(
+      FileTracker.self,
+      .in(Pair.self) { pair in
+        rightBegan.open()
+        leftBegan.wait()
+        return FileTracker(try pair.$left.resolve().label)
+      })
     let pair = Pair()
     let cycles = Counter()
     await onThreads(
       { if isCycle({ try pair.$left.resolve() }) { cycles.increment() } },
       { if isCycle({ try pair.$right.resolve() }) { cycles.increment() } })
     #expect(cycles.value == 2)
-    #expect(!pair.$left.isResolved && !pair.$right.isResolved)
+    #expect(!pair.$left.hasValue && !pair.$right.hasValue)
   }
 
   @Test("a property that needs itself at every read throws too")
   func atEveryReadThrowsToo() throws {
     final class Endless { @Injected(.everyRead) var tracker: BaseTracker }
-    registry.register(BaseTracker.self, in: Endless.self) { try $0.$tracker.resolve() }
+    registry.register(BaseTracker.self, .in(Endless.self) { try $0.$tracker.resolve() })
     #expect(isCycle { try Endless().$tracker.resolve() })
   }
 
   @Test("a property that needs itself stops the program with the name")
   func stopsTheProgramWithTheName() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      InitializerRegistry.shared.register(BaseTracker.self, in: Pair.self) { $0.left }
+      InitializerRegistry.shared.register(BaseTracker.self, .in(Pair.self) { $0.left })
       _ = Pair().left
     }
     let message = text(result.standardErrorContent)

@@ -78,9 +78,9 @@ private final class Service: @unchecked Sendable {
       }
       return registry
     }
-    let kept = isKept { registry in registry.register(instance: registry.run { Service() }) }
+    let kept = isKept { registry in registry.register(.instance(registry.run { Service() })) }
     #expect(kept != nil)
     kept?.removeAll()
-    #expect(isKept { registry in registry.run { _ = registry.register(instance: Service()) } } == nil)
+    #expect(isKept { registry in registry.run { _ = registry.register(.instance(Service())) } } == nil)
   }
 }

@@ -30,16 +30,16 @@ private final class Holder: InjectionObserver {
     let holder = Holder()
     #expect(holder.always !== holder.always)
     _ = try holder.$always.resolve()
-    #expect(!holder.$always.isResolved)
+    #expect(!holder.$always.hasValue)
     #expect(holder.heard == ["always", "always", "always"])
   }
 
   @Test("the policy everyRead uses a new registration at once")
   func everyReadSeesANewRegistrationAtOnce() {
-    registry.register(instance: FileTracker("old") as any Tracker)
+    registry.register(.instance(FileTracker("old") as any Tracker))
     let holder = Holder()
     #expect(holder.always.label == "old")
-    registry.register(instance: FileTracker("new") as any Tracker)
+    registry.register(.instance(FileTracker("new") as any Tracker))
     #expect(holder.always.label == "new")
   }
 
@@ -52,9 +52,9 @@ private final class Holder: InjectionObserver {
       let (tracker, clock) = (holder.weakly, holder.weakClock)
       #expect(tracker != nil && clock != nil)
       #expect(holder.weakly === tracker && holder.weakClock === clock)
-      #expect(holder.$weakly.isResolved)
+      #expect(holder.$weakly.hasValue)
     }
-    #expect(!holder.$weakly.isResolved)
+    #expect(!holder.$weakly.hasValue)
     #expect(holder.weakly == nil)
     #expect(holder.weakClock == nil)
     #expect(holder.heard == ["weakly", "weakClock"])
@@ -83,12 +83,12 @@ private final class Holder: InjectionObserver {
     let holder = Holder()
     var tracker: (any Tracker)? = holder.once
     #expect(holder.weakly === tracker)
-    #expect(holder.$weakly.isResolved)
+    #expect(holder.$weakly.hasValue)
     #expect(holder.weakly === tracker)
     #expect(holder.heard == ["once", "weakly"])
     holder.$once.reset()
     tracker = nil
-    #expect(!holder.$weakly.isResolved)
+    #expect(!holder.$weakly.hasValue)
     let next = holder.once
     #expect(holder.weakly == nil)
     holder.$weakly.reset()
@@ -148,14 +148,14 @@ private final class Holder: InjectionObserver {
 
   @Test("an assignment wins under each policy until a reset")
   func anAssignmentByHandWinsUnderEachUntilAReset() {
-    registry.register(instance: FileTracker("registered") as any Tracker)
+    registry.register(.instance(FileTracker("registered") as any Tracker))
     let holder = Holder()
     let mine = FileTracker("mine")
     holder.once = mine
     holder.always = mine
     holder.weakly = mine
     #expect([holder.once, holder.always, holder.weakly ?? FileTracker()].allSatisfy { $0 === mine })
-    #expect(holder.$once.isResolved && holder.$always.isResolved && holder.$weakly.isResolved)
+    #expect(holder.$once.hasValue && holder.$always.hasValue && holder.$weakly.hasValue)
     #expect(holder.heard == [])
     holder.$once.reset()
     holder.$always.reset()
@@ -194,7 +194,7 @@ private final class Holder: InjectionObserver {
       @Injected var once: any Tracker
       @Injected(.everyRead) var always: any Tracker
     }
-    registry.register(instance: FileTracker("registered") as any Tracker)
+    registry.register(.instance(FileTracker("registered") as any Tracker))
     let first = Model()
     _ = first.once
     var second = first

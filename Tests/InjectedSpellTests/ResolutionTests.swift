@@ -33,10 +33,10 @@ private final class BookShelf: Shelf<String> {}
     let asked = Counter()
     registry.register((any Tracker).self) { FileTracker("\(asked.increment())") }
     let page = Page()
-    #expect(!page.$tracker.isResolved)
+    #expect(!page.$tracker.hasValue)
     #expect(asked.value == 0)
     #expect(page.tracker === page.tracker)
-    #expect(page.$tracker.isResolved)
+    #expect(page.$tracker.hasValue)
     #expect(page.heard == ["tracker"])
     #expect(asked.value == 1)
   }
@@ -52,7 +52,7 @@ private final class BookShelf: Shelf<String> {}
     final class Page { @Injected var clock: Clock }
     let page = Page()
     #expect(throws: InjectionError.self) { try page.$clock.resolve() }
-    #expect(runs.value == 1 && !page.$clock.isResolved)
+    #expect(runs.value == 1 && !page.$clock.hasValue)
     #expect(page.clock === page.clock)
     #expect(runs.value == 2)
   }
@@ -105,9 +105,9 @@ private final class BookShelf: Shelf<String> {}
     let page = Page()
     #expect(page.clock == nil)
     #expect(try page.$clock.resolve() == nil)
-    #expect(!page.$clock.isResolved)
+    #expect(!page.$clock.hasValue)
     let clock = Clock()
-    registry.register(instance: clock)
+    registry.register(.instance(clock))
     #expect(page.clock === clock)
     #expect(page.heard == ["clock"])
   }
@@ -196,8 +196,8 @@ private final class BookShelf: Shelf<String> {}
 
   @Test("a registration for a generic class serves the injected properties of it and its subclass")
   func ofAGenericClassAndItsSubclassIsFoundByItsContainer() {
-    registry.register([String].self, in: BookShelf.self) { _ in ["book"] }
-    registry.register([Int].self, in: Shelf<Int>.self) { _ in [1] }
+    registry.register([String].self, .in(BookShelf.self) { _ in ["book"] })
+    registry.register([Int].self, .in(Shelf<Int>.self) { _ in [1] })
     #expect(BookShelf().items == ["book"])
     #expect(Shelf<Int>().items == [1])
     #expect(throws: InjectionError.self) { try Shelf<String>().$items.resolve() }
@@ -205,7 +205,7 @@ private final class BookShelf: Shelf<String> {}
 
   @Test("an injected property prefers the class, then the name, then the kind, then the newest registration")
   func prefersContainerThenNameThenKindThenTheNewest() {
-    registry.register(instance: FileTracker("instance"), as: .anySupertype)
+    registry.register(.instance(FileTracker("instance"), as: .anySupertype))
     #expect(Page().tracker.label == "instance")
     registry.register((any Tracker).self, label("exact"))
     #expect(Page().tracker.label == "exact")
@@ -213,9 +213,9 @@ private final class BookShelf: Shelf<String> {}
     #expect(Page().tracker.label == "part of the name")
     registry.register((any Tracker).self, named: "tracker", label("name"))
     #expect(Page().tracker.label == "name")
-    registry.register((any Tracker).self, in: Page.self, subclasses: true) { _ in FileTracker("superclass") }
+    registry.register((any Tracker).self, .in(Page.self, subclasses: true) { _ in FileTracker("superclass") })
     #expect(SubPage().tracker.label == "superclass")
-    registry.register((any Tracker).self, in: SubPage.self) { _ in FileTracker("class") }
+    registry.register((any Tracker).self, .in(SubPage.self) { _ in FileTracker("class") })
     #expect(SubPage().tracker.label == "class")
     #expect(Page().tracker.label == "superclass")
   }
@@ -229,7 +229,7 @@ private final class BookShelf: Shelf<String> {}
       @Injected var optional: (any Tracker)?
     }
     let tracker = FileTracker("one")
-    registry.register(instance: tracker, as: .anySupertype)
+    registry.register(.instance(tracker, as: .anySupertype))
     let wide = Wide()
     #expect(wide.base === tracker)
     #expect(wide.tracker === tracker)
@@ -240,8 +240,8 @@ private final class BookShelf: Shelf<String> {}
   @Test("an injected property asks the child registry before its parent")
   func asksTheChildRegistryBeforeItsParent() {
     let child = InitializerRegistry(parent: registry)
-    registry.register((any Tracker).self, in: Page.self) { _ in FileTracker("parent's, for the container") }
-    registry.register(instance: Clock())
+    registry.register((any Tracker).self, .in(Page.self) { _ in FileTracker("parent's, for the container") })
+    registry.register(.instance(Clock()))
     child.register((any Tracker).self, label("child's"))
     let page = child.run { Page() }
     #expect(page.tracker.label == "child's")
@@ -267,7 +267,7 @@ private final class BookShelf: Shelf<String> {}
     struct Model { @Injected var clock: Clock }
     final class Constant: Sendable { let clock = Injected<Clock>() }
     let clock = Clock()
-    registry.register(instance: clock)
+    registry.register(.instance(clock))
     #expect(await Worker().clock === clock)
     #expect(Model().clock === clock)
     #expect(Constant().clock.value === clock)
@@ -283,7 +283,7 @@ private final class BookShelf: Shelf<String> {}
   func initializedOnTheMainActorIsMadeThere() async {
     @MainActor final class View {}
     @MainActor final class Window { @Injected var view: View }
-    registry.registerOnMainActor { _ in View() }
+    registry.register(.onMainActor { _ in View() })
     await MainActor.run {
       let window = Window()
       #expect(window.view === window.view)
@@ -327,7 +327,7 @@ private final class BookShelf: Shelf<String> {}
     let error = try #require(throws: InjectionError.self) { try page.$tracker.resolve() }
     #expect(error.code == .initializerFailed)
     #expect(error.underlying is Refusal)
-    #expect(!page.$tracker.isResolved)
+    #expect(!page.$tracker.hasValue)
     #expect(page.heard == [])
     #expect(throws: Never.self) { try page.$tracker.resolve() }
     #expect(page.heard == ["tracker"])
@@ -357,7 +357,7 @@ private final class BookShelf: Shelf<String> {}
 
   @Test("a read that needs itself throws the path")
   func byNeedingItselfThrowsThePath() throws {
-    registry.register((any Tracker).self, in: Page.self) { FileTracker(try $0.$tracker.resolve().label) }
+    registry.register((any Tracker).self, .in(Page.self) { FileTracker(try $0.$tracker.resolve().label) })
     let error = try #require(throws: InjectionError.self) { try Page().$tracker.resolve() }
     #expect(error.code == .cycle)
     #expect(error.path.first == error.path.last)

@@ -77,7 +77,7 @@ private final class Pong: @unchecked Sendable {
     controller.tracker = mine
     box.fill(controller)
     #expect(controller.tracker === mine)
-    #expect(!controller.$base.isResolved)
+    #expect(!controller.$base.hasValue)
   }
 
   @Test("a service box fills values that aren't objects")
@@ -139,7 +139,7 @@ private final class Pong: @unchecked Sendable {
     box.fill(Controller())
     #expect(ping.pong === pong)
     #expect(pong.ping === ping)
-    #expect(!pong.$clock.isResolved)
+    #expect(!pong.$clock.hasValue)
     box.register(clock, named: "clock")
     box.fill(Controller())
     #expect(pong.clock === clock)
@@ -163,7 +163,7 @@ private final class Pong: @unchecked Sendable {
   func fillsAnActorFromWithin() async {
     actor Worker: ServiceBoxClient {
       @Injected var clock: Clock
-      var isFilled: Bool { $clock.isResolved }
+      var isFilled: Bool { $clock.hasValue }
       func fill(from box: ServiceBox) -> FillReport { fillWithDependencies(from: box) }
     }
     let box = ServiceBox()

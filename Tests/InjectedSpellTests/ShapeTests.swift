@@ -70,7 +70,7 @@ import TestSupport
       { $0.register(Value.self, scope: .singleton) { value } },
       { $0.register(Value.self, scope: .graph) { _ in value } },
       { $0.register(Value.self, scope: .cached(in: ScopeCache("shapes"))) { value } },
-      { $0.register(instance: value) },
+      { $0.register(.instance(value)) },
     ]
     for make in makers {
       let registration = make(registry)
@@ -86,7 +86,7 @@ import TestSupport
     }
     let key = InjectionKey(line: UInt(location.line)) { value }
     #expect(areEqual(try registry.resolve(key), value), sourceLocation: location)
-    registry.register(Value.self, arguments: Int.self) { _, _ in value }
+    registry.register(ArgumentFactory<Value, Int>.self, .factory { _, _ in value })
     #expect(areEqual(try registry.resolve(Value.self, arguments: 1), value), sourceLocation: location)
   }
 
@@ -94,7 +94,7 @@ import TestSupport
   func supertypes() throws {
     registry.register((any CustomDebugStringConvertible).self) { "registered" }
     let child = InitializerRegistry(parent: registry)
-    child.register(instance: Nothing(), as: .anySupertype)
+    child.register(.instance(Nothing(), as: .anySupertype))
     #expect(type(of: try child.resolve(Any.self)) == Nothing.self)
     #expect(type(of: try child.run { Holder<any Sendable>() }.$value.resolve()) == Nothing.self)
     #expect(try child.resolve((any CustomDebugStringConvertible).self) as? String == "registered")
@@ -103,7 +103,7 @@ import TestSupport
     #expect(try child.resolve((any CustomReflectable)?.self) == nil)
     #expect(child.validate().isEmpty)
     registry.removeAll()
-    child.register(autowire: { @Sendable (_: any CustomDebugStringConvertible) in Odd() })
+    child.register(.autowire({ @Sendable (_: any CustomDebugStringConvertible) in Odd() }))
     #expect(child.validate().map(\.code) == [.notRegistered])
   }
 

@@ -39,8 +39,8 @@ private final class Car: InjectionObserver, @unchecked Sendable {
           for round in 0..<rounds {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: registry.register((any Part).self, scope: .singleton) { Wheel(number: round) }
-            case 1: registry.register(Engine.self, named: .containing("\(round % 7)"), autowire: Engine.init)
-            case 2: registry.register(instance: Wheel(number: round), named: "wheel").unregister()
+            case 1: registry.register(Engine.self, named: .containing("\(round % 7)"), .autowire(Engine.init))
+            case 2: registry.register(named: "wheel", .instance(Wheel(number: round))).unregister()
             case 3: registry.reinject((any Part).self)
             case 4: registry.reinject(Wheel.self)
             case 5: box.register(Wheel(number: round), named: round.isMultiple(of: 2) ? "part" : "wheel")

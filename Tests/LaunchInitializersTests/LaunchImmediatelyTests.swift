@@ -42,7 +42,7 @@ import Testing
       let launch = try LaunchSequence(configuration: NoConfiguration()) {
         LaunchStep("window") { @MainActor _ in
           journal.note("window")
-          return InitializerRegistry.current.register(instance: "window")
+          return InitializerRegistry.current.register(.instance("window"))
         } shutDown: { registration in
           registration.unregister()
         }

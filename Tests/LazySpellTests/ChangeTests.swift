@@ -29,7 +29,7 @@ import Testing
     let wrapper = Lazy<[Int]>()
     let (one, two) = (Holder(wrapper), Holder(wrapper))
     #expect(one.tags.isEmpty)
-    #expect(two.$tags.isInitialized)
+    #expect(two.$tags.hasValue)
     one.tags = [1]
     one.tags.append(2)
     #expect(two.tags.isEmpty)

@@ -61,9 +61,11 @@ private final class Observed {
       @Lazy var service = Service("expression")
       @Lazy var registered: Service
     }
-    registry.register(Service.self, in: Window.self) { window in
-      MainActor.assumeIsolated { Service(window.title) }
-    }
+    registry.register(
+      Service.self,
+      .in(Window.self) { window in
+        MainActor.assumeIsolated { Service(window.title) }
+      })
     let window = Window()
     #expect(window.service.label == "main")
     #expect(window.registered.label == "main")
@@ -92,7 +94,7 @@ private final class Observed {
 
   @Test("a property lives in a subclass of a generic class")
   func aSubclassOfAGenericClass() {
-    registry.register(String.self, in: IntBox.self) { _ in "box of ints" }
+    registry.register(String.self, .in(IntBox.self) { _ in "box of ints" })
     let box = IntBox()
     #expect(box.sum == 6)
     #expect(box.name == "box of ints")
@@ -108,9 +110,9 @@ private final class Observed {
   func aStructThatIsAConstant() {
     struct Point { @Lazy var distance = 5 }
     let point = Point()
-    #expect(!point.$distance.isInitialized)
+    #expect(!point.$distance.hasValue)
     #expect(point.distance == 5)
-    #expect(point.$distance.isInitialized)
+    #expect(point.$distance.hasValue)
   }
 
   @Test("a property lives in a local scope")
@@ -131,7 +133,7 @@ private final class Observed {
       let number = LazyConstant { 9 }
     }
     let shared = Shared()
-    #expect(!shared.number.isInitialized)
+    #expect(!shared.number.hasValue)
     #expect(await race(100) { _ in shared.number.value } == Array(repeating: 9, count: 100))
     #expect(Shared.global.value === Shared.global.value)
   }

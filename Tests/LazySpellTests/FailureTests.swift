@@ -26,7 +26,7 @@ private final class Hidden: CustomReflectable {
     #expect(error.path == ["Service"])
     #expect(error.description.contains("Form.service"))
     #expect(error.description.contains("FailureTests.swift:"))
-    #expect(!form.$service.isInitialized)
+    #expect(!form.$service.hasValue)
   }
 
   @Test("a read with nothing registered stops the program with the name, the type and what to do")
@@ -63,7 +63,7 @@ private final class Hidden: CustomReflectable {
       let error = try #require(throws: InjectionError.self) { try form.$service.resolve() }
       #expect(error.code == .initializerFailed)
       #expect(error.underlying is Refusal)
-      #expect(!form.$service.isInitialized)
+      #expect(!form.$service.hasValue)
     }
     #expect(form.service.label == "third")
     #expect(attempts.value == 3)
@@ -119,7 +119,7 @@ private final class Hidden: CustomReflectable {
 
   @Test("a read on the wrong actor throws")
   func onTheWrongActorThrows() async throws {
-    registry.registerOnMainActor(Service.self) { _ in Service() }
+    registry.register(Service.self, .onMainActor { _ in Service() })
     let error = try #require(throws: InjectionError.self) { try Form().$service.resolve() }
     #expect(error.code == .wrongIsolation)
     await MainActor.run {

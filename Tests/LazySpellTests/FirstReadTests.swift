@@ -27,7 +27,7 @@ private struct Basket: DefaultInitializable { var items = 0 }
     let made = Counter()
     let screen = Screen(made)
     #expect(made.value == 0)
-    #expect(!screen.$service.isInitialized)
+    #expect(!screen.$service.hasValue)
     #expect(made.value == 0)
   }
 
@@ -37,7 +37,7 @@ private struct Basket: DefaultInitializable { var items = 0 }
     let screen = Screen(made)
     let service = screen.service
     #expect(screen.service === service)
-    #expect(screen.$service.isInitialized)
+    #expect(screen.$service.hasValue)
     #expect(made.value == 1)
   }
 
@@ -48,7 +48,7 @@ private struct Basket: DefaultInitializable { var items = 0 }
     let mine = Service("mine")
     screen.service = mine
     #expect(screen.service === mine)
-    #expect(screen.$service.isInitialized)
+    #expect(screen.$service.hasValue)
     #expect(made.value == 0)
   }
 
@@ -58,7 +58,7 @@ private struct Basket: DefaultInitializable { var items = 0 }
     let screen = Screen(made)
     let first = screen.service
     screen.$service.reset()
-    #expect(!screen.$service.isInitialized)
+    #expect(!screen.$service.hasValue)
     #expect(screen.service !== first)
     #expect(made.value == 2)
   }
@@ -84,10 +84,10 @@ private struct Basket: DefaultInitializable { var items = 0 }
   func anOptionalWithNothingRegisteredReadsNilAndAsksAgain() {
     let screen = Screen()
     #expect(screen.optional == nil)
-    #expect(!screen.$optional.isInitialized)
+    #expect(!screen.$optional.hasValue)
     registry.register { Service("later") }
     #expect(screen.optional?.label == "later")
-    #expect(screen.$optional.isInitialized)
+    #expect(screen.$optional.hasValue)
   }
 
   @Test("an Optional asks for its own type before the wrapped one")
@@ -108,14 +108,14 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(screen.optional == nil)
     #expect(screen.optional == nil)
     #expect(asked.value == 1)
-    #expect(screen.$optional.isInitialized)
+    #expect(screen.$optional.hasValue)
   }
 
   @Test("nil from an expression is a value")
   func anExpressionOfNilIsAValue() {
     let screen = Screen()
     #expect(screen.given == nil)
-    #expect(screen.$given.isInitialized)
+    #expect(screen.$given.hasValue)
   }
 
   @Test("an Optional can be assigned nil")
@@ -124,7 +124,7 @@ private struct Basket: DefaultInitializable { var items = 0 }
     let screen = Screen()
     screen.optional = nil
     #expect(screen.optional == nil)
-    #expect(screen.$optional.isInitialized)
+    #expect(screen.$optional.hasValue)
   }
 
   @Test("a type with an empty initializer starts empty")

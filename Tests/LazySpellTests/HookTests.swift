@@ -160,7 +160,7 @@ private final class Curious {
   func aHookThatResetsItsPropertyMakesTheNextReadMakeAnother() {
     let curious = Curious()
     let first = curious.fleeting
-    #expect(!curious.$fleeting.isInitialized)
+    #expect(!curious.$fleeting.hasValue)
     #expect(curious.fleeting !== first)
     #expect(curious.calls == 2)
   }

@@ -31,14 +31,14 @@ private final class Parent {
 
   @Test("a property never retains its enclosing object")
   func thePropertyNeverRetainsItsOwner() {
-    registry.register(Service.self, in: Owner.self) { _ in Service() }
+    registry.register(Service.self, .in(Owner.self) { _ in Service() })
     var owner: Owner? = Owner()
     weak let gone = owner
     _ = owner?.service
     _ = owner?.registered
     _ = owner?.hooked
     _ = owner?.told
-    _ = owner?.$service.isInitialized
+    _ = owner?.$service.hasValue
     owner?.$hooked.reset()
     #expect(owner?.heard == 6)
     owner = nil
@@ -47,7 +47,7 @@ private final class Parent {
 
   @Test("an initializer may keep the enclosing object weak or unowned")
   func anInitializerMayKeepTheOwnerWeaklyOrUnowned() {
-    registry.register(Child.self, in: Parent.self) { Child(of: $0) }
+    registry.register(Child.self, .in(Parent.self) { Child(of: $0) })
     var parent: Parent? = Parent()
     weak let gone = parent
     let child = parent?.child
@@ -130,8 +130,8 @@ private final class Parent {
       @Lazy var farewell = Farewell {}
     }
     let host = Host()
-    host.farewell = Farewell { [unowned host] in host.read.append(host.$farewell.isInitialized) }
-    host.farewell = Farewell { [unowned host] in host.read.append(host.$farewell.isInitialized) }
+    host.farewell = Farewell { [unowned host] in host.read.append(host.$farewell.hasValue) }
+    host.farewell = Farewell { [unowned host] in host.read.append(host.$farewell.hasValue) }
     host.$farewell.reset()
     #expect(host.read == [true, false])
   }
@@ -139,7 +139,7 @@ private final class Parent {
   @Test("an initializer that fails leaves nothing behind")
   func aFailedInitializerLeavesNothingBehind() {
     final class Attempt { @Lazy var service: Service }
-    registry.register(Service.self, in: Attempt.self) { _ in throw CancellationError() }
+    registry.register(Service.self, .in(Attempt.self) { _ in throw CancellationError() })
     var attempt: Attempt? = Attempt()
     weak let gone = attempt
     #expect(throws: InjectionError.self) { try attempt?.$service.resolve() }

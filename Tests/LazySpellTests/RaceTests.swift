@@ -15,7 +15,7 @@ private final class Shared: @unchecked Sendable {
 
   @Test("a thousand first readers get one value")
   func aThousandFirstReadersGetOneValue() async {
-    registry.register(Service.self, in: Shared.self) { shared in Service("\(shared.made.increment())") }
+    registry.register(Service.self, .in(Shared.self) { shared in Service("\(shared.made.increment())") })
     let shared = Shared()
     let seen = await race(1_000) { _ in ObjectIdentifier(shared.service) }
     #expect(Set(seen).count == 1)
@@ -38,11 +38,13 @@ private final class Shared: @unchecked Sendable {
   func theReadersThatWaitGetTheValueOfTheOneThatMakesIt() async {
     let (began, mayEnd) = (Latch(), Latch())
     let arrived = Counter()
-    registry.register(Service.self, in: Shared.self) { shared in
-      began.open()
-      mayEnd.wait()
-      return Service("\(shared.made.increment())")
-    }
+    registry.register(
+      Service.self,
+      .in(Shared.self) { shared in
+        began.open()
+        mayEnd.wait()
+        return Service("\(shared.made.increment())")
+      })
     let shared = Shared()
     let read: @Sendable () -> Void = {
       began.wait()
@@ -56,10 +58,12 @@ private final class Shared: @unchecked Sendable {
   @Test("readers that waited for an initializer that fails try again themselves")
   func theReadersThatWaitedForAFailureTryForThemselves() async {
     struct Refusal: Error {}
-    registry.register(Service.self, in: Shared.self) { shared in
-      if shared.made.increment() <= 10 { throw Refusal() }
-      return Service("made")
-    }
+    registry.register(
+      Service.self,
+      .in(Shared.self) { shared in
+        if shared.made.increment() <= 10 { throw Refusal() }
+        return Service("made")
+      })
     let shared = Shared()
     let succeeded = await race(100) { _ in (try? shared.$service.resolve()) != nil }
     #expect(succeeded.count { !$0 } == 10)
@@ -69,11 +73,13 @@ private final class Shared: @unchecked Sendable {
   @Test("a read does not wait for another property of the object")
   func anotherPropertyOfTheObjectIsNotWaitedFor() async {
     let (began, mayEnd) = (Latch(), Latch())
-    registry.register(Service.self, in: Shared.self) { _ in
-      began.open()
-      mayEnd.wait()
-      return Service()
-    }
+    registry.register(
+      Service.self,
+      .in(Shared.self) { _ in
+        began.open()
+        mayEnd.wait()
+        return Service()
+      })
     let shared = Shared()
     await onThreads(
       { _ = shared.service },
@@ -101,7 +107,7 @@ private final class Shared: @unchecked Sendable {
         constant.reset()
         mayEnd.open()
       })
-    #expect(!constant.isInitialized)
+    #expect(!constant.hasValue)
     #expect(constant.value.label == "2")
   }
 

@@ -51,35 +51,39 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
 
   @Test("a property that needs itself throws the path")
   func directlyThrowsThePath() throws {
-    registry.register(Int.self, in: Pair.self) { try $0.$number.resolve() + 1 }
+    registry.register(Int.self, .in(Pair.self) { try $0.$number.resolve() + 1 })
     let pair = Pair()
     let error = try #require(throws: InjectionError.self) { try pair.$number.resolve() }
     #expect(error.code == .cycle)
     #expect(error.path == ["Int", "Int"])
     #expect(error.description.contains("Pair.number"))
-    #expect(!pair.$number.isInitialized)
+    #expect(!pair.$number.hasValue)
   }
 
   @Test("a property that needs itself through another property throws the path")
   func throughAnotherPropertyThrowsThePath() throws {
-    registry.register(Left.self, in: Pair.self) { pair in
-      _ = try pair.$right.resolve()
-      return Left()
-    }
-    registry.register(Right.self, in: Pair.self) { pair in
-      _ = try pair.$left.resolve()
-      return Right()
-    }
+    registry.register(
+      Left.self,
+      .in(Pair.self) { pair in
+        _ = try pair.$right.resolve()
+        return Left()
+      })
+    registry.register(
+      Right.self,
+      .in(Pair.self) { pair in
+        _ = try pair.$left.resolve()
+        return Right()
+      })
     let pair = Pair()
     let error = try #require(throws: InjectionError.self) { try pair.$left.resolve() }
     #expect(error.code == .cycle)
     #expect(error.path == ["Left", "Right", "Left"])
-    #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
+    #expect(!pair.$left.hasValue && !pair.$right.hasValue)
   }
 
   @Test("a property that needs itself through another object throws the path")
   func throughAnotherObjectThrowsThePath() throws {
-    registry.register(Int.self, in: Pair.self) { try ($0.friend?.$number.resolve() ?? 0) + 1 }
+    registry.register(Int.self, .in(Pair.self) { try ($0.friend?.$number.resolve() ?? 0) + 1 })
     let (one, other) = (Pair(), Pair())
     one.friend = other
     other.friend = one
@@ -92,7 +96,7 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
 
   @Test("a chain of objects that ends isn't a cycle")
   func aChainOfObjectsThatEndsIsNoCycle() {
-    registry.register(Int.self, in: Pair.self) { ($0.friend?.number ?? 0) + 1 }
+    registry.register(Int.self, .in(Pair.self) { ($0.friend?.number ?? 0) + 1 })
     let pairs = (0..<20).map { _ in Pair() }
     for (pair, next) in zip(pairs, pairs.dropFirst()) { pair.friend = next }
     #expect(pairs[0].number == 20)
@@ -139,27 +143,33 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
       @Lazy var first: Int
       @Lazy var second: Int
     }
-    registry.register(Int.self, in: Twin.self) { twin, resolver in
-      resolver.point.propertyName == "first" ? twin.second + 1 : 10
-    }
+    registry.register(
+      Int.self,
+      .in(Twin.self) { twin, resolver in
+        resolver.point.propertyName == "first" ? twin.second + 1 : 10
+      })
     #expect(Twin().first == 11)
   }
 
   @Test("a cycle across two threads throws on both", arguments: 1...20)
   func acrossTwoThreadsThrowsOnBoth(round: Int) async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
-    registry.register(Left.self, in: Pair.self) { pair in
-      leftBegan.open()
-      rightBegan.wait()
-      _ = try pair.$right.resolve()
-      return Left()
-    }
-    registry.register(Right.self, in: Pair.self) { pair in
-      rightBegan.open()
-      leftBegan.wait()
-      _ = try pair.$left.resolve()
-      return Right()
-    }
+    registry.register(
+      Left.self,
+      .in(Pair.self) { pair in
+        leftBegan.open()
+        rightBegan.wait()
+        _ = try pair.$right.resolve()
+        return Left()
+      })
+    registry.register(
+      Right.self,
+      .in(Pair.self) { pair in
+        rightBegan.open()
+        leftBegan.wait()
+        _ = try pair.$left.resolve()
+        return Right()
+      })
     let pair = Pair()
     let cycles = Counter()
     await onThreads(
@@ -170,27 +180,31 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
         if code(of: pair.$right.resolve) == .cycle { cycles.increment() }
       })
     #expect(cycles.value == 2)
-    #expect(!pair.$left.isInitialized && !pair.$right.isInitialized)
+    #expect(!pair.$left.hasValue && !pair.$right.hasValue)
   }
 
   @Test("two threads have their values once the cycle between them is broken")
   func acrossTwoThreadsOnceTheCycleIsBrokenBothHaveTheirValue() async {
     let (leftBegan, rightBegan) = (Latch(), Latch())
-    registry.register(Left.self, in: Pair.self) { pair in
-      leftBegan.open()
-      rightBegan.wait()
-      _ = try? pair.$right.resolve()
-      return Left()
-    }
-    registry.register(Right.self, in: Pair.self) { pair in
-      rightBegan.open()
-      leftBegan.wait()
-      _ = try? pair.$left.resolve()
-      return Right()
-    }
+    registry.register(
+      Left.self,
+      .in(Pair.self) { pair in
+        leftBegan.open()
+        rightBegan.wait()
+        _ = try? pair.$right.resolve()
+        return Left()
+      })
+    registry.register(
+      Right.self,
+      .in(Pair.self) { pair in
+        rightBegan.open()
+        leftBegan.wait()
+        _ = try? pair.$left.resolve()
+        return Right()
+      })
     let pair = Pair()
     await onThreads({ _ = pair.left }, { _ = pair.right })
-    #expect(pair.$left.isInitialized && pair.$right.isInitialized)
+    #expect(pair.$left.hasValue && pair.$right.hasValue)
   }
 
   @Test("a cycle across several threads throws on each")
@@ -199,12 +213,14 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
     let began = (0..<count).map { _ in Latch() }
     let pairs = (0..<count).map { _ in Pair() }
     for index in pairs.indices { pairs[index].friend = pairs[(index + 1) % count] }
-    registry.register(Int.self, in: Pair.self) { pair in
-      guard let index = pairs.firstIndex(where: { $0 === pair }) else { return 0 }
-      began[index].open()
-      for latch in began { latch.wait() }
-      return try (pair.friend?.$number.resolve() ?? 0) + 1
-    }
+    registry.register(
+      Int.self,
+      .in(Pair.self) { pair in
+        guard let index = pairs.firstIndex(where: { $0 === pair }) else { return 0 }
+        began[index].open()
+        for latch in began { latch.wait() }
+        return try (pair.friend?.$number.resolve() ?? 0) + 1
+      })
     let cycles = Counter()
     let read: @Sendable (Int) -> Void = { index in
       if code(of: pairs[index].$number.resolve) == .cycle { cycles.increment() }
@@ -245,18 +261,22 @@ private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> Inje
   func acrossTwoThreadsStopsTheProgramWithTheName() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let (leftBegan, rightBegan) = (Latch(), Latch())
-      InitializerRegistry.shared.register(Left.self, in: Pair.self) { pair in
-        leftBegan.open()
-        rightBegan.wait()
-        _ = pair.right
-        return Left()
-      }
-      InitializerRegistry.shared.register(Right.self, in: Pair.self) { pair in
-        rightBegan.open()
-        leftBegan.wait()
-        _ = pair.left
-        return Right()
-      }
+      InitializerRegistry.shared.register(
+        Left.self,
+        .in(Pair.self) { pair in
+          leftBegan.open()
+          rightBegan.wait()
+          _ = pair.right
+          return Left()
+        })
+      InitializerRegistry.shared.register(
+        Right.self,
+        .in(Pair.self) { pair in
+          rightBegan.open()
+          leftBegan.wait()
+          _ = pair.left
+          return Right()
+        })
       let pair = Pair()
       await onThreads({ _ = pair.left }, { _ = pair.right })
     }

@@ -21,7 +21,7 @@ private final class Essay: Article {}
 
   @Test("a registration for a class gets the enclosing object")
   func isGivenTheInstanceThatAsks() {
-    registry.register(Service.self, in: Page.self) { Service($0.title) }
+    registry.register(Service.self, .in(Page.self) { Service($0.title) })
     #expect(Page("one").service.label == "one")
     #expect(Page("two").expressed.label == "two")
   }
@@ -38,13 +38,13 @@ private final class Essay: Article {}
   @Test("a registration for a class excludes its subclasses by default")
   func forAClassIsForExactlyItUnlessSubclassesAreAskedFor() {
     registry.register { Service("any") }
-    registry.register(Service.self, in: Page.self) { _ in Service("page") }
+    registry.register(Service.self, .in(Page.self) { _ in Service("page") })
     #expect(Page().service.label == "page")
     #expect(Article().service.label == "any")
-    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("page and below") }
+    registry.register(Service.self, .in(Page.self, subclasses: true) { _ in Service("page and below") })
     #expect(Page().service.label == "page")
     #expect(Essay().service.label == "page and below")
-    registry.register(Service.self, in: Article.self, subclasses: true) { _ in Service("article and below") }
+    registry.register(Service.self, .in(Article.self, subclasses: true) { _ in Service("article and below") })
     #expect(Essay().service.label == "article and below")
   }
 
@@ -65,7 +65,7 @@ private final class Essay: Article {}
     registry.register { Service("any") }
     registry.register(Service.self, named: "expressed") { Service("named") }
     #expect(Page().expressed.label == "expression")
-    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("container") }
+    registry.register(Service.self, .in(Page.self, subclasses: true) { _ in Service("container") })
     #expect(Page().expressed.label == "container")
     #expect(Essay().expressed.label == "container")
   }
@@ -84,9 +84,9 @@ private final class Essay: Article {}
   @Test("a registration for the class wins over one for the name")
   func forTheContainerWinsOverOneForTheName() {
     registry.register(Service.self, named: "service") { Service("name") }
-    registry.register(Service.self, in: Page.self) { _ in Service("container") }
+    registry.register(Service.self, .in(Page.self) { _ in Service("container") })
     #expect(Page().service.label == "container")
-    registry.register(Service.self, in: Page.self, named: "service") { _ in Service("both") }
+    registry.register(Service.self, named: "service", .in(Page.self) { _ in Service("both") })
     #expect(Page().service.label == "both")
   }
 
@@ -100,7 +100,7 @@ private final class Essay: Article {}
   @Test("a child registry's registration wins over its parent's")
   func ofAChildRegistryComesBeforeItsParents() {
     let child = InitializerRegistry(parent: registry)
-    registry.register(Service.self, in: Page.self) { _ in Service("parent's, for the container") }
+    registry.register(Service.self, .in(Page.self) { _ in Service("parent's, for the container") })
     child.register { Service("child's, for any") }
     #expect(child.run { Page() }.service.label == "child's, for any")
     #expect(child.run { Page() }.expressed.label == "parent's, for the container")
@@ -111,7 +111,7 @@ private final class Essay: Article {}
   @Test("a registration that is withdrawn no longer counts")
   func thatIsWithdrawnNoLongerCounts() {
     registry.register { Service("any") }
-    let registration = registry.register(Service.self, in: Page.self) { _ in Service("container") }
+    let registration = registry.register(Service.self, .in(Page.self) { _ in Service("container") })
     registration.unregister()
     #expect(Page().service.label == "any")
   }

@@ -19,13 +19,14 @@ nonisolated struct Theme: Codable, Sendable, Equatable {
 }
 
 nonisolated extension InjectionKeys {
-  static let greeter = InjectionKey<any Greeter>.onMainActor(scope: .singleton) { PoliteGreeter() }
-  static let visit = InjectionKey.onMainActor(scope: .weak) { Session(user: "visitor") }
-  static let cart = InjectionKey.onMainActor(arguments: String.self, Int.self) { resolver, item, count in
-    let cart = Cart(session: try resolver.resolve(.session))
-    cart.items = Array(repeating: item, count: count)
-    return cart
-  }
+  static let greeter = InjectionKey<any Greeter>(scope: .singleton, .onMainActor { PoliteGreeter() })
+  static let visit = InjectionKey(scope: .weak, .onMainActor { Session(user: "visitor") })
+  static let cart = InjectionKey(
+    .factoryOnMainActor { (resolver, item: String, count: Int) in
+      let cart = Cart(session: try resolver.resolve(.session))
+      cart.items = Array(repeating: item, count: count)
+      return cart
+    })
 }
 nonisolated extension PreferenceKeys {
   static let theme = PreferenceKey("theme", default: Theme())
@@ -57,7 +58,7 @@ struct CuresTests {
 
   @Test("a protocol that is Sendable is registered on the main actor, by type and by key")
   func sendableProtocol() throws {
-    registry.registerOnMainActor((any Greeter).self, scope: .singleton) { PoliteGreeter() }
+    registry.register((any Greeter).self, scope: .singleton, .onMainActor { PoliteGreeter() })
     let model = GreetingModel()
     model.greet("Ada")
     #expect(model.text == "Good day, Ada" && model.greeter === GreetingModel().greeter)
@@ -79,7 +80,7 @@ struct CuresTests {
 
   @Test("a view model is prepared by a launch step, and tested with what the test registers")
   func launch() async throws {
-    registry.registerOnMainActor((any Greeter).self) { PoliteGreeter() }
+    registry.register((any Greeter).self, .onMainActor { PoliteGreeter() })
     let model = GreetingModel()
     let launch = try LaunchSequence(configuration: AppConfiguration()) { GreetAtLaunch(model) }
     try await launch.launch()
@@ -99,15 +100,16 @@ struct CuresTests {
       #expect(throws: InjectionError.self) { try factory("plum", 1) }
     }.value
     #expect(error?.code == .wrongIsolation)
-    registry.register(.cart) { ArgumentFactory { _, _ in throw CancellationError() } }
-    #expect(throws: CancellationError.self) { try GreetingModel().makeCart("pear", 2) }
-    registry.register(.cart) {
-      .onMainActor { fruit, count in
+    registry.register(.cart, .factory { _, _, _ in throw CancellationError() })
+    let failure = #expect(throws: InjectionError.self) { try GreetingModel().makeCart("pear", 2) }
+    #expect(failure?.underlying is CancellationError)
+    registry.register(
+      .cart,
+      .factoryOnMainActor { _, fruit, count in
         let cart = Cart(session: Session(user: "test"))
         cart.items = Array(repeating: fruit, count: count + 1)
         return cart
-      }
-    }
+      })
     #expect(try GreetingModel().makeCart("pear", 2).items.count == 3)
     let other = try registry.resolve(.cart)
     let code = await Task.detached { #expect(throws: InjectionError.self) { try other("plum", 1) } }.value?.code
@@ -116,13 +118,13 @@ struct CuresTests {
 
   @Test("registers asynchronously, an instance, and a function that opens something")
   func otherForms() async throws {
-    registry.registerAsync(Session.self, scope: .singleton) { _ in await Session(user: "awaited") }
+    registry.register(Session.self, scope: .singleton, .async { await Session(user: "awaited") })
     #expect(try await registry.resolveAsync(Session.self).user == "awaited")
     #expect(try registry.resolve(Session.self).user == "awaited")
-    registry.register(instance: Session(user: "mine"))
+    registry.register(.instance(Session(user: "mine")))
     #expect(try registry.resolve(Session.self).user == "mine")
     var opened = 0
-    registry.registerOnMainActor((@MainActor () -> Void).self) { { opened += 1 } }
+    registry.register((@MainActor () -> Void).self, .onMainActor { { opened += 1 } })
     try registry.resolve((@MainActor () -> Void).self)()
     #expect(opened == 1)
   }
@@ -149,7 +151,7 @@ struct CuresTests {
 #if canImport(XCTest)
   nonisolated final class GreetingTestCase: RegistryTestCase {
     @MainActor func testGreets() {
-      InitializerRegistry.current.registerOnMainActor((any Greeter).self) { PoliteGreeter() }
+      InitializerRegistry.current.register((any Greeter).self, .onMainActor { PoliteGreeter() })
       let model = GreetingModel()
       model.greet("XCTest")
       XCTAssertEqual(model.text, "Good day, XCTest")

@@ -18,9 +18,9 @@ final class Cart {
 
 nonisolated extension InjectionKeys {
   static let weather = InjectionKey<any Weather>(scope: .singleton) { Sunshine() }
-  static let session = InjectionKey.onMainActor(scope: .singleton) { Session(user: "Ada") }
-    .testOnMainActor { Session(user: "tester") }
-    .previewOnMainActor { Session(user: "previewer") }
+  static let session = InjectionKey(scope: .singleton, .onMainActor { Session(user: "Ada") })
+    .test(.onMainActor { Session(user: "tester") })
+    .preview(.onMainActor { Session(user: "previewer") })
 }
 
 final class Screen {
@@ -48,8 +48,8 @@ struct MainActorAppTests {
 
   @Test("registers and injects its own classes, and uses every wrapper unchanged")
   func everything() async throws {
-    registry.registerOnMainActor(scope: .singleton) { Session() }
-    registry.registerOnMainActor(autowire: Cart.init)
+    registry.register(scope: .singleton, .onMainActor { Session() })
+    registry.register(.autowireOnMainActor(Cart.init))
     let screen = Screen(title: "Home")
     #expect(screen.cart.session.user == "guest")
     #expect(await screen.weather.forecast() == "sunny")
@@ -66,17 +66,19 @@ struct MainActorAppTests {
 
   @Test("registers for a class of containers, with arguments, and with hooks")
   func forms() throws {
-    registry.registerOnMainActor { Session() }
-    registry.registerOnMainActor(Cart.self, in: Screen.self) { screen, resolver in
-      let cart = Cart(session: try resolver.resolve())
-      cart.items = [screen.title]
-      return cart
-    }
+    registry.register(.onMainActor { Session() })
+    registry.register(
+      Cart.self,
+      .onMainActor(in: Screen.self) { screen, resolver in
+        let cart = Cart(session: try resolver.resolve())
+        cart.items = [screen.title]
+        return cart
+      })
     #expect(Screen(title: "Home").cart.items == ["Home"])
-    registry.registerOnMainActor(Session.self, arguments: String.self) { _, user in Session(user: user) }
+    registry.register(ArgumentFactory<Session, String>.self, .factoryOnMainActor { _, user in Session(user: user) })
     #expect(try registry.resolve(Session.self, arguments: "Bob").user == "Bob")
     var heard: [String] = []
-    registry.registerOnMainActor(.session) { Session(user: "own") }
+    registry.register(.session, .onMainActor { Session(user: "own") })
       .onInjectionOnMainActor { session, _ in heard.append(session.user) }
     #expect(Row().session.user == "own")
     #expect(heard == ["own"])
@@ -91,8 +93,8 @@ struct MainActorAppTests {
   @Test("is reached from a background task by awaiting, with what it needs in between")
   func background() async throws {
     let registry = registry
-    registry.registerOnMainActor { Session() }
-    registry.registerOnMainActor(autowire: Cart.init)
+    registry.register(.onMainActor { Session() })
+    registry.register(.autowireOnMainActor(Cart.init))
     registry.register(Envelope.self) { Envelope(cart: try $0.resolve()) }
     let user = try await Task.detached { try await registry.resolveAsync(Envelope.self).cart.session.user }.value
     #expect(user == "guest")
@@ -101,11 +103,11 @@ struct MainActorAppTests {
 
   @Test("fills the properties of an object that exists")
   func filling() throws {
-    registry.registerOnMainActor { Session() }
-    registry.registerOnMainActor(autowire: Cart.init)
+    registry.register(.onMainActor { Session() })
+    registry.register(.autowireOnMainActor(Cart.init))
     let screen = Screen(title: "Home")
     try registry.inject(into: screen, \.$cart, \.$session)
-    #expect(screen.$cart.isResolved && screen.heard == ["tester"])
+    #expect(screen.$cart.hasValue && screen.heard == ["tester"])
     let box = ServiceBox()
     box.register(Cart(session: Session(user: "boxed")), named: "cart")
     box.fill(screen, \.$cart)

@@ -58,7 +58,7 @@ final class Inbox {
 }
 
 nonisolated func registerServices(in registry: InitializerRegistry) {
-  registry.registerOnMainActor((any Forecast).self) { LiveForecast() }
+  registry.register((any Forecast).self, .onMainActor { LiveForecast() })
 }
 
 final class FolderLoader: PartialLoader {
@@ -74,9 +74,11 @@ final class Draft {
 }
 
 nonisolated extension InjectionKeys {
-  static let loader = InjectionKey.onMainActor(scope: .singleton) {
-    Loader(title: "key")
-  }
+  static let loader = InjectionKey(
+    scope: .singleton,
+    .onMainActor {
+      Loader(title: "key")
+    })
 }
 
 final class FakeForecast: Forecast {
@@ -86,9 +88,11 @@ final class FakeForecast: Forecast {
 @Suite(.registry) struct DashboardTests {
   @Test func showsTheForecast() {
     let registry = InitializerRegistry.current
-    registry.registerOnMainActor((any Forecast).self) {
-      FakeForecast()
-    }
+    registry.register(
+      (any Forecast).self,
+      .onMainActor {
+        FakeForecast()
+      })
     let dashboard = Dashboard()
     #expect(dashboard.forecast.summary() == "rain")
     dashboard.look.name = "dark"
@@ -106,17 +110,19 @@ final class FakeForecast: Forecast {
   let registry = InitializerRegistry.current
 
   private func registerAll() {
-    registry.registerOnMainActor { Loader() }
-    registry.registerOnMainActor(
-      scope: .singleton, autowire: LoaderStore.init)
-    registry.registerOnMainActor(Loader.self, in: Inbox.self) { inbox in
-      Loader(title: inbox.title)
-    }
+    registry.register(.onMainActor { Loader() })
+    registry.register(
+      scope: .singleton, .autowireOnMainActor(LoaderStore.init))
+    registry.register(
+      Loader.self,
+      .onMainActor(in: Inbox.self) { inbox in
+        Loader(title: inbox.title)
+      })
   }
 
   @Test("a protocol that is Sendable is registered on the main actor, and observed as a property")
   func model() {
-    registry.registerOnMainActor((any Forecast).self) { LiveForecast() }
+    registry.register((any Forecast).self, .onMainActor { LiveForecast() })
 
     let dashboard = Dashboard()
     #expect(dashboard.forecast.summary() == "sunny")
@@ -165,7 +171,7 @@ final class FakeForecast: Forecast {
     let registry = registry
     registry.register((any PartialLoader).self) { FolderLoader() }
     registry.register { Draft() }
-    registry.registerOnMainActor(named: "main") { Draft() }
+    registry.register(named: "main", .onMainActor { Draft() })
     let code = await Task.detached { () -> InjectionError.Code? in
       #expect(throws: SkipInitializer.self) { try FolderLoader().load(Int.self, named: "count") }
       do throws(InjectionError) {
@@ -214,7 +220,7 @@ final class FakeForecast: Forecast {
   func keys() throws {
     #expect(try registry.resolve(.loader).title == "key")
 
-    registry.registerOnMainActor(.loader) { Loader(title: "mine") }
+    registry.register(.loader, .onMainActor { Loader(title: "mine") })
     #expect(try registry.resolve(.loader).title == "mine")
   }
 
@@ -222,7 +228,7 @@ final class FakeForecast: Forecast {
   func hooks() {
     var titles: [String] = []
 
-    registry.registerOnMainActor { Loader(title: "any") }
+    registry.register(.onMainActor { Loader(title: "any") })
       .onInjectionOnMainActor { loader, _ in titles.append(loader.title) }
 
     #expect(Inbox().loader.title == "any")

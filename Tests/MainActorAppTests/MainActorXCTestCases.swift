@@ -18,7 +18,7 @@
     override func invokeTest() {
       let registry = InitializerRegistry(context: .test)
       registry.register(
-        instance: MemoryPreferenceStore() as any PreferenceStore)
+        .instance(MemoryPreferenceStore() as any PreferenceStore))
       configure(registry)
       registry.run { super.invokeTest() }
     }
@@ -29,9 +29,11 @@
 
     @MainActor override func setUp() async throws {
       let registry = InitializerRegistry.current
-      registry.registerOnMainActor((any Tracker).self) {
-        FakeTracker(name: "fake")
-      }
+      registry.register(
+        (any Tracker).self,
+        .onMainActor {
+          FakeTracker(name: "fake")
+        })
       profile = Profile()
     }
 

@@ -48,7 +48,7 @@ private final class Wallet {
     registry.register((any PartialLoader).self) { loader }
     let wallet = Wallet()
     #expect(try error(of: wallet).code == .unreadable)
-    #expect(!wallet.$card.isLoaded)
+    #expect(!wallet.$card.hasValue)
     #expect(wallet.card.title == "Spare 2")
   }
 
@@ -58,7 +58,7 @@ private final class Wallet {
     registry.register((any PartialLoader).self) { loader }
     let wallet = Wallet()
     #expect(wallet.maybe == nil)
-    #expect(!wallet.$maybe.isLoaded)
+    #expect(!wallet.$maybe.hasValue)
     let error = try #require(throws: PartialError.self) { try wallet.$maybe.load() }
     #expect(error.code == .undecodable)
     #expect(wallet.maybe?.title == "Card 3")
@@ -167,14 +167,16 @@ private final class Wallet {
   @Test("a property that its own loader resets gives its reader the loaded value, and loads again for the next")
   func resetWhileLoading() {
     let (registry, loads) = (InitializerRegistry(), Counter())
-    registry.register(Card.self, in: Wallet.self) { wallet in
-      let load = loads.increment()
-      if load == 1 { wallet.$card.reset() }
-      return Card(title: "Card \(load)")
-    }
+    registry.register(
+      Card.self,
+      .in(Wallet.self) { wallet in
+        let load = loads.increment()
+        if load == 1 { wallet.$card.reset() }
+        return Card(title: "Card \(load)")
+      })
     let wallet = registry.run { Wallet() }
     #expect(wallet.card.title == "Card 1")
-    #expect(!wallet.$card.isLoaded)
+    #expect(!wallet.$card.hasValue)
     #expect(wallet.card.title == "Card 2")
     #expect(wallet.card.title == "Card 2")
   }

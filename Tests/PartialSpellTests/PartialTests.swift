@@ -22,10 +22,10 @@ private final class FullWallet: Wallet {
   func firstRead() {
     let wallet = Wallet()
     #expect(loader.asked.value == 0)
-    #expect(!wallet.$card.isLoaded)
+    #expect(!wallet.$card.hasValue)
     #expect(wallet.card.title == "Card 1")
     #expect(wallet.card.title == "Card 1")
-    #expect(wallet.$card.isLoaded)
+    #expect(wallet.$card.hasValue)
   }
 
   @Test("loads the resource that the declaration names")
@@ -43,7 +43,7 @@ private final class FullWallet: Wallet {
     #expect(try wallet.$card.load().title == "Card 1")
     #expect(wallet.card.title == "Card 1")
     wallet.$card.reset()
-    #expect(!wallet.$card.isLoaded)
+    #expect(!wallet.$card.hasValue)
     #expect(wallet.card.title == "Card 2")
   }
 
@@ -57,7 +57,7 @@ private final class FullWallet: Wallet {
       }
     }
     registry.register((any PartialLoader).self, named: "spare") { Fixed(title: "by name") }
-    registry.register((any PartialLoader).self, in: FullWallet.self) { _ in Fixed(title: "by class") }
+    registry.register((any PartialLoader).self, .in(FullWallet.self) { _ in Fixed(title: "by class") })
     #expect(Wallet().card.title == "Card 1")
     #expect(Wallet().spare.title == "by name")
     #expect(FullWallet().spare.title == "by class")

@@ -19,7 +19,7 @@ enum Constants {
     final class Own { @Preference var nickname = "guest" }
     let (own, common) = (MemoryPreferenceStore(), MemoryPreferenceStore())
     use(common)
-    registry.register((any PreferenceStore).self, in: Own.self) { _ in own }
+    registry.register((any PreferenceStore).self, .in(Own.self) { _ in own })
     Own().nickname = "own"
     Settings().nickname = "common"
     #expect((try? own.value(String.self, forKey: "nickname")) == "own")
@@ -282,7 +282,7 @@ private final class KeptSettings: @unchecked Sendable {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isInstance] in
       InitializerRegistry().run {
         if isInstance {
-          InitializerRegistry.current.register(instance: MemoryPreferenceStore())
+          InitializerRegistry.current.register(.instance(MemoryPreferenceStore()))
         } else {
           InitializerRegistry.current.register { MemoryPreferenceStore() }
         }

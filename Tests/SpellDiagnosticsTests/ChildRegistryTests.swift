@@ -11,13 +11,13 @@ import Testing
   let parent = InitializerRegistry()
 
   /// A child that overrides the endpoint of its parent's service.
-  private func child() -> InitializerRegistry { parent.child { $0.register(instance: Endpoint(name: "child")) } }
+  private func child() -> InitializerRegistry { parent.child { $0.register(.instance(Endpoint(name: "child"))) } }
 
   @Test("a kept value of the parent lacks what it lacks in the parent, even if the child has it")
   func missingInParent() throws {
-    parent.register(Service.self, scope: .singleton, autowire: Service.init)
+    parent.register(Service.self, scope: .singleton, .autowire(Service.init))
     let line: UInt = #line + 1
-    let errors = parent.child { $0.register(instance: Endpoint(name: "child")) }.validate()
+    let errors = parent.child { $0.register(.instance(Endpoint(name: "child"))) }.validate()
     #expect(errors.map(\.code) == [.notRegistered])
     let error = try #require(errors.first)
     #expect(error.path == ["Service", "Endpoint"])
@@ -31,32 +31,32 @@ import Testing
 
   @Test("what only a kept value of the parent needs is checked too")
   func reached() {
-    parent.register(Service.self, scope: .singleton, autowire: Service.init)
-    parent.register(Endpoint.self, autowire: { (_: Certificate) in Endpoint() })
+    parent.register(Service.self, scope: .singleton, .autowire(Service.init))
+    parent.register(Endpoint.self, .autowire({ (_: Certificate) in Endpoint() }))
     #expect(child().validate().map(\.path).contains(["Endpoint", "Certificate"]))
   }
 
   @Test("an override that a kept value of the parent doesn't hold is reported, with the line to write")
   func override() throws {
-    parent.register(instance: Endpoint(name: "parent"))
-    parent.register(Service.self, scope: .singleton, autowire: Service.init)
-    parent.register(Client.self, autowire: Client.init)
+    parent.register(.instance(Endpoint(name: "parent")))
+    parent.register(Service.self, scope: .singleton, .autowire(Service.init))
+    parent.register(Client.self, .autowire(Client.init))
     let child = child()
     #expect(try child.resolve(Client.self).service.endpoint.name == "parent")
     let error = try #require(child.validate().first)
     #expect(child.validate().count == 1 && error.code == .scopeCapture && error.path == ["Service", "Endpoint"])
     #expect(error.description.contains("Service (singleton) is kept by a parent registry"), "\(error)")
     #expect(error.description.contains("child.register(ChildRegistryTests.Service.self, scope: …)"), "\(error)")
-    child.register(Service.self, scope: .singleton, autowire: Service.init)
+    child.register(Service.self, scope: .singleton, .autowire(Service.init))
     #expect(child.validate().isEmpty)
     #expect(try child.resolve(Client.self).service.endpoint.name == "child")
   }
 
   @Test("an override that reaches a unique value of the parent isn't a problem")
   func reachingOverride() throws {
-    parent.register(instance: Endpoint(name: "parent"))
-    parent.register(Service.self, autowire: Service.init)
-    parent.register(Client.self, autowire: Client.init)
+    parent.register(.instance(Endpoint(name: "parent")))
+    parent.register(Service.self, .autowire(Service.init))
+    parent.register(Client.self, .autowire(Client.init))
     let child = child()
     #expect(child.validate().isEmpty)
     #expect(try child.resolve(Client.self).service.endpoint.name == "child")
@@ -64,16 +64,16 @@ import Testing
 
   @Test("a problem that is the same in the child and in the parent is reported once")
   func once() {
-    parent.register(Service.self, scope: .singleton, autowire: Service.init)
-    parent.register(Endpoint.self, autowire: { (_: Certificate) in Endpoint() })
+    parent.register(Service.self, scope: .singleton, .autowire(Service.init))
+    parent.register(Endpoint.self, .autowire({ (_: Certificate) in Endpoint() }))
     #expect(InitializerRegistry(parent: parent).validate().map(\.path) == [["Endpoint", "Certificate"]])
   }
 
   @Test("the graph shows what a kept value of the parent holds, apart from what the child has")
   func graph() throws {
     parent.register(Certificate.self) { Certificate() }
-    parent.register(Service.self, scope: .singleton, autowire: Service.init)
-    parent.register(Endpoint.self, autowire: { (_: Certificate) in Endpoint(name: "parent") })
+    parent.register(Service.self, scope: .singleton, .autowire(Service.init))
+    parent.register(Endpoint.self, .autowire({ (_: Certificate) in Endpoint(name: "parent") }))
     let graph = child().graph()
     #expect(
       graph.edges.map { "\($0.from) > \($0.to)" } == [
@@ -85,7 +85,7 @@ import Testing
 
   @Test("a type that the child has, and a kept value of the parent lacks, is missing in the graph")
   func missingInGraph() throws {
-    parent.register(Service.self, scope: .singleton, autowire: Service.init)
+    parent.register(Service.self, scope: .singleton, .autowire(Service.init))
     let graph = child().graph()
     #expect(graph.edges.map(\.to) == ["Endpoint of another registry"])
     #expect(graph.nodes.filter { $0.scope == nil }.map(\.type) == ["Endpoint of another registry"])

@@ -8,8 +8,8 @@ import Testing
   @Test("nodes have a scope and a place, in the order of registration, the missing at the end")
   func nodes() {
     let line: UInt = #line + 1
-    registry.register(Network.self, scope: .singleton, autowire: Network.init)
-    registry.register(Checkout.self, scope: .cached(in: ScopeCache("session")), autowire: Checkout.init)
+    registry.register(Network.self, scope: .singleton, .autowire(Network.init))
+    registry.register(Checkout.self, scope: .cached(in: ScopeCache("session")), .autowire(Checkout.init))
     registry.register((any Tracker).self, scope: .weak) { FileTracker() }
     registry.register(Int.self, scope: .graph) { 1 }
     let nodes = registry.graph().nodes
@@ -22,9 +22,9 @@ import Testing
   @Test("edges are those of autowired initializers, each once")
   func edges() {
     registry.register { Clock() }
-    registry.register(Network.self, autowire: Network.init)
-    registry.register(Checkout.self, autowire: Checkout.init)
-    registry.register([Clock].self, autowire: { (a: Clock, b: Clock) in [a, b] })
+    registry.register(Network.self, .autowire(Network.init))
+    registry.register(Checkout.self, .autowire(Checkout.init))
+    registry.register([Clock].self, .autowire({ (a: Clock, b: Clock) in [a, b] }))
     let edges = registry.graph().edges.map { "\($0.from) > \($0.to)" }
     #expect(
       edges == ["Network > Clock", "Checkout > Network", "Checkout > Clock", "Array<Clock> > Clock"])
@@ -32,14 +32,14 @@ import Testing
 
   @Test("an initializer of one to five parameters tells what it needs before it runs")
   func parameters() throws {
-    registry.register([Int].self, autowire: { (a: Int) in [a] })
-    registry.register([String].self, autowire: { (a: Int, b: String) in ["\(a)", b] })
-    registry.register([Bool].self, autowire: { (a: Int, b: String, c: Bool) in [a == 1, b == "two", c] })
+    registry.register([Int].self, .autowire({ (a: Int) in [a] }))
+    registry.register([String].self, .autowire({ (a: Int, b: String) in ["\(a)", b] }))
+    registry.register([Bool].self, .autowire({ (a: Int, b: String, c: Bool) in [a == 1, b == "two", c] }))
     registry.register(
-      [Int: Bool].self, autowire: { (a: Int, b: String, c: Bool, d: Int) in [a: b == "two", d + 1: c] })
+      [Int: Bool].self, .autowire({ (a: Int, b: String, c: Bool, d: Int) in [a: b == "two", d + 1: c] }))
     registry.register(
       [Int: Int].self,
-      autowire: { (a: Int, b: String, c: Bool, d: [Int], e: Int) in [a: b.count, d[0] + e: c ? 1 : 0] })
+      .autowire({ (a: Int, b: String, c: Bool, d: [Int], e: Int) in [a: b.count, d[0] + e: c ? 1 : 0] }))
     let edges = registry.graph().edges
     for (type, needs) in [
       ("Array<Int>", ["Int"]), ("Array<String>", ["Int", "String"]), ("Array<Bool>", ["Int", "String", "Bool"]),
@@ -52,7 +52,7 @@ import Testing
   @Test("an Optional dependency leads to what serves it")
   func optional() {
     registry.register { Clock() }
-    registry.register(String.self, autowire: { (_: Clock?, _: Ticket?) in "" })
+    registry.register(String.self, .autowire({ (_: Clock?, _: Ticket?) in "" }))
     #expect(registry.graph().edges.map(\.to) == ["Clock", "Ticket?"])
   }
 
@@ -70,7 +70,7 @@ import Testing
   @Test("types of one name are told apart, in the graph and in an error")
   func sameName() throws {
     registry.register(Other.Clock.self) { Other.Clock() }
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Network.self, .autowire(Network.init))
     let graph = registry.graph()
     #expect(graph.nodes.count == 3)
     let missing = try #require(graph.nodes.first { $0.scope == nil })

@@ -21,11 +21,11 @@ import Testing
 
   /// A graph with generics, quotes, an existential, something missing, something observed and a circle.
   private func graph() -> DependencyGraph {
-    registry.register(Whole.self, named: "a \"quoted\" <name> & more", scope: .singleton, autowire: Whole.init)
-    registry.register(Part.self, scope: .cached(in: ScopeCache("a \"b\" <c> & \\d")), autowire: Part.init)
+    registry.register(Whole.self, named: "a \"quoted\" <name> & more", scope: .singleton, .autowire(Whole.init))
+    registry.register(Part.self, scope: .cached(in: ScopeCache("a \"b\" <c> & \\d")), .autowire(Part.init))
     registry.register((any CustomStringConvertible).self) { try $0.resolve(String.self) }
     registry.register { "text" }
-    registry.register(Bool.self, autowire: { (value: Bool) in value })
+    registry.register(Bool.self, .autowire({ (value: Bool) in value }))
     return registry.graph { try? registry.resolve((any CustomStringConvertible).self) }
   }
 
@@ -68,8 +68,8 @@ import Testing
 
   @Test("the SVG picture leads a dependency over several layers past the boxes between them")
   func bends() throws {
-    registry.register(Int.self, autowire: { (_: String, _: Bool) in 1 })
-    registry.register(String.self, autowire: { (_: Bool) in "" })
+    registry.register(Int.self, .autowire({ (_: String, _: Bool) in 1 }))
+    registry.register(String.self, .autowire({ (_: Bool) in "" }))
     registry.register { true }
     let svg = registry.graph().svg()
     let ways = svg.matches(of: /<path d="M([0-9]+) 52 [^"]*"\/>/).map { String($0.output.0) }
@@ -136,7 +136,7 @@ import Testing
   @Test("a Mermaid drawing has every type and dependency")
   func mermaid() {
     registry.register(Engine.self, scope: .singleton) { Engine() }
-    registry.register(Fleet.self, autowire: Fleet.init)
+    registry.register(Fleet.self, .autowire(Fleet.init))
     #expect(
       registry.graph().mermaid() == """
         graph TD
@@ -151,7 +151,7 @@ import Testing
 
   @Test("a DOT drawing has every type and dependency")
   func dot() {
-    registry.register(Boat.self, autowire: Boat.init)
+    registry.register(Boat.self, .autowire(Boat.init))
     #expect(
       registry.graph().dot() == """
         digraph dependencies {

@@ -17,8 +17,8 @@ import Testing
   @Test("a singleton that holds a value of a cache is reported, also through a unique one")
   func capture() {
     let line: UInt = #line + 1
-    registry.register(App.self, scope: .singleton, autowire: App.init)
-    registry.register(Page.self, autowire: Page.init)
+    registry.register(App.self, scope: .singleton, .autowire(App.init))
+    registry.register(Page.self, .autowire(Page.init))
     registry.register(Session.self, scope: .cached(in: cache)) { Session() }
     #expect(errors(.scopeCapture).map(\.path) == [["App", "Page", "Session"]])
     #expect(
@@ -54,7 +54,7 @@ import Testing
       default: .singleton
       }
     }
-    registry.register(Page.self, scope: scope(holder, Page.self), autowire: Page.init)
+    registry.register(Page.self, scope: scope(holder, Page.self), .autowire(Page.init))
     registry.register(Session.self, scope: scope(held, Session.self)) { Session() }
     #expect(errors(.scopeCapture).isEmpty == isFine)
   }
@@ -90,20 +90,20 @@ import Testing
 
   @Test("two instances that would serve a dependency are ambiguous, and one that is registered exactly is not")
   func ambiguousInstances() {
-    registry.register(instance: "text", as: .anySupertype)
-    registry.register(instance: 7, as: .anySupertype)
-    registry.register(Bool.self, autowire: { (value: any CustomStringConvertible) in value.description.isEmpty })
+    registry.register(.instance("text", as: .anySupertype))
+    registry.register(.instance(7, as: .anySupertype))
+    registry.register(Bool.self, .autowire({ (value: any CustomStringConvertible) in value.description.isEmpty }))
     #expect(errors(.ambiguous).first?.description.contains("any CustomStringConvertible") == true)
     registry.register((any CustomStringConvertible).self) { 8 }
     #expect(errors(.ambiguous).isEmpty)
   }
 
-  @Test("registrations with arguments of different types don't overlap, and those of one type do")
+  @Test("factories for arguments of different types don't overlap, and those for arguments of one type do")
   func arguments() {
     func problems<Other>(_ other: Other.Type) -> [InjectionError.Code] {
       let registry = InitializerRegistry()
-      registry.register(Ticket.self, arguments: Int.self, named: .containing("in")) { Ticket($1) }
-      registry.register(Ticket.self, arguments: other, named: .containing("out")) { _, _ in Ticket(0) }
+      registry.register(named: .containing("in"), .factory { (_, number: Int) in Ticket(number) })
+      registry.register(named: .containing("out"), .factory { (_, _: Other) in Ticket(0) })
       return registry.validate().map(\.code)
     }
     #expect(problems(String.self).isEmpty)

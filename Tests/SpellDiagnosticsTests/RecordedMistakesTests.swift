@@ -81,6 +81,7 @@ import Testing
     registry.register((any PreferenceStore).self, scope: .singleton) { MemoryPreferenceStore() }
     registry.register(MemoryPreferenceStore.self) { MemoryPreferenceStore() }
     #expect(registry.validate().isEmpty)
-    #expect(registry.child { $0.register(instance: MemoryPreferenceStore() as any PreferenceStore) }.validate().isEmpty)
+    #expect(
+      registry.child { $0.register(.instance(MemoryPreferenceStore() as any PreferenceStore)) }.validate().isEmpty)
   }
 }

@@ -48,7 +48,7 @@ import Testing
   @Test("keeps apart what autowiring tells, and asks with the registry as the current one")
   func autowired() throws {
     registry.register { Clock() }
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Network.self, .autowire(Network.init))
     registry.register(Checkout.self) { resolver in
       Checkout(network: try resolver.resolve(), clock: try resolver.resolve())
     }
@@ -60,13 +60,16 @@ import Testing
   func forms() throws {
     registry.register(Clock.self, scope: .singleton) { Clock() }
     _ = try registry.resolve(Clock.self)
-    registry.register(Network.self, arguments: Int.self) { resolver, _ in Network(clock: try resolver.resolve()) }
+    registry.register(
+      ArgumentFactory<Network, Int>.self, .factory { resolver, _ in Network(clock: try resolver.resolve()) })
     registry.register(String.self) {
       "\(try $0.resolve(Network.self, arguments: 1)) \(try $0.resolveAll(Clock.self).count)"
     }
     let graph = try registry.graph { try registry.resolve(String.self) }
+    let factory = "ArgumentFactory<Network, Int>"
     #expect(
-      Set(graph.edges.map { "\($0.from) > \($0.to)" }) == ["Network > Clock", "String > Network", "String > Clock"])
+      Set(graph.edges.map { "\($0.from) > \($0.to)" })
+        == ["\(factory) > Clock", "String > \(factory)", "String > Clock"])
   }
 
   @Test("isn't returned if the closure throws")
@@ -95,10 +98,12 @@ import Testing
   @Test("has what an async initializer asked for")
   func async() async throws {
     registry.register(Log.self) { Log() }
-    registry.registerAsync(Page.self) { resolver in
-      _ = try resolver.resolve(Log.self)
-      return Page()
-    }
+    registry.register(
+      Page.self,
+      .async { resolver in
+        _ = try resolver.resolve(Log.self)
+        return Page()
+      })
     let graph = try await registry.graph { try await registry.resolveAsync(Page.self) }
     #expect(edges(graph) == ["Page > Log observed"])
   }

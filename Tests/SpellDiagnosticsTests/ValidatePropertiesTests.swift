@@ -46,7 +46,7 @@ struct ValidatePropertiesTests {
   @Test("an error names what is registered nearby")
   func nearby() throws {
     registry.register(Lamp.self, named: "reading") { Lamp() }
-    registry.register(Lamp.self, in: Plain.self) { _ in Lamp() }
+    registry.register(Lamp.self, .in(Plain.self) { _ in Lamp() })
     let property = try #require(properties.first { $0.description == "Widget.number" })
     registry.register(Address?.self) { nil }
     let error = try #require(registry.validate(properties: [property]).first)
@@ -86,24 +86,24 @@ struct ValidatePropertiesTests {
 
   @Test("a registration for a class serves its properties, and those of its subclasses if it says so")
   func containers() {
-    registry.register((any Courier).self, in: Clerk.self) { _ in Bike() }
-    registry.register(Address.self, in: Office.self) { _ in Address() }
+    registry.register((any Courier).self, .in(Clerk.self) { _ in Bike() })
+    registry.register(Address.self, .in(Office.self) { _ in Address() })
     #expect(missing().isSuperset(of: ["Office.courier", "Branch.address", "Constants.courier"]))
     #expect(!missing().contains("Clerk.courier"))
-    registry.register(Address.self, in: Office.self, subclasses: true) { _ in Address() }
+    registry.register(Address.self, .in(Office.self, subclasses: true) { _ in Address() })
     #expect(!missing().contains("Branch.address"))
   }
 
   @Test("a class whose subclass is served may have no objects of its own")
   func subclasses() {
-    registry.register((any Courier).self, in: Branch.self) { _ in Bike() }
+    registry.register((any Courier).self, .in(Branch.self) { _ in Bike() })
     #expect(!missing().contains("Office.courier"))
     #expect(missing().contains("Clerk.courier"))
   }
 
   @Test("a struct's property and a constant ask for no container")
   func withoutContainer() {
-    registry.register((any Courier).self, in: Constants.self) { _ in Bike() }
+    registry.register((any Courier).self, .in(Constants.self) { _ in Bike() })
     #expect(missing().contains("Constants.courier"))
     registry.register(Lamp.self) { Lamp() }
     #expect(!missing().contains("Desk.lamp"))
@@ -111,10 +111,10 @@ struct ValidatePropertiesTests {
 
   @Test("an instance of any supertype, a parent's registration, an async and a main-actor one serve")
   func otherRegistrations() {
-    registry.register(instance: Bike(), as: .anySupertype)
+    registry.register(.instance(Bike(), as: .anySupertype))
     // `@Custom` asks for an Address with the property's own name, whatever the property's type is.
-    registry.registerAsync(Address.self) { _ in Address() }
-    registry.registerOnMainActor(Lamp.self) { Lamp() }
+    registry.register(Address.self, .async { Address() })
+    registry.register(Lamp.self, .onMainActor { Lamp() })
     let child = InitializerRegistry(parent: registry)
     #expect(missing(in: child) == ["Hidden.Archive.Index.theme"])
     child.register((any PartialLoader).self) { NoLoader() }
@@ -124,7 +124,7 @@ struct ValidatePropertiesTests {
 
   @Test("an initializer that takes arguments serves no property")
   func arguments() {
-    registry.register(Lamp.self, arguments: Int.self) { _, _ in Lamp() }
+    registry.register(ArgumentFactory<Lamp, Int>.self, .factory { _, _ in Lamp() })
     #expect(missing().contains("Desk.lamp"))
   }
 
@@ -147,7 +147,7 @@ struct ValidatePropertiesTests {
 
 extension InitializerRegistry {
   fileprivate func register(_ type: (any Courier).Type, named name: PropertyName, in container: Office.Type) {
-    register(type, in: container, named: name) { _ in Bike() }
+    register(type, named: name, .in(container) { _ in Bike() })
   }
 }
 

@@ -17,17 +17,17 @@ private final class C: Sendable { init(_: A) {} }
       runs.increment()
       return Clock()
     }
-    registry.register(Network.self, autowire: Network.init)
-    registry.register(Checkout.self, autowire: Checkout.init)
+    registry.register(Network.self, .autowire(Network.init))
+    registry.register(Checkout.self, .autowire(Checkout.init))
     #expect(registry.validate().isEmpty)
     #expect(runs.value == 0)
   }
 
   @Test("each missing dependency is told, with who needs it and where that is registered")
   func missing() throws {
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Network.self, .autowire(Network.init))
     let line: UInt = #line + 1
-    registry.register(Checkout.self, autowire: Checkout.init)
+    registry.register(Checkout.self, .autowire(Checkout.init))
     let errors = registry.validate()
     #expect(errors.map(\.code) == [.notRegistered, .notRegistered])
     #expect(errors.map(\.path) == [["Network", "Clock"], ["Checkout", "Clock"]])
@@ -40,7 +40,7 @@ private final class C: Sendable { init(_: A) {} }
 
   @Test("what asks for a missing dependency isn't offered in its place, though its name is like it")
   func asker() {
-    registry.register(LedgerView.self, autowire: LedgerView.init)
+    registry.register(LedgerView.self, .autowire(LedgerView.init))
     #expect(registry.validate().first?.code == .notRegistered)
     #expect(registry.validate().first?.description.contains("Registered, but not for this") == false)
   }
@@ -48,9 +48,9 @@ private final class C: Sendable { init(_: A) {} }
   @Test("a dependency that only a name or a container has is missing")
   func otherKeys() {
     registry.register(Clock.self, named: "wall") { Clock() }
-    registry.register(Clock.self, in: Ticket.self) { _ in Clock() }
-    registry.register(Clock.self, arguments: Int.self) { _, _ in Clock() }
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Clock.self, .in(Ticket.self) { _ in Clock() })
+    registry.register(ArgumentFactory<Clock, Int>.self, .factory { _, _ in Clock() })
+    registry.register(Network.self, .autowire(Network.init))
     #expect(registry.validate().map(\.path) == [["Network", "Clock"]])
   }
 
@@ -58,17 +58,17 @@ private final class C: Sendable { init(_: A) {} }
   func present() {
     let child = InitializerRegistry(parent: registry)
     registry.register { Clock() }
-    child.register(Network.self, autowire: Network.init)
-    child.register(instance: FileTracker(), as: .anySupertype)
-    child.register(String.self, autowire: { (tracker: any Tracker, _: Int?) in tracker.label })
+    child.register(Network.self, .autowire(Network.init))
+    child.register(.instance(FileTracker(), as: .anySupertype))
+    child.register(String.self, .autowire({ (tracker: any Tracker, _: Int?) in tracker.label }))
     #expect(child.validate().isEmpty)
   }
 
   @Test("a cycle is reported once, with its whole path, and nothing of it runs")
   func circle() throws {
-    registry.register(A.self, scope: .singleton, autowire: A.init)
-    registry.register(B.self, autowire: B.init)
-    registry.register(C.self, scope: .graph, autowire: C.init)
+    registry.register(A.self, scope: .singleton, .autowire(A.init))
+    registry.register(B.self, .autowire(B.init))
+    registry.register(C.self, scope: .graph, .autowire(C.init))
     let errors = registry.validate().filter { $0.code == .cycle }
     #expect(errors.count == 1)
     #expect(errors.first?.path == ["A", "B", "C", "A"])
@@ -76,24 +76,24 @@ private final class C: Sendable { init(_: A) {} }
 
   @Test("two circles, and one of a single type, are all told")
   func circles() {
-    registry.register(Int.self, autowire: { (text: String) in text.count })
-    registry.register(String.self, autowire: { (number: Int) in "\(number)" })
-    registry.register(Bool.self, autowire: { (value: Bool) in !value })
+    registry.register(Int.self, .autowire({ (text: String) in text.count }))
+    registry.register(String.self, .autowire({ (number: Int) in "\(number)" }))
+    registry.register(Bool.self, .autowire({ (value: Bool) in !value }))
     let paths = registry.validate().map(\.path)
     #expect(paths == [["Int", "String", "Int"], ["Bool", "Bool"]])
   }
 
   @Test("a circle through an Optional that is registered is told")
   func optionalCircle() {
-    registry.register(Int.self, autowire: { (text: String?) in text?.count ?? 0 })
-    registry.register(String.self, autowire: { (number: Int) in "\(number)" })
+    registry.register(Int.self, .autowire({ (text: String?) in text?.count ?? 0 }))
+    registry.register(String.self, .autowire({ (number: Int) in "\(number)" }))
     #expect(registry.validate().map(\.code) == [.cycle])
   }
 
   @Test("a cycle's error says where to break it")
   func cycleAdvice() throws {
-    registry.register(Int.self, autowire: { (text: String) in text.count })
-    registry.register(String.self, autowire: { (number: Int) in "\(number)" })
+    registry.register(Int.self, .autowire({ (text: String) in text.count }))
+    registry.register(String.self, .autowire({ (number: Int) in "\(number)" }))
     let error = try #require(registry.validate().first)
     #expect(
       error.description.contains("Let String ask for it after `init`, by a constant: let later = Injected<Int>()"),
@@ -102,18 +102,18 @@ private final class C: Sendable { init(_: A) {} }
 
   @Test("a need that is never ready is told, with the line to write", arguments: [Scope<Clock>.unique, .graph])
   func neverReady(scope: Scope<Clock>) throws {
-    registry.registerAsync(Clock.self, scope: scope) { _ in Clock() }
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Clock.self, scope: scope, .async { Clock() })
+    registry.register(Network.self, .autowire(Network.init))
     #expect(registry.error(resolving: Network.self)?.code == .notReady)
     let error = try #require(registry.validate().first)
     #expect(error.code == .notReady && error.path == ["Network", "Clock"])
-    #expect(error.description.contains("registry.registerAsync(Clock.self, scope: .singleton) { … }"), "\(error)")
+    #expect(error.description.contains("registry.register(Clock.self, scope: .singleton, .async { … })"), "\(error)")
   }
 
   @Test("a need that is ready once it was awaited is fine")
   func readyLater() async throws {
-    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Clock.self, scope: .singleton, .async { Clock() })
+    registry.register(Network.self, .autowire(Network.init))
     #expect(registry.validate().isEmpty)
     _ = try await registry.resolveAsync(Clock.self)
     _ = try registry.resolve(Network.self)
@@ -132,16 +132,16 @@ private final class C: Sendable { init(_: A) {} }
   @Test("a diamond isn't a cycle")
   func diamond() {
     registry.register { Clock() }
-    registry.register(Network.self, autowire: Network.init)
-    registry.register(Checkout.self, autowire: Checkout.init)
-    registry.register(String.self, autowire: { (_: Checkout, _: Network, _: Clock) in "" })
+    registry.register(Network.self, .autowire(Network.init))
+    registry.register(Checkout.self, .autowire(Checkout.init))
+    registry.register(String.self, .autowire({ (_: Checkout, _: Network, _: Clock) in "" }))
     #expect(registry.validate().isEmpty)
   }
 
   @Test("a parent's singleton must find its dependencies in the parent")
   func parentSingleton() {
     let child = InitializerRegistry(parent: registry)
-    registry.register(Network.self, scope: .singleton, autowire: Network.init)
+    registry.register(Network.self, scope: .singleton, .autowire(Network.init))
     child.register { Clock() }
     #expect(child.error(resolving: Network.self)?.code == .notRegistered)
     #expect(child.validate().map(\.path) == [["Network", "Clock"]])
@@ -174,7 +174,7 @@ private final class C: Sendable { init(_: A) {} }
     func codes(_ holder: Duration, _ held: Duration) -> [InjectionError.Code] {
       let registry = InitializerRegistry()
       registry.register(Clock.self, scope: .singleton.expiring(after: held)) { Clock() }
-      registry.register(Network.self, scope: .singleton.expiring(after: holder), autowire: Network.init)
+      registry.register(Network.self, scope: .singleton.expiring(after: holder), .autowire(Network.init))
       return registry.validate().map(\.code)
     }
     #expect(codes(.seconds(100), .seconds(1)) == [.scopeCapture])
@@ -182,13 +182,13 @@ private final class C: Sendable { init(_: A) {} }
     #expect(codes(.seconds(1), .seconds(1)).isEmpty)
     let registry = InitializerRegistry()
     registry.register(Clock.self, scope: .weak.expiring(after: .seconds(1))) { Clock() }
-    registry.register(Network.self, scope: .weak, autowire: Network.init)
+    registry.register(Network.self, scope: .weak, .autowire(Network.init))
     #expect(registry.validate().map(\.code) == [.scopeCapture])
   }
 }
 
 extension InjectionKeys {
-  fileprivate static let wired = InjectionKey(autowire: Network.init)
+  fileprivate static let wired = InjectionKey(.autowire(Network.init))
   fileprivate static let plain = InjectionKey { Clock() }
 }
 
@@ -212,7 +212,7 @@ private protocol Linkable: Sendable {
 private struct Link<First: Digit, Second: Digit, Third: Digit, Fourth: Digit>: Linkable {
   static func register(needing next: any Linkable.Type, in registry: InitializerRegistry) {
     func register<Next: Linkable>(_: Next.Type) {
-      registry.register(Self.self, autowire: { (_: Next) in Self() })
+      registry.register(Self.self, .autowire({ (_: Next) in Self() }))
     }
     register(next)
   }

@@ -13,11 +13,13 @@ private struct Three: Sendable {}
     _ value: Value, to _: Next.Type, scope: Scope<Value> = .singleton, after latch: AsyncLatch? = nil
   ) {
     let runs = Counter()
-    registry.registerAsync(Value.self, scope: scope) { resolver in
-      if runs.increment() == 1 { await latch?.meet() }
-      _ = try await resolver.registry.resolveAsync(Next.self)
-      return value
-    }
+    registry.register(
+      Value.self, scope: scope,
+      .async { resolver in
+        if runs.increment() == 1 { await latch?.meet() }
+        _ = try await resolver.registry.resolveAsync(Next.self)
+        return value
+      })
   }
 
   private func expectCycle<Value: Sendable>(_ path: [String], awaiting _: Value.Type) async {
@@ -48,9 +50,11 @@ private struct Three: Sendable {}
     registry.register(Two.self) {
       _ = try $0.resolve(One.self); return Two()
     }
-    registry.registerAsync(One.self, scope: .singleton) {
-      _ = try $0.resolve(Two.self); return One()
-    }
+    registry.register(
+      One.self, scope: .singleton,
+      .async {
+        _ = try $0.resolve(Two.self); return One()
+      })
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
     await expectCycle(["One", "Two", "One"], awaiting: One.self)
   }
@@ -87,44 +91,54 @@ private struct Three: Sendable {}
 
   @Test("a child task of an initializer that asks for what that makes gets an error")
   func childTasks() async {
-    registry.registerAsync(One.self, scope: .singleton) { resolver in
-      let registry = resolver.registry
-      async let one = registry.resolveAsync(One.self)
-      return try await one
-    }
+    registry.register(
+      One.self, scope: .singleton,
+      .async { resolver in
+        let registry = resolver.registry
+        async let one = registry.resolveAsync(One.self)
+        return try await one
+      })
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
   }
 
   @Test("an initializer that awaits one dependency twice, in two child tasks, isn't a cycle")
   func diamond() async throws {
-    registry.registerAsync(Clock.self, scope: .singleton) { _ in
-      await Task.yield()
-      return Clock()
-    }
-    registry.registerAsync(Network.self, scope: .singleton) { Network(clock: try await $0.registry.resolveAsync()) }
-    registry.registerAsync(Checkout.self, scope: .singleton) { resolver in
-      let registry = resolver.registry
-      async let network = registry.resolveAsync(Network.self)
-      async let clock = registry.resolveAsync(Clock.self)
-      return Checkout(network: try await network, clock: try await clock)
-    }
+    registry.register(
+      Clock.self, scope: .singleton,
+      .async {
+        await Task.yield()
+        return Clock()
+      })
+    registry.register(Network.self, scope: .singleton, .async { Network(clock: try await $0.registry.resolveAsync()) })
+    registry.register(
+      Checkout.self, scope: .singleton,
+      .async { resolver in
+        let registry = resolver.registry
+        async let network = registry.resolveAsync(Network.self)
+        async let clock = registry.resolveAsync(Clock.self)
+        return Checkout(network: try await network, clock: try await clock)
+      })
     let checkout = try await registry.resolveAsync(Checkout.self)
     #expect(checkout.clock === checkout.network.clock)
   }
 
   @Test("runs of two initializers that ask for each other by another name, and so don't wait for each other, are none")
   func sameTypes() async throws {
-    registry.registerAsync(Int.self) { resolver in
-      if resolver.point.propertyName == "leaf" { return 1 }
-      return Int(try await resolver.registry.resolveAsync(Double.self, named: "leaf")) + 1
-    }
-    registry.registerAsync(Double.self) { resolver in
-      if resolver.point.propertyName != "leaf" {
-        return Double(try await resolver.registry.resolveAsync(Int.self, named: "leaf")) + 1
-      }
-      await Task.yield()
-      return 1
-    }
+    registry.register(
+      Int.self,
+      .async { resolver in
+        if resolver.point.propertyName == "leaf" { return 1 }
+        return Int(try await resolver.registry.resolveAsync(Double.self, named: "leaf")) + 1
+      })
+    registry.register(
+      Double.self,
+      .async { resolver in
+        if resolver.point.propertyName != "leaf" {
+          return Double(try await resolver.registry.resolveAsync(Int.self, named: "leaf")) + 1
+        }
+        await Task.yield()
+        return 1
+      })
     for _ in 0..<2_000 {
       async let one = registry.resolveAsync(Int.self)
       async let other = registry.resolveAsync(Double.self)
@@ -136,11 +150,13 @@ private struct Three: Sendable {}
   @Test("a thousand runs of one initializer that is not kept are nothing to each other")
   func uniqueRuns() async {
     let registry = registry
-    registry.registerAsync(Clock.self) { _ in
-      await Task.yield()
-      return Clock()
-    }
-    registry.registerAsync(Network.self) { Network(clock: try await $0.registry.resolveAsync()) }
+    registry.register(
+      Clock.self,
+      .async {
+        await Task.yield()
+        return Clock()
+      })
+    registry.register(Network.self, .async { Network(clock: try await $0.registry.resolveAsync()) })
     let networks = await race(1_000) { _ in try? await registry.resolveAsync(Network.self) }
     #expect(Set(networks.compactMap { $0.map { ObjectIdentifier($0.clock) } }).count == 1_000)
   }
@@ -149,15 +165,17 @@ private struct Three: Sendable {}
   func lateTask() async throws {
     let late = Shared<Task<One, any Error>?>(nil)
     let finished = AsyncLatch()
-    registry.registerAsync(One.self, scope: .singleton) { resolver in
-      let registry = resolver.registry
-      let task = Task {
-        await finished.wait()
-        return try await registry.resolveAsync(One.self)
-      }
-      late.update { $0 = task }
-      return One()
-    }
+    registry.register(
+      One.self, scope: .singleton,
+      .async { resolver in
+        let registry = resolver.registry
+        let task = Task {
+          await finished.wait()
+          return try await registry.resolveAsync(One.self)
+        }
+        late.update { $0 = task }
+        return One()
+      })
     _ = try await registry.resolveAsync(One.self)
     finished.open()
     await #expect(throws: Never.self) { try await late.value?.value }
@@ -167,42 +185,52 @@ private struct Three: Sendable {}
   func unawaitedTask() async throws {
     let registry = registry
     let (found, asked) = (Shared<Task<Double, any Error>?>(nil), AsyncLatch())
-    registry.registerAsync(Int.self, scope: .singleton) { _ in
-      let task = Task { try await registry.resolveAsync(Double.self) }
-      found.update { $0 = task }
-      await asked.wait()
-      return 1
-    }
-    registry.registerAsync(Double.self, scope: .singleton) { resolver in
-      asked.open()
-      return Double(try await resolver.resolveAsync(Int.self))
-    }
+    registry.register(
+      Int.self, scope: .singleton,
+      .async {
+        let task = Task { try await registry.resolveAsync(Double.self) }
+        found.update { $0 = task }
+        await asked.wait()
+        return 1
+      })
+    registry.register(
+      Double.self, scope: .singleton,
+      .async { resolver in
+        asked.open()
+        return Double(try await resolver.resolveAsync(Int.self))
+      })
     #expect(try await registry.resolveAsync(Int.self) == 1)
     #expect(try await found.value?.value == 1)
   }
 
   @Test("an initializer of a child that asks its parent for the same registration is none")
   func parent() async throws {
-    registry.register(instance: 0)
-    registry.registerAsync([Int].self) { resolver in
-      let number = try resolver.resolve(Int.self)
-      guard number > 0, let parent = resolver.registry.parent else { return [number] }
-      return [number] + (try await parent.resolveAsync([Int].self))
-    }
-    let child = registry.child { $0.register(instance: 1) }
+    registry.register(.instance(0))
+    registry.register(
+      [Int].self,
+      .async { resolver in
+        let number = try resolver.resolve(Int.self)
+        guard number > 0, let parent = resolver.registry.parent else { return [number] }
+        return [number] + (try await parent.resolveAsync([Int].self))
+      })
+    let child = registry.child { $0.register(.instance(1)) }
     #expect(try await child.resolveAsync([Int].self) == [1, 0])
   }
 
   @Test("through resolvers is an error with the whole path, whatever the scopes", arguments: [true, false])
   func resolvers(isKept: Bool) async {
-    registry.registerAsync(One.self, scope: isKept ? .singleton : .unique) { resolver in
-      _ = try await resolver.resolveAsync(Two.self)
-      return One()
-    }
-    registry.registerAsync(Two.self, scope: isKept ? .singleton : .graph) { resolver in
-      _ = try await resolver.resolveAsync(One.self)
-      return Two()
-    }
+    registry.register(
+      One.self, scope: isKept ? .singleton : .unique,
+      .async { resolver in
+        _ = try await resolver.resolveAsync(Two.self)
+        return One()
+      })
+    registry.register(
+      Two.self, scope: isKept ? .singleton : .graph,
+      .async { resolver in
+        _ = try await resolver.resolveAsync(One.self)
+        return Two()
+      })
     await expectCycle(["One", "Two", "One"], awaiting: One.self)
     await expectCycle(["Two", "One", "Two"], awaiting: Two.self)
   }
@@ -218,21 +246,27 @@ private struct Three: Sendable {}
     }
     for _ in 0..<100 {
       let latch = AsyncLatch()
-      registry.registerAsync(One.self, scope: .singleton) { resolver in
-        try await ask(resolver, for: Two.self)
-        return One()
-      }
-      registry.registerAsync(Two.self, scope: isUnique ? .unique : .graph) { resolver in
-        latch.open()
-        try await ask(resolver, for: Three.self)
-        return Two()
-      }
-      registry.registerAsync(Three.self, scope: .singleton) { resolver in
-        await latch.wait()
-        for _ in 0..<10 { await Task.yield() }
-        try await ask(resolver, for: One.self)
-        return Three()
-      }
+      registry.register(
+        One.self, scope: .singleton,
+        .async { resolver in
+          try await ask(resolver, for: Two.self)
+          return One()
+        })
+      registry.register(
+        Two.self, scope: isUnique ? .unique : .graph,
+        .async { resolver in
+          latch.open()
+          try await ask(resolver, for: Three.self)
+          return Two()
+        })
+      registry.register(
+        Three.self, scope: .singleton,
+        .async { resolver in
+          await latch.wait()
+          for _ in 0..<10 { await Task.yield() }
+          try await ask(resolver, for: One.self)
+          return Three()
+        })
       async let three = error(awaiting: Three.self, of: registry)
       async let one = error(awaiting: One.self, of: registry)
       for found in await [three, one] {
@@ -247,7 +281,7 @@ private struct Three: Sendable {}
     link(One(), to: Two.self)
     link(Two(), to: One.self)
     #expect(await error(awaiting: One.self, of: registry)?.code == .cycle)
-    registry.registerAsync(Two.self) { _ in Two() }
+    registry.register(Two.self, .async { Two() })
     _ = try await registry.resolveAsync(One.self)
   }
 }

@@ -7,10 +7,10 @@ import Testing
 
   @Test("an Optional of what is made asynchronously is awaited too")
   func optional() async throws {
-    registry.registerAsync(Double.self, scope: .singleton) { _ in 1 }
+    registry.register(Double.self, scope: .singleton, .async { 1 })
     #expect(try await registry.resolveAsync(Double?.self) == 1)
     #expect(try await registry.resolveAsync(Float?.self) == nil)
-    registry.registerAsync(Int.self, scope: .singleton) { _ in throw CancellationError() }
+    registry.register(Int.self, scope: .singleton, .async { throw CancellationError() })
     let error = await error(awaiting: Int?.self, of: registry)
     #expect(error?.code == .initializerFailed)
   }
@@ -19,11 +19,13 @@ import Testing
   func once() async {
     let registry = registry
     let runs = Counter()
-    registry.registerAsync(Clock.self, scope: .singleton) { _ in
-      runs.increment()
-      await Task.yield()
-      return Clock()
-    }
+    registry.register(
+      Clock.self, scope: .singleton,
+      .async {
+        runs.increment()
+        await Task.yield()
+        return Clock()
+      })
     let clocks = await race(2000) { _ in try? await registry.resolveAsync(Clock.self) }
     #expect(Set(clocks.compactMap { $0.map { ObjectIdentifier($0) } }).count == 1)
     #expect(clocks.count(where: { $0 != nil }) == 2000)
@@ -32,7 +34,7 @@ import Testing
 
   @Test("a synchronous read before the value is there is an error that says what to do")
   func notReady() async throws {
-    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+    registry.register(Clock.self, scope: .singleton, .async { Clock() })
     let error = try #require(registry.error(resolving: Clock.self))
     #expect(error.code == .notReady)
     #expect(error.description.contains("try await registry.resolveAsync(Clock.self)"))
@@ -42,7 +44,7 @@ import Testing
 
   @Test("a unique async value is made for each request and never ready for synchronous readers")
   func unique() async throws {
-    registry.registerAsync(Clock.self) { _ in Clock() }
+    registry.register(Clock.self, .async { Clock() })
     let first = try await registry.resolveAsync(Clock.self)
     #expect(try await registry.resolveAsync(Clock.self) !== first)
     #expect(registry.error(resolving: Clock.self)?.code == .notReady)
@@ -50,7 +52,7 @@ import Testing
 
   @Test("a weak async value is one while it is held")
   func weak() async throws {
-    registry.registerAsync(Ticket.self, scope: .weak) { _ in Ticket(1) }
+    registry.register(Ticket.self, scope: .weak, .async { Ticket(1) })
     var held: Ticket? = try await registry.resolveAsync(Ticket.self)
     #expect(try await registry.resolveAsync(Ticket.self) === held)
     weak let gone = held
@@ -70,8 +72,8 @@ import Testing
 
   @Test("an instance of another type with the better rank does not hide an async initializer")
   func otherInstance() async throws {
-    registry.register(instance: Clock(), as: .anySupertype, named: "main")
-    registry.registerAsync(Ticket.self) { _ in Ticket(1) }
+    registry.register(named: "main", .instance(Clock(), as: .anySupertype))
+    registry.register(Ticket.self, .async { Ticket(1) })
     #expect(try await registry.resolveAsync(Ticket.self, named: "main").number == 1)
   }
 
@@ -79,11 +81,13 @@ import Testing
   func failing() async throws {
     let registry = registry
     let (runs, asked) = (Counter(), AsyncLatch())
-    registry.registerAsync(Ticket.self, scope: .singleton) { _ in
-      if runs.increment() > 1 { return Ticket(2) }
-      await asked.wait()
-      throw Offline()
-    }
+    registry.register(
+      Ticket.self, scope: .singleton,
+      .async {
+        if runs.increment() > 1 { return Ticket(2) }
+        await asked.wait()
+        throw Offline()
+      })
     async let first = error(awaiting: Ticket.self, of: registry)
     async let second = error(awaiting: Ticket.self, of: registry)
     asked.open()
@@ -97,11 +101,13 @@ import Testing
   func cancelling() async throws {
     let registry = registry
     let (begun, finish) = (AsyncLatch(), AsyncLatch())
-    registry.registerAsync(Bool.self, scope: .singleton) { _ in
-      begun.open()
-      await finish.wait()
-      return Task.isCancelled
-    }
+    registry.register(
+      Bool.self, scope: .singleton,
+      .async {
+        begun.open()
+        await finish.wait()
+        return Task.isCancelled
+      })
     let impatient = Task { try await registry.resolveAsync(Bool.self) }
     await begun.wait()
     async let patient = registry.resolveAsync(Bool.self)
@@ -114,11 +120,13 @@ import Testing
   func cancelled() async throws {
     let registry = registry
     let (begun, finish) = (AsyncLatch(), AsyncLatch())
-    registry.registerAsync(Ticket.self, scope: .singleton) { _ in
-      begun.open()
-      await finish.wait()
-      return Ticket(1)
-    }
+    registry.register(
+      Ticket.self, scope: .singleton,
+      .async {
+        begun.open()
+        await finish.wait()
+        return Ticket(1)
+      })
     async let patient = registry.resolveAsync(Ticket.self)
     await begun.wait()
     let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
@@ -134,11 +142,13 @@ import Testing
   func joining() async throws {
     for _ in 0..<1000 {
       let registry = InitializerRegistry()
-      registry.registerAsync(Ticket.self, scope: .singleton) { _ in
-        for _ in 0..<5 { await Task.yield() }
-        try Task.checkCancellation()
-        return Ticket(1)
-      }
+      registry.register(
+        Ticket.self, scope: .singleton,
+        .async {
+          for _ in 0..<5 { await Task.yield() }
+          try Task.checkCancellation()
+          return Ticket(1)
+        })
       let impatient = Task { try? await registry.resolveAsync(Ticket.self) }
       await Task.yield()
       async let cancelling: Void = Task.detached { impatient.cancel() }.value
@@ -152,11 +162,13 @@ import Testing
   func cancelledBefore() async {
     let registry = registry
     let (cancelled, ended) = (AsyncLatch(), AsyncLatch())
-    registry.registerAsync(Ticket.self, scope: .singleton) { _ in
-      defer { ended.open() }
-      try await Task.sleep(for: .seconds(3600))
-      return Ticket(1)
-    }
+    registry.register(
+      Ticket.self, scope: .singleton,
+      .async {
+        defer { ended.open() }
+        try await Task.sleep(for: .seconds(3600))
+        return Ticket(1)
+      })
     let impatient = Task {
       await cancelled.wait()
       return await error(awaiting: Ticket.self, of: registry)
@@ -171,11 +183,13 @@ import Testing
   func cancelledUnshared(isUnique: Bool) async {
     let registry = registry
     let begun = AsyncLatch()
-    registry.registerAsync(Ticket.self, scope: isUnique ? .unique : .graph) { _ in
-      begun.open()
-      try await Task.sleep(for: .seconds(3600))
-      return Ticket(1)
-    }
+    registry.register(
+      Ticket.self, scope: isUnique ? .unique : .graph,
+      .async {
+        begun.open()
+        try await Task.sleep(for: .seconds(3600))
+        return Ticket(1)
+      })
     let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
     await begun.wait()
     impatient.cancel()
@@ -191,14 +205,16 @@ import Testing
     let order = Shared<[String]>([])
     registry.register(Clock.self, scope: .graph) { Clock() }
       .onCompletion { _, _ in order.update { $0.append("clock completed") } }
-    registry.register(Network.self, autowire: Network.init)
-    registry.registerAsync(Checkout.self) { resolver in
-      let network = try await resolver.resolveAsync(Network.self)
-      await Task.yield()
-      let clock = try resolver.resolve(Clock.self)
-      order.update { $0.append("made") }
-      return Checkout(network: network, clock: clock)
-    }
+    registry.register(Network.self, .autowire(Network.init))
+    registry.register(
+      Checkout.self,
+      .async { resolver in
+        let network = try await resolver.resolveAsync(Network.self)
+        await Task.yield()
+        let clock = try resolver.resolve(Clock.self)
+        order.update { $0.append("made") }
+        return Checkout(network: network, clock: clock)
+      })
     let checkout = try await registry.resolveAsync(Checkout.self)
     #expect(checkout.clock === checkout.network.clock)
     #expect(order.value == ["made", "clock completed"])
@@ -210,14 +226,16 @@ import Testing
     let registry = registry
     let (session, runs) = (ScopeCache("session"), Counter())
     let (begun, finish) = (AsyncLatch(), AsyncLatch())
-    registry.registerAsync(Ticket.self, scope: .cached(in: session)) { _ in
-      let run = runs.increment()
-      if run == 1 {
-        begun.open()
-        await finish.wait()
-      }
-      return Ticket(run)
-    }
+    registry.register(
+      Ticket.self, scope: .cached(in: session),
+      .async {
+        let run = runs.increment()
+        if run == 1 {
+          begun.open()
+          await finish.wait()
+        }
+        return Ticket(run)
+      })
     async let old = registry.resolveAsync(Ticket.self)
     await begun.wait()
     session.reset()
@@ -232,7 +250,7 @@ import Testing
   func hooks() async throws {
     let heard = Shared<[String]>([])
     registry.onInjection { _, _ in heard.update { $0.append("registry") } }
-    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+    registry.register(Clock.self, scope: .singleton, .async { Clock() })
       .onInjection { _, point in heard.update { $0.append("registration, \(point.propertyName ?? "-")") } }
     _ = try await registry.resolveAsync(Clock.self, named: "wall")
     _ = try await registry.resolveAsync(Clock.self)
@@ -245,10 +263,12 @@ import Testing
     do {
       let registry = InitializerRegistry()
       gone = registry
-      registry.registerAsync(Network.self, scope: .singleton) { Network(clock: try await $0.registry.resolveAsync()) }
-        .onInjection { _, _ in }
-      registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
-      registry.registerAsync(Ticket.self, scope: .singleton) { _ in throw Offline() }
+      registry.register(
+        Network.self, scope: .singleton, .async { Network(clock: try await $0.registry.resolveAsync()) }
+      )
+      .onInjection { _, _ in }
+      registry.register(Clock.self, scope: .singleton, .async { Clock() })
+      registry.register(Ticket.self, scope: .singleton, .async { throw Offline() })
       _ = try await registry.resolveAsync(Network.self)
       _ = try? await registry.resolveAsync(Ticket.self)
     }
@@ -261,10 +281,13 @@ import Testing
   func optional(scope: Int) async throws {
     let scopes: [Scope<Ticket>] = [.unique, .graph, .singleton, .weak]
     let (registry, runs, heard) = (InitializerRegistry(), Counter(), Counter())
-    registry.registerAsync(Ticket.self, scope: scopes[scope]) { _ in
-      runs.increment()
-      return Ticket(7)
-    }.onInjection { ticket, _ in if ticket.number == 7 { heard.increment() } }
+    registry.register(
+      Ticket.self, scope: scopes[scope],
+      .async {
+        runs.increment()
+        return Ticket(7)
+      }
+    ).onInjection { ticket, _ in if ticket.number == 7 { heard.increment() } }
     let ticket = try await registry.resolveAsync(Ticket?.self)
     #expect(ticket?.number == 7)
     #expect((runs.value, heard.value) == (1, 1))

@@ -10,13 +10,13 @@ import Testing
     registry.register(Int.self) { 1 }
     registry.register(String.self) { "two" }
     registry.register(Bool.self) { true }
-    registry.register(Clock.self, autowire: Clock.init)
-    registry.register(Ticket.self, autowire: Ticket.init)
+    registry.register(Clock.self, .autowire(Clock.init))
+    registry.register(Ticket.self, .autowire(Ticket.init))
     registry.register(
       [String].self,
-      autowire: { (a: Int, b: String, c: Bool, d: Int, e: String, f: Bool, g: Int) in
+      .autowire({ (a: Int, b: String, c: Bool, d: Int, e: String, f: Bool, g: Int) in
         ["\(a)", b, "\(c)", "\(d)", e, "\(f)", "\(g)"]
-      })
+      }))
     _ = try registry.resolve(Clock.self)
     #expect(try registry.resolve(Ticket.self).number == 1)
     #expect(try registry.resolve([String].self) == ["1", "two", "true", "1", "two", "true", "1"])
@@ -27,14 +27,14 @@ import Testing
     registry.register(Int.self) { 1 }
     registry.register(String.self) { "two" }
     registry.register(Bool.self) { true }
-    registry.register([Int].self, autowire: { (a: Int) in [a] })
-    registry.register([String].self, autowire: { (a: Int, b: String) in ["\(a)", b] })
-    registry.register([Bool].self, autowire: { (a: Int, b: String, c: Bool) in [a == 1, b == "two", c] })
+    registry.register([Int].self, .autowire({ (a: Int) in [a] }))
+    registry.register([String].self, .autowire({ (a: Int, b: String) in ["\(a)", b] }))
+    registry.register([Bool].self, .autowire({ (a: Int, b: String, c: Bool) in [a == 1, b == "two", c] }))
     registry.register(
-      [Int: Bool].self, autowire: { (a: Int, b: String, c: Bool, d: Int) in [a: b == "two", d + 1: c] })
+      [Int: Bool].self, .autowire({ (a: Int, b: String, c: Bool, d: Int) in [a: b == "two", d + 1: c] }))
     registry.register(
       [Int: Int].self,
-      autowire: { (a: Int, b: String, c: Bool, d: [Int], e: Int) in [a: b.count, d[0] + e: c ? 1 : 0] })
+      .autowire({ (a: Int, b: String, c: Bool, d: [Int], e: Int) in [a: b.count, d[0] + e: c ? 1 : 0] }))
     #expect(try registry.resolve([Int].self) == [1])
     #expect(try registry.resolve([String].self) == ["1", "two"])
     #expect(try registry.resolve([Bool].self) == [true, true, true])
@@ -57,7 +57,7 @@ import Testing
       runs.update { $0.append("Bool") }
       return true
     }
-    registry.register(Ticket.self, autowire: { (number: Int, _: String, _: Bool) in Ticket(number) })
+    registry.register(Ticket.self, .autowire({ (number: Int, _: String, _: Bool) in Ticket(number) }))
     let error = try #require(registry.error(resolving: Ticket.self))
     #expect(error.path == ["Ticket", "String"])
     #expect(runs.value == ["Int", "String"])
@@ -65,7 +65,7 @@ import Testing
 
   @Test("an Optional parameter gets nil if nothing is registered")
   func optional() throws {
-    registry.register(Ticket.self, autowire: { (number: Int?) in Ticket(number ?? -1) })
+    registry.register(Ticket.self, .autowire({ (number: Int?) in Ticket(number ?? -1) }))
     #expect(try registry.resolve(Ticket.self).number == -1)
     registry.register(Int.self) { 5 }
     #expect(try registry.resolve(Ticket.self).number == 5)
@@ -74,14 +74,14 @@ import Testing
   @Test("a throwing initializer's error comes out")
   func throwing() throws {
     registry.register(Int.self) { 1 }
-    registry.register(Ticket.self, autowire: { (_: Int) throws -> Ticket in throw Offline() })
+    registry.register(Ticket.self, .autowire({ (_: Int) throws -> Ticket in throw Offline() }))
     #expect(registry.error(resolving: Ticket.self)?.underlying is Offline)
   }
 
   @Test("a protocol parameter is served by what is registered for the protocol")
   func protocols() throws {
     registry.register((any Tracker).self) { FileTracker("any") }
-    registry.register(String.self, autowire: { (tracker: any Tracker) in tracker.label })
+    registry.register(String.self, .autowire({ (tracker: any Tracker) in tracker.label }))
     #expect(try registry.resolve(String.self) == "any")
   }
 }

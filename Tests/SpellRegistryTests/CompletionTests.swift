@@ -29,7 +29,7 @@ struct CompletionTests {
         let child = try? resolver.resolve(Child.self)
         parent.child.withLock { $0 = child }
       }
-    registry.register(scope: .singleton, autowire: Child.init)
+    registry.register(scope: .singleton, .autowire(Child.init))
     let child = try registry.resolve(Child.self)
     #expect(child.parent.child.withLock { $0 } === child)
     let parent = try registry.resolve(Parent.self)
@@ -100,9 +100,9 @@ struct CompletionTests {
   @Test("of a value that is awaited runs once for each run of its initializer")
   func awaited() async throws {
     let heard = heard
-    registry.registerAsync(Int.self, scope: .singleton) { _ in 7 }.onCompletion { value, _ in heard.add("kept \(value)")
+    registry.register(Int.self, scope: .singleton, .async { 7 }).onCompletion { value, _ in heard.add("kept \(value)")
     }
-    registry.registerAsync(String.self) { _ in "unique" }.onCompletion { value, _ in heard.add(value) }
+    registry.register(String.self, .async { "unique" }).onCompletion { value, _ in heard.add(value) }
     for _ in 0..<2 {
       _ = try await registry.resolveAsync(Int.self)
       _ = try await registry.resolveAsync(String.self)
@@ -155,7 +155,7 @@ struct CompletedValueTests {
   func endless() throws {
     let (registry, isOver) = (InitializerRegistry(), Counter())
     registry.register(Ticket.self) { Ticket(1) }
-    registry.register(Asking.self, arguments: Int.self) { resolver, _ in Asking(resolver.registry, isOver) }
+    registry.register(ArgumentFactory<Asking, Int>.self, .factory { resolver, _ in Asking(resolver.registry, isOver) })
       .onCompletion { _, resolver in _ = try? resolver.resolve(Asking.self, arguments: 1) }
     let error = #expect(throws: InjectionError.self) { try registry.resolve(Asking.self, arguments: 1) }
     #expect(error?.code == .cycle)

@@ -46,9 +46,9 @@ private func times(_ count: Int, _ body: @escaping () -> Void) -> () -> Void { {
   func universal() {
     let (alone, beside) = (InitializerRegistry(), InitializerRegistry())
     for index in 0..<100 {
-      func add<Value: Sendable>(_ value: Value) { beside.register(instance: value, as: .anySupertype) }
+      func add<Value: Sendable>(_ value: Value) { beside.register(.instance(value, as: .anySupertype)) }
       if index.isMultiple(of: 2) { add(Ticket(index)) } else { add(FileTracker("\(index)")) }
-      beside.register(instance: index, as: .anySupertype, named: .equal(to: "\(index)"))
+      beside.register(named: .equal(to: "\(index)"), .instance(index, as: .anySupertype))
     }
     for registry in [alone, beside] { registry.register(Clock.self, scope: .singleton) { Clock() } }
     let ratio = ratio(

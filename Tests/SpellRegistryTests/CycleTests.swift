@@ -25,9 +25,9 @@ private final class C: Sendable { init(_: A) {} }
     for first in Kind.allCases {
       for second in Kind.allCases {
         for third in Kind.allCases {
-          registry.register(A.self, scope: scope(first, of: A.self), autowire: A.init)
-          registry.register(B.self, scope: scope(second, of: B.self), autowire: B.init)
-          registry.register(C.self, scope: scope(third, of: C.self), autowire: C.init)
+          registry.register(A.self, scope: scope(first, of: A.self), .autowire(A.init))
+          registry.register(B.self, scope: scope(second, of: B.self), .autowire(B.init))
+          registry.register(C.self, scope: scope(third, of: C.self), .autowire(C.init))
           let error = registry.error(resolving: A.self)
           #expect(error?.code == .cycle, "\(first), \(second), \(third)")
           #expect(error?.path == ["A", "B", "C", "A"], "\(first), \(second), \(third)")
@@ -39,9 +39,9 @@ private final class C: Sendable { init(_: A) {} }
   @Test("the path leads to the cycle, and the message shows only the cycle as one")
   func entrance() throws {
     registry.register([A].self) { [try $0.resolve()] }
-    registry.register(A.self, autowire: A.init)
-    registry.register(B.self, autowire: B.init)
-    registry.register(C.self, autowire: C.init)
+    registry.register(A.self, .autowire(A.init))
+    registry.register(B.self, .autowire(B.init))
+    registry.register(C.self, .autowire(C.init))
     let error = try #require(registry.error(resolving: [A].self))
     #expect(error.path == ["Array<A>", "A", "B", "C", "A"])
     #expect(error.description.hasPrefix("The initializer of A needs its own result: A → B → C → A."))
@@ -106,11 +106,13 @@ private final class C: Sendable { init(_: A) {} }
       init() {}
     }
     let registry = registry
-    registry.register(Int.self, in: Page.self) { page in
-      do throws(InjectionError) { return try page.$number.resolve(in: page) } catch {
-        throw error
-      }
-    }
+    registry.register(
+      Int.self,
+      .in(Page.self) { page in
+        do throws(InjectionError) { return try page.$number.resolve(in: page) } catch {
+          throw error
+        }
+      })
     let page = registry.run { Page() }
     let error = #expect(throws: InjectionError.self) { try page.$number.resolve(in: page) }
     #expect(error?.code == .cycle)

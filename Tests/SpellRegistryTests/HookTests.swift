@@ -61,8 +61,8 @@ import Testing
   @Test("instances, arguments and dependencies are heard")
   func kinds() throws {
     let heard = Shared<[Int]>([])
-    registry.register(instance: 1).onInjection { value, _ in heard.update { $0.append(value) } }
-    registry.register(Ticket.self, arguments: Int.self) { Ticket($1) }
+    registry.register(.instance(1)).onInjection { value, _ in heard.update { $0.append(value) } }
+    registry.register(ArgumentFactory<Ticket, Int>.self, .factory { Ticket($1) })
       .onInjection { ticket, _ in heard.update { $0.append(ticket.number) } }
     registry.register([Int].self) { [try $0.resolve()] }
       .onInjection { value, _ in heard.update { $0.append(value.count * 100) } }
@@ -74,7 +74,7 @@ import Testing
   @Test("an instance that serves a supertype is heard as what it is")
   func supertype() throws {
     let heard = Shared<[String]>([])
-    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    registry.register(.instance(FileTracker("universal"), as: .anySupertype))
       .onInjection { tracker, point in heard.update { $0.append("\(tracker.label) as \(point.propertyType)") } }
     _ = try registry.resolve((any Tracker).self)
     _ = try registry.resolve((any Tracker)?.self)
@@ -186,7 +186,7 @@ import Testing
         let made = try? registry.resolve(Network.self)
         network.update { $0 = $0 ?? made }
       }
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Network.self, .autowire(Network.init))
     let clock = try registry.resolve(Clock.self)
     #expect(network.value?.clock === clock)
   }

@@ -25,7 +25,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
   @Test("a missing dependency: who needs it, the path, and where each was registered")
   func missingDependency() {
     let line: UInt = #line + 1
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Network.self, .autowire(Network.init))
     #expect(
       registry.error(resolving: Network.self)?.description == """
         No initializer is registered for Clock, which Network needs.
@@ -39,9 +39,9 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
   func nearMatches() {
     let line: UInt = #line + 1
     registry.register(Clock.self, named: "wall") { Clock() }
-    registry.register(Clock.self, in: Ticket.self, subclasses: true) { _ in Clock() }
+    registry.register(Clock.self, .in(Ticket.self, subclasses: true) { _ in Clock() })
     registry.register(Clock.self, named: .containing("sand")) { Clock() }
-    registry.register(Clock.self, arguments: Int.self) { _, _ in Clock() }
+    registry.register(ArgumentFactory<Clock, Int>.self, .factory { _, _ in Clock() })
     registry.register(Int.self) { 1 }
     #expect(
       registry.error(resolving: Clock.self)?.description == """
@@ -49,7 +49,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
           Registered, but not for this: Clock named "wall", at \(place(line)).
           Registered, but not for this: Clock in Ticket and its subclasses, at \(place(line + 1)).
           Registered, but not for this: Clock named .containing("sand"), at \(place(line + 2)).
-          Registered, but not for this: Clock with arguments Int, at \(place(line + 3)).
+          Registered, but not for this: ArgumentFactory<Clock, Int>, at \(place(line + 3)).
           Register it before it is asked for: registry.register(Clock.self) { … }
         """)
   }
@@ -102,7 +102,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
   @Test("a subclass's property, for whose superclass it is registered: where, and what to add")
   func superclassContainer() {
     let line: UInt = #line + 1
-    registry.register(in: Page.self) { _ in Clock() }
+    registry.register(.in(Page.self) { _ in Clock() })
     let page = registry.run { SpecialPage() }
     let error = #expect(throws: InjectionError.self) { try page.ticket.resolve(in: page) }
     #expect(
@@ -147,7 +147,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
     registry.register(Clock.self, scope: .singleton) { Clock() }
     _ = try registry.resolve(Clock.self)
     let child = InitializerRegistry(parent: registry, context: .test)
-    child.register(instance: 7, named: "seven")
+    child.register(named: "seven", .instance(7))
     #expect(
       child.description == """
         Registry for context .test, with 1 registration:
@@ -241,7 +241,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
   @Test("an async initializer that has not finished: what to await")
   func notReady() {
     let line: UInt = #line + 1
-    registry.registerAsync(Clock.self, scope: .singleton) { _ in Clock() }
+    registry.register(Clock.self, scope: .singleton, .async { Clock() })
     #expect(
       registry.error(resolving: Clock.self)?.description == """
         The value of Clock comes from an async initializer and isn't there.
@@ -255,7 +255,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
   func wrongIsolation() async {
     let registry = registry
     let line: UInt = #line + 1
-    registry.registerOnMainActor(Clock.self) { _ in Clock() }
+    registry.register(Clock.self, .onMainActor { _ in Clock() })
     let description = await onThread { registry.error(resolving: Clock.self)?.description }
     #expect(
       description == """

@@ -24,9 +24,11 @@ private final class Container {
   @Test("of 1,000 containers, each made by the property of the one before")
   func containers() async {
     let registry = registry
-    registry.register(Int.self, in: Container.self) { container in
-      container.depth == 0 ? 0 : Container(container.depth - 1).number + 1
-    }
+    registry.register(
+      Int.self,
+      .in(Container.self) { container in
+        container.depth == 0 ? 0 : Container(container.depth - 1).number + 1
+      })
     #expect(await onThread(stackSize: 256 << 20) { registry.run { Container(1_000) }.number } == 1_000)
   }
 
@@ -55,10 +57,12 @@ private final class Container {
   @Test("properties that make one another without end are a cycle on a thread of any size", arguments: [512, 8_192])
   func endless(kibibytes: Int) async {
     let registry = registry
-    registry.register(Int.self, in: Container.self) { container in
-      let next = registry.run { Container(container.depth + 1) }
-      return try next.$number.resolve(in: next) + 1
-    }
+    registry.register(
+      Int.self,
+      .in(Container.self) { container in
+        let next = registry.run { Container(container.depth + 1) }
+        return try next.$number.resolve(in: next) + 1
+      })
     let code = await onThread(stackSize: kibibytes << 10) { () -> InjectionError.Code? in
       let first = registry.run { Container(0) }
       do throws(InjectionError) {

@@ -88,7 +88,7 @@ private final class Box<Content: Sendable>: Sendable {}
     for type in types { register(type, 7, in: parent) }
     for _ in 0..<300 {
       let registry = InitializerRegistry(parent: parent)
-      if withInstance { registry.register(instance: FileTracker(), as: .anySupertype) }
+      if withInstance { registry.register(.instance(FileTracker(), as: .anySupertype)) }
       for type in types { register(type, 2, in: registry) }
       let meeting = Barrier(of: 2)
       async let removed: Void = onThread {
@@ -122,7 +122,7 @@ private final class Box<Content: Sendable>: Sendable {}
             add(type)
           }
           child.register(Int.self, scope: .singleton) { 2 }
-          child.register(instance: Ticket(round), as: .anySupertype)
+          child.register(.instance(Ticket(round), as: .anySupertype))
         }
         return 0
       case 2:
@@ -148,13 +148,13 @@ private final class Box<Content: Sendable>: Sendable {}
     let registry = registry
     registry.register(Int.self) { 1 }
     registry.register(Int.self, named: "backup") { 2 }
-    registry.register(instance: "text", as: .anySupertype, named: "note")
+    registry.register(named: "note", .instance("text", as: .anySupertype))
     registry.register(String.self) { "" }
     let wrong = await onThreads(4) { number -> Int in
       if number == 0 {
         for _ in 0..<1500 {
           registry.register(Int.self, named: "backup") { 2 }
-          registry.register(instance: "text", as: .anySupertype, named: "note")
+          registry.register(named: "note", .instance("text", as: .anySupertype))
         }
         return 0
       }
@@ -196,7 +196,7 @@ private final class Box<Content: Sendable>: Sendable {}
     #expect(try registry.resolve(Int.self) == 1)
     named.unregister()
     #expect(try registry.resolve(Int.self, named: "two") == 1)
-    registry.register(instance: 3, as: .anySupertype, named: "three")
+    registry.register(named: "three", .instance(3, as: .anySupertype))
     #expect(try registry.resolve(Int.self, named: "three") == 3)
     #expect(try registry.resolve(Int.self) == 1)
   }

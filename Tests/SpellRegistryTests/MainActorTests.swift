@@ -13,7 +13,7 @@ import Testing
 
   @Test("on the main actor the initializer runs at once")
   @MainActor func onMainActor() throws {
-    registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }
+    registry.register(Screen.self, scope: .singleton, .onMainActor { _ in Screen(title: "main") })
     #expect(try registry.resolve(Screen.self).title == "main")
     #expect(try registry.resolve(Screen.self) === registry.resolve(Screen.self))
   }
@@ -21,7 +21,7 @@ import Testing
   @Test("anywhere else it is an error that says so, and leaves no trace")
   func elsewhere() async throws {
     let registry = registry
-    registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }
+    registry.register(Screen.self, scope: .singleton, .onMainActor { _ in Screen(title: "main") })
     let error = await onThread { registry.error(resolving: Screen.self) }
     #expect(error?.code == .wrongIsolation)
     #expect(error?.path == ["Screen"])
@@ -37,29 +37,29 @@ import Testing
   @Test("once it is made, a shared value is there for every thread")
   func shared() async throws {
     let registry = registry
-    registry.registerOnMainActor(Screen.self, scope: .singleton) { _ in Screen(title: "main") }
+    registry.register(Screen.self, scope: .singleton, .onMainActor { _ in Screen(title: "main") })
     let screen = try await MainActor.run { try registry.resolve(Screen.self) }
     #expect(await onThread { try? registry.resolve(Screen.self) } === screen)
   }
 
   @Test("awaited, it is made on the main actor, wherever that is asked from")
   func awaited() async throws {
-    registry.registerOnMainActor(Screen.self) { _ in Screen(title: "\(MainActor.assumeIsolated { true })") }
+    registry.register(Screen.self, .onMainActor { _ in Screen(title: "\(MainActor.assumeIsolated { true })") })
     let screen = try await registry.resolveAsync(Screen.self)
     #expect(screen.title == "true")
   }
 
   @Test("its dependencies are resolved on the main actor, too")
   @MainActor func dependencies() throws {
-    registry.registerOnMainActor(String.self) { _ in "title" }
-    registry.registerOnMainActor(Screen.self) { Screen(title: try $0.resolve()) }
+    registry.register(String.self, .onMainActor { _ in "title" })
+    registry.register(Screen.self, .onMainActor { Screen(title: try $0.resolve()) })
     #expect(try registry.resolve(Screen.self).title == "title")
   }
 
   @Test("an initializer elsewhere that needs one gets the error with its own step in the path")
   func path() async {
     let registry = registry
-    registry.registerOnMainActor(Screen.self) { _ in Screen(title: "main") }
+    registry.register(Screen.self, .onMainActor { _ in Screen(title: "main") })
     registry.register([Screen].self) { [try $0.resolve()] }
     let error = await onThread { registry.error(resolving: [Screen].self) }
     #expect(error?.description.contains("or await it: try await registry.resolveAsync(Array<Screen>.self).") == true)
@@ -73,22 +73,25 @@ import Testing
   @Test("an initializer and a hook of the main actor get no container, which might be another's to use")
   @MainActor func containers() {
     let heard = Shared<[String]>([])
-    registry.registerOnMainActor(String.self) { resolver in
-      "\(resolver.point.propertyName ?? "-"), \(resolver.point.container == nil)"
-    }.onInjectionOnMainActor { label, point in heard.update { $0.append("\(label), \(point.container == nil)") } }
+    registry.register(
+      String.self,
+      .onMainActor { resolver in
+        "\(resolver.point.propertyName ?? "-"), \(resolver.point.container == nil)"
+      }
+    ).onInjectionOnMainActor { label, point in heard.update { $0.append("\(label), \(point.container == nil)") } }
     #expect(registry.run { Page() }.label == "label, true")
     #expect(heard.value == ["label, true, true"])
   }
 
   @Test("an initializer for a container that may be used from anywhere gets it")
   @MainActor func typedContainer() {
-    registry.registerOnMainActor(String.self, in: Panel.self) { panel in "\(type(of: panel))" }
+    registry.register(String.self, .onMainActor(in: Panel.self) { panel in "\(type(of: panel))" })
     #expect(registry.run { Panel() }.label == "Panel")
   }
 
   @Test("an instance isn't served as a protocol to which it conforms on the main actor only")
   @MainActor func isolatedConformance() throws {
-    registry.register(instance: Greeter(), as: .anySupertype)
+    registry.register(.instance(Greeter(), as: .anySupertype))
     #expect(registry.error(resolving: (any Greeting).self)?.code == .notRegistered)
     #expect(try registry.resolve((any AnyObject & Sendable).self) is Greeter)
   }
@@ -96,7 +99,7 @@ import Testing
   @Test("the advice elsewhere is one that works: to await the key, or to hop for a value with arguments")
   func advice() async {
     let registry = registry
-    registry.registerOnMainActor(Screen.self, arguments: String.self) { _, title in Screen(title: title) }
+    registry.register(ArgumentFactory<Screen, String>.self, .factoryOnMainActor { _, title in Screen(title: title) })
     let (key, arguments) = await onThread {
       (
         registry.error { try registry.resolve(.elsewhere) as Int },
@@ -114,7 +117,7 @@ private protocol Greeting { func greet() }
 @MainActor private final class Greeter: @MainActor Greeting { func greet() {} }
 
 extension InjectionKeys {
-  fileprivate static let elsewhere = InjectionKey<Int>.onMainActor { 1 }
+  fileprivate static let elsewhere = InjectionKey<Int>(.onMainActor { 1 })
 }
 
 extension InitializerRegistry {

@@ -48,7 +48,7 @@ import Testing
 
   @Test("an Optional protocol is served by an instance of any supertype")
   func supertypes() throws {
-    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    registry.register(.instance(FileTracker("universal"), as: .anySupertype))
     #expect(try registry.resolve((any Tracker)?.self)?.label == "universal")
     #expect(try registry.resolve(Clock?.self) == nil)
   }
@@ -56,7 +56,7 @@ import Testing
   @Test("what is registered for the wrapped type comes before an instance of any supertype")
   func exactBeforeSupertypes() throws {
     registry.register((any Tracker).self) { FileTracker("exact") }
-    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    registry.register(.instance(FileTracker("universal"), as: .anySupertype))
     #expect(try registry.resolve((any Tracker).self).label == "exact")
     #expect(try registry.resolve((any Tracker)?.self)?.label == "exact")
   }
@@ -69,7 +69,7 @@ import Testing
 
   @Test("a missing dependency of the wrapped type is an error, not nil")
   func missingDependency() {
-    registry.register(Network.self, autowire: Network.init)
+    registry.register(Network.self, .autowire(Network.init))
     #expect(registry.error(resolving: Network?.self)?.code == .notRegistered)
   }
 

@@ -79,9 +79,9 @@ private final class Page: @unchecked Sendable {
 
   @Test("initializers for a container, with arguments, autowired and of an Optional run with their registry current")
   func kinds() throws {
-    parent.register(Page.self, in: Clock.self) { _ in Page() }
-    parent.register(Page.self, arguments: Int.self) { _, _ in Page() }
-    parent.register([Page].self, autowire: { (page: Page?) in [Page()] + (page.map { [$0] } ?? []) })
+    parent.register(Page.self, .in(Clock.self) { _ in Page() })
+    parent.register(ArgumentFactory<Page, Int>.self, .factory { _, _ in Page() })
+    parent.register([Page].self, .autowire({ (page: Page?) in [Page()] + (page.map { [$0] } ?? []) }))
     parent.register(Page?.self, scope: .singleton) { Page() }
     #expect(try child.resolve(Page.self, in: Clock()).label == "child")
     #expect(try child.resolve(Page.self, arguments: 1).label == "child")
@@ -90,24 +90,28 @@ private final class Page: @unchecked Sendable {
 
   @Test("async initializers run with their registry current")
   func async() async throws {
-    parent.registerAsync(Page.self) { _ in
-      await Task.yield()
-      return Page()
-    }
+    parent.register(
+      Page.self,
+      .async {
+        await Task.yield()
+        return Page()
+      })
     #expect(try await child.resolveAsync(Page.self).label == "child")
     #expect(try await child.run { try await parent.resolveAsync(Page.self).label } == "parent")
-    parent.registerAsync(Page.self, scope: .singleton) { _ in
-      await Task.yield()
-      return Page()
-    }
+    parent.register(
+      Page.self, scope: .singleton,
+      .async {
+        await Task.yield()
+        return Page()
+      })
     #expect(try await child.run { try await child.resolveAsync(Page.self).label } == "parent")
   }
 
   @Test("main-actor initializers run with their registry current")
   func mainActor() async throws {
-    parent.registerOnMainActor(Page.self) { _ in Page() }
+    parent.register(Page.self, .onMainActor { _ in Page() })
     #expect(try await child.resolveAsync(Page.self).label == "child")
-    parent.registerOnMainActor(Page.self, scope: .singleton) { _ in Page() }
+    parent.register(Page.self, scope: .singleton, .onMainActor { _ in Page() })
     #expect(try await child.run { try await child.resolveAsync(Page.self).label } == "parent")
   }
 

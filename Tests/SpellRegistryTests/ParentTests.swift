@@ -10,7 +10,7 @@ import Testing
   @Test("a child's answer comes first, however specific the parent's is")
   func childFirst() throws {
     final class Page {}
-    parent.register(Int.self, in: Page.self, named: "port") { _ in 1 }
+    parent.register(Int.self, named: "port", .in(Page.self) { _ in 1 })
     child.register(Int.self) { 2 }
     #expect(try child.resolve(Int.self, named: "port", in: Page()) == 2)
     #expect(try parent.resolve(Int.self, named: "port", in: Page()) == 1)
@@ -61,9 +61,9 @@ import Testing
 
   @Test("arguments are looked for in the parent, too")
   func arguments() throws {
-    parent.register(Ticket.self, arguments: Int.self) { Ticket($1) }
+    parent.register(ArgumentFactory<Ticket, Int>.self, .factory { Ticket($1) })
     #expect(try child.resolve(Ticket.self, arguments: 7).number == 7)
-    child.register(Ticket.self, arguments: Int.self) { Ticket(-$1) }
+    child.register(ArgumentFactory<Ticket, Int>.self, .factory { Ticket(-$1) })
     #expect(try child.resolve(Ticket.self, arguments: 7).number == -7)
   }
 
@@ -90,8 +90,8 @@ import Testing
 
   @Test("an async registration of the parent is found past the child's instances of any supertype")
   func asynchronous() async throws {
-    child.register(instance: Clock(), as: .anySupertype)
-    parent.registerAsync(Ticket.self, scope: .singleton) { _ in Ticket(1) }
+    child.register(.instance(Clock(), as: .anySupertype))
+    parent.register(Ticket.self, scope: .singleton, .async { Ticket(1) })
     #expect(try await child.resolveAsync(Ticket.self).number == 1)
     #expect(try child.resolve(Ticket.self).number == 1)
   }
@@ -100,8 +100,8 @@ import Testing
   func asynchronousSingleton() async throws {
     parent.register(Int.self) { 1 }
     child.register(Int.self) { 2 }
-    parent.registerAsync(Ticket.self, scope: .singleton) { Ticket(try $0.resolve()) }
-    parent.registerAsync(String.self) { "\(try $0.resolve(Int.self))" }
+    parent.register(Ticket.self, scope: .singleton, .async { Ticket(try $0.resolve()) })
+    parent.register(String.self, .async { "\(try $0.resolve(Int.self))" })
     #expect(try await child.resolveAsync(Ticket.self).number == 1)
     #expect(try await child.resolveAsync(String.self) == "2")
   }
@@ -112,7 +112,7 @@ import Testing
     parent.register(String.self, scope: .graph) { "for \(try $0.resolve(Int.self))" }
     parent.register([String].self) { resolver in
       try (0..<50).map { number in
-        let child = resolver.registry.child { $0.register(instance: number) }
+        let child = resolver.registry.child { $0.register(.instance(number)) }
         return try child.resolve(String.self)
       }
     }

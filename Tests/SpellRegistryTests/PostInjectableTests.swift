@@ -19,10 +19,10 @@ private final class Service: PostInjectable, Sendable {
   func instances() {
     let calls = Shared<[String]>([])
     let first = Service("first", calls)
-    registry.register(instance: first)
-    registry.register(instance: Clock())
-    registry.register(instance: Service("second", calls), as: .anySupertype)
-    registry.register(instance: first, named: "again")
+    registry.register(.instance(first))
+    registry.register(.instance(Clock()))
+    registry.register(.instance(Service("second", calls), as: .anySupertype))
+    registry.register(named: "again", .instance(first))
     registry.register(Service.self, named: "made") { Service("made", calls) }
     registry.postInjectInstances()
     #expect(calls.value == ["first", "second"])
@@ -34,7 +34,7 @@ private final class Service: PostInjectable, Sendable {
       let registry: InitializerRegistry
       func postInject() { registry.register(Int.self) { 1 } }
     }
-    registry.register(instance: Registrar(registry: registry))
+    registry.register(.instance(Registrar(registry: registry)))
     registry.postInjectInstances()
     #expect(try registry.resolve(Int.self) == 1)
     registry.removeAll()

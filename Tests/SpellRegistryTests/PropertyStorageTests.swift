@@ -116,11 +116,13 @@ import Testing
   @Test("an initializer may assign or reset the property whose value it makes: the reader gets what it made")
   func assignedWhileMade() {
     let (page, runs) = (registry.run { Page() }, Counter())
-    registry.register(Int.self, in: Page.self) { page in
-      let run = runs.increment()
-      if run == 1 { page.number = 100 } else { page.$number = page.$number.replacedWithNothing() }
-      return run
-    }
+    registry.register(
+      Int.self,
+      .in(Page.self) { page in
+        let run = runs.increment()
+        if run == 1 { page.number = 100 } else { page.$number = page.$number.replacedWithNothing() }
+        return run
+      })
     #expect(page.number == 1)
     #expect(page.number == 100)
     page.$number = page.$number.replacedWithNothing()
@@ -174,11 +176,11 @@ import Testing
       @Spell var tracker: any Tracker
       @Spell var optional: (any Tracker)?
     }
-    registry.register(instance: FileTracker("old"), as: .anySupertype)
+    registry.register(.instance(FileTracker("old"), as: .anySupertype))
     let screen = registry.run { Screen() }
     #expect(screen.tracker.label == "old")
     #expect(screen.optional?.label == "old")
-    registry.register(instance: FileTracker("new"), as: .anySupertype)
+    registry.register(.instance(FileTracker("new"), as: .anySupertype))
     registry.reinject(Clock.self)
     #expect(screen.tracker.label == "old")
     registry.reinject(FileTracker.self)

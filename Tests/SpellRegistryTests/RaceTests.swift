@@ -34,7 +34,7 @@ import Testing
       runs.increment()
       return Clock()
     }
-    registry.register(Network.self, scope: .singleton, autowire: Network.init)
+    registry.register(Network.self, scope: .singleton, .autowire(Network.init))
     let networks = await race(4000) { _ in try? registry.resolve(Network.self) }
     #expect(Set(networks.compactMap { $0.map { ObjectIdentifier($0) } }).count == 1)
     #expect(networks.count(where: { $0 != nil }) == 4000)

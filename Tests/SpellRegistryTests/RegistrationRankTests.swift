@@ -43,7 +43,7 @@ private struct Candidate: Hashable, CustomStringConvertible {
     case .any:
       switch kind {
       case .type: registry.register((any Tracker).self, named: propertyName) { FileTracker(label) }
-      case .supertype: registry.register(instance: FileTracker(label), as: .anySupertype, named: propertyName)
+      case .supertype: registry.register(named: propertyName, .instance(FileTracker(label), as: .anySupertype))
       }
     }
   }
@@ -53,12 +53,15 @@ private struct Candidate: Hashable, CustomStringConvertible {
   ) {
     switch kind {
     case .type:
-      registry.register((any Tracker).self, in: container, subclasses: subclasses, named: propertyName) { _ in
-        FileTracker(label)
-      }
+      registry.register(
+        (any Tracker).self, named: propertyName,
+        .in(container, subclasses: subclasses) { _ in
+          FileTracker(label)
+        })
     case .supertype:
       registry.register(
-        instance: FileTracker(label), as: .anySupertype, in: container, subclasses: subclasses, named: propertyName)
+        named: propertyName,
+        .instance(FileTracker(label), as: .anySupertype).in(container, subclasses: subclasses))
     }
   }
 
@@ -113,13 +116,13 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   @Test("what is registered for another class, name, supertype or without subclasses never serves the property")
   func others() throws {
     let registry = InitializerRegistry()
-    registry.register((any Tracker).self, in: Stranger.self, subclasses: true) { _ in FileTracker("stranger") }
-    registry.register((any Tracker).self, in: Middle.self) { _ in FileTracker("exactly the superclass") }
+    registry.register((any Tracker).self, .in(Stranger.self, subclasses: true) { _ in FileTracker("stranger") })
+    registry.register((any Tracker).self, .in(Middle.self) { _ in FileTracker("exactly the superclass") })
     registry.register((any Tracker).self, named: "readTimeouts") { FileTracker("longer name") }
     registry.register((any Tracker).self, named: .containing("write")) { FileTracker("other part") }
     registry.register(FileTracker.self) { FileTracker("subtype") }
-    registry.register(instance: FileTracker("instance of its type only"))
-    registry.register(instance: Clock(), as: .anySupertype)
+    registry.register(.instance(FileTracker("instance of its type only")))
+    registry.register(.instance(Clock(), as: .anySupertype))
     #expect(throws: InjectionError.self) {
       try registry.resolve((any Tracker).self, named: "readTimeout", in: Leaf())
     }
@@ -152,10 +155,10 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
     final class Popover: Screen {}
     let registry = InitializerRegistry()
     registry.register((any Tracker).self, named: "tracker") { FileTracker("any container") }
-    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    registry.register(.instance(FileTracker("universal"), as: .anySupertype))
     #expect(registry.run { Page() }.tracker.label == "own")
-    registry.register((any Tracker).self, in: Page.self) { _ in FileTracker("page") }
-    registry.register((any Tracker).self, in: Screen.self, subclasses: true) { _ in FileTracker("screens") }
+    registry.register((any Tracker).self, .in(Page.self) { _ in FileTracker("page") })
+    registry.register((any Tracker).self, .in(Screen.self, subclasses: true) { _ in FileTracker("screens") })
     #expect(registry.run { Page() }.tracker.label == "page")
     #expect(registry.run { Popover() }.tracker.label == "screens")
   }
@@ -164,7 +167,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   func expressionAndParent() {
     final class Page { @Spell var tracker: any Tracker = FileTracker("own") }
     let parent = InitializerRegistry()
-    parent.register((any Tracker).self, in: Page.self) { _ in FileTracker("parent's page") }
+    parent.register((any Tracker).self, .in(Page.self) { _ in FileTracker("parent's page") })
     let child = InitializerRegistry(parent: parent)
     child.register((any Tracker).self) { FileTracker("child's any") }
     #expect(child.run { Page() }.tracker.label == "parent's page")
@@ -173,8 +176,8 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   @Test("a subclass gets what is registered for exactly it, before what its superclass has with subclasses")
   func dynamicClass() throws {
     let registry = InitializerRegistry()
-    registry.register(Int.self, in: Base.self, subclasses: true) { _ in 1 }
-    registry.register(Int.self, in: Middle.self) { _ in 2 }
+    registry.register(Int.self, .in(Base.self, subclasses: true) { _ in 1 })
+    registry.register(Int.self, .in(Middle.self) { _ in 2 })
     let asBase: Base = Middle()
     #expect(try registry.resolve(Int.self, in: asBase) == 2)
     #expect(try registry.resolve(Int.self, in: Leaf()) == 1)
@@ -184,7 +187,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   @Test("the initializer is given the container that asks")
   func containerArgument() throws {
     let registry = InitializerRegistry()
-    registry.register(ObjectIdentifier.self, in: Base.self, subclasses: true) { ObjectIdentifier($0) }
+    registry.register(ObjectIdentifier.self, .in(Base.self, subclasses: true) { ObjectIdentifier($0) })
     let leaf = Leaf()
     #expect(try registry.resolve(ObjectIdentifier.self, in: leaf) == ObjectIdentifier(leaf))
   }
@@ -199,22 +202,22 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   @Test("an instance of any supertype serves its superclasses and protocols, and nothing that a cast makes of it")
   func supertypes() throws {
     let registry = InitializerRegistry()
-    registry.register(instance: Plain(), as: .anySupertype)
+    registry.register(.instance(Plain(), as: .anySupertype))
     #expect(try registry.resolve((any CustomStringConvertible).self).description == "plain")
     #expect(try registry.resolve(Any.self) is Plain)
     #expect(try registry.resolve(AnyObject?.self) == nil)
     let other = InitializerRegistry()
-    other.register(instance: Plain() as any CustomStringConvertible & Sendable, as: .anySupertype)
+    other.register(.instance(Plain() as any CustomStringConvertible & Sendable, as: .anySupertype))
     #expect(try other.resolve(Plain.self).description == "plain")
     #expect(try registry.resolveAll((any CustomStringConvertible)?.self).count == 1)
-    registry.register(instance: ContinuousClock(), as: .anySupertype)
+    registry.register(.instance(ContinuousClock(), as: .anySupertype))
     #expect(try registry.resolve((any Swift.Clock<Duration>).self) is ContinuousClock)
     #expect(try registry.resolve((any Error)?.self) == nil)
-    registry.register(instance: Offline(), as: .anySupertype)
+    registry.register(.instance(Offline(), as: .anySupertype))
     #expect(try registry.resolve((any Error & Sendable).self) is Offline)
     let savings = Savings()
-    registry.register(instance: savings, as: .anySupertype)
-    registry.register(instance: [savings], as: .anySupertype)
+    registry.register(.instance(savings, as: .anySupertype))
+    registry.register(.instance([savings], as: .anySupertype))
     #expect(try registry.resolve(Account.self) === savings)
     #expect(try registry.resolve(AnyObject.self) === savings)
     #expect(try registry.resolve(AnyHashable?.self) == nil)

@@ -61,7 +61,7 @@ private final class Asking: @unchecked Sendable {
     let left = left { registry, _ in
       let asking = registry.run {
         let asking = Asking()
-        registry.register(instance: asking, named: "mine")
+        registry.register(named: "mine", .instance(asking))
         return asking
       }
       _ = asking.service
@@ -98,14 +98,18 @@ private final class Asking: @unchecked Sendable {
     let gone = Counter()
     for _ in 0..<200 {
       let registry = InitializerRegistry()
-      registry.registerAsync(Service.self, scope: .singleton) { _ in
-        await Task.yield()
-        return Service(Farewell { gone.increment() })
-      }
-      registry.registerAsync(Asking.self, scope: .singleton) { resolver in
-        _ = try await resolver.registry.resolveAsync(Service.self)
-        return Asking()
-      }
+      registry.register(
+        Service.self, scope: .singleton,
+        .async {
+          await Task.yield()
+          return Service(Farewell { gone.increment() })
+        })
+      registry.register(
+        Asking.self, scope: .singleton,
+        .async { resolver in
+          _ = try await resolver.registry.resolveAsync(Service.self)
+          return Asking()
+        })
       _ = try await registry.run { try await registry.resolveAsync(Asking.self) }.service
     }
     #expect(gone.value == 200)
@@ -198,11 +202,11 @@ private final class Asking: @unchecked Sendable {
       registry.run {
         let asking = Asking()
         switch form {
-        case 0: registry.register((any Sendable).self, instance: asking, named: "mine")
-        case 1: registry.register(instance: Optional(asking), named: "mine")
-        case 2: registry.register(instance: [asking, Asking()], named: "mine")
-        case 3: registry.register(instance: Pack(asking: asking), named: "mine")
-        case 4: registry.register(instance: { asking.service } as @Sendable () -> Service, named: "mine")
+        case 0: registry.register((any Sendable).self, named: "mine", .instance(asking))
+        case 1: registry.register(named: "mine", .instance(Optional(asking)))
+        case 2: registry.register(named: "mine", .instance([asking, Asking()]))
+        case 3: registry.register(named: "mine", .instance(Pack(asking: asking)))
+        case 4: registry.register(named: "mine", .instance({ asking.service } as @Sendable () -> Service))
         default: registry.register(Asking.self, named: "mine") { asking }
         }
         _ = asking.service
@@ -230,11 +234,13 @@ private final class Asking: @unchecked Sendable {
     do {
       let registry = InitializerRegistry()
       gone = registry
-      registry.registerAsync(Asking.self) { _ in
-        await Task.yield()
-        return Asking()
-      }
-      registry.registerAsync(Pack.self, scope: .singleton) { Pack(asking: try await $0.resolveAsync()) }
+      registry.register(
+        Asking.self,
+        .async {
+          await Task.yield()
+          return Asking()
+        })
+      registry.register(Pack.self, scope: .singleton, .async { Pack(asking: try await $0.resolveAsync()) })
       _ = try await registry.resolveAsync(Pack.self)
     }
     // The task that made a value may end a little after the value is there.
@@ -252,7 +258,7 @@ private final class Asking: @unchecked Sendable {
         return last.finish()
       }
       let (none, over) = AsyncStream.makeStream(of: Never.self)
-      let child = root.child { $0.register(instance: Service(Farewell { gone.increment() })) }
+      let child = root.child { $0.register(.instance(Service(Farewell { gone.increment() }))) }
       child.run {
         _ = Task {
           // The run that has started this task is over.

@@ -99,7 +99,7 @@ import Testing
       let registry = InitializerRegistry(parent: InitializerRegistry())
       gone = registry
       registry.register(Clock.self, scope: .singleton) { Clock() }.onInjection { _, _ in }
-      registry.register(Network.self, scope: .graph, autowire: Network.init)
+      registry.register(Network.self, scope: .graph, .autowire(Network.init))
       registry.register(Int.self, scope: .singleton) { try $0.resolve(Int.self) }
       registry.register(Ticket.self, scope: .weak) { throw Offline() }
       registry.onInjection { _, _ in }
@@ -115,7 +115,7 @@ import Testing
   @Test("a property does not retain its container")
   func containers() {
     final class Page { @Spell var ticket: Ticket }
-    registry.register(Ticket.self, in: Page.self) { _ in Ticket(1) }
+    registry.register(Ticket.self, .in(Page.self) { _ in Ticket(1) })
     weak var gone: Page?
     do {
       let page = registry.run { Page() }
@@ -129,10 +129,10 @@ import Testing
   func all() throws {
     final class Page {}
     registry.register((any Tracker).self, named: "c") { FileTracker("c") }
-    registry.register((any Tracker).self, in: Page.self) { _ in FileTracker("page") }
-    registry.register(instance: FileTracker("universal"), as: .anySupertype)
+    registry.register((any Tracker).self, .in(Page.self) { _ in FileTracker("page") })
+    registry.register(.instance(FileTracker("universal"), as: .anySupertype))
     registry.register((any Tracker).self) { FileTracker("plain") }
-    registry.register(instance: Clock(), as: .anySupertype)
+    registry.register(.instance(Clock(), as: .anySupertype))
     #expect(try registry.resolveAll((any Tracker).self).map(\.label) == ["c", "universal", "plain"])
     registry.register((any Tracker).self, named: "c") { FileTracker("newer c") }
     #expect(try registry.resolveAll((any Tracker).self).map(\.label) == ["universal", "plain", "newer c"])

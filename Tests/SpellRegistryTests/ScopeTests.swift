@@ -14,8 +14,8 @@ import Testing
   @Test("a graph value is one for everything made by one resolve, and another for the next")
   func graph() throws {
     registry.register(Clock.self, scope: .graph) { Clock() }
-    registry.register(Network.self, autowire: Network.init)
-    registry.register(Checkout.self, autowire: Checkout.init)
+    registry.register(Network.self, .autowire(Network.init))
+    registry.register(Checkout.self, .autowire(Checkout.init))
     let first = try registry.resolve(Checkout.self)
     #expect(first.clock === first.network.clock)
     #expect(try registry.resolve(Checkout.self).clock !== first.clock)
@@ -25,8 +25,8 @@ import Testing
   func graphOfProperty() {
     final class Page { @Spell var checkout: Checkout }
     registry.register(Clock.self, scope: .graph) { Clock() }
-    registry.register(Network.self, autowire: Network.init)
-    registry.register(Checkout.self, autowire: Checkout.init)
+    registry.register(Network.self, .autowire(Network.init))
+    registry.register(Checkout.self, .autowire(Checkout.init))
     let page = registry.run { Page() }
     #expect(page.checkout.clock === page.checkout.network.clock)
   }

@@ -14,23 +14,27 @@ struct ScopedArgumentsTests {
 
   @Test("can be several, without a tuple")
   func several() throws {
-    registry.register(Ticket.self, arguments: Int.self, String.self) { _, number, name in
-      Ticket(number: number, name: name, isPaid: false)
-    }
-    registry.register(Ticket.self, arguments: Int.self, String.self, Bool.self) { _, number, name, isPaid in
-      Ticket(number: number, name: name, isPaid: isPaid)
-    }
+    registry.register(
+      ArgumentFactory<Ticket, Int, String>.self,
+      .factory { _, number, name in
+        Ticket(number: number, name: name, isPaid: false)
+      })
+    registry.register(
+      ArgumentFactory<Ticket, Int, String, Bool>.self,
+      .factory { _, number, name, isPaid in
+        Ticket(number: number, name: name, isPaid: isPaid)
+      })
     #expect(try registry.resolve(Ticket.self, arguments: 7, "Ada") == Ticket(number: 7, name: "Ada", isPaid: false))
     #expect(
       try registry.resolve(Ticket.self, arguments: 8, "Bob", true) == Ticket(number: 8, name: "Bob", isPaid: true))
     let error = #expect(throws: InjectionError.self) { try registry.resolve(Ticket?.self, arguments: "Ada", 7) }
-    #expect(error?.description.contains("Ticket with arguments Int, String, at") == true)
+    #expect(error?.description.contains("ArgumentFactory<Ticket, Int, String>, at") == true)
   }
 
   @Test("come with a name, the registration for that name first")
   func named() throws {
-    registry.register(Room.self, arguments: Int.self) { _, number in Room("any \(number)") }
-    registry.register(Room.self, arguments: Int.self, named: "blue") { _, number in Room("blue \(number)") }
+    registry.register(ArgumentFactory<Room, Int>.self, .factory { _, number in Room("any \(number)") })
+    registry.register(ArgumentFactory<Room, Int>.self, named: "blue", .factory { _, number in Room("blue \(number)") })
     #expect(try registry.resolve(Room.self, arguments: 1, named: "blue").name == "blue 1")
     #expect(try registry.resolve(Room.self, arguments: 1, named: "red").name == "any 1")
     #expect(try registry.resolve(Room.self, arguments: 1).name == "any 1")
@@ -38,7 +42,7 @@ struct ScopedArgumentsTests {
 
   @Test("that are equal share the value of scope .graph within one resolution")
   func graph() throws {
-    registry.register(Room.self, arguments: String.self, scope: .graph) { _, name in Room(name) }
+    registry.register(ArgumentFactory<Room, String>.self, .factory(scope: .graph) { _, name in Room(name) })
     registry.register([Room].self) { resolver in
       try ["blue", "red", "blue"].map { try resolver.resolve(Room.self, arguments: $0) }
     }
@@ -52,7 +56,7 @@ struct ScopedArgumentsTests {
   @Test("that are equal share what the scope keeps, made once however many threads ask")
   func scoped() async throws {
     let registry = registry
-    registry.register(Room.self, arguments: String.self, scope: .singleton) { _, name in Room(name) }
+    registry.register(ArgumentFactory<Room, String>.self, .factory(scope: .singleton) { _, name in Room(name) })
     let rooms = try await withThrowingTaskGroup { group in
       for index in 0..<40 {
         group.addTask { try registry.resolve(Room.self, arguments: index.isMultiple(of: 2) ? "blue" : "red") }
@@ -65,9 +69,11 @@ struct ScopedArgumentsTests {
 
   @Test("are released with an expired value, when values are made for others")
   func expired() throws {
-    registry.register(Room.self, arguments: Int.self, scope: .singleton.expiring(after: .zero)) { _, number in
-      Room("\(number)")
-    }
+    registry.register(
+      ArgumentFactory<Room, Int>.self,
+      .factory(scope: .singleton.expiring(after: .zero)) { _, number in
+        Room("\(number)")
+      })
     weak var first: Room?
     do {
       let room = try registry.resolve(Room.self, arguments: 0)
@@ -80,9 +86,11 @@ struct ScopedArgumentsTests {
   @Test("that are several are compared one by one")
   func scopedByList() throws {
     let cache = ScopeCache("rooms")
-    registry.register(Room.self, arguments: Int.self, String.self, scope: .cached(in: cache)) { _, number, name in
-      Room("\(name) \(number)")
-    }
+    registry.register(
+      ArgumentFactory<Room, Int, String>.self,
+      .factory(scope: .cached(in: cache)) { _, number, name in
+        Room("\(name) \(number)")
+      })
     let room = try registry.resolve(Room.self, arguments: 1, "blue")
     #expect(try registry.resolve(Room.self, arguments: 1, "blue") === room)
     #expect(try registry.resolve(Room.self, arguments: 2, "blue") !== room)
@@ -92,7 +100,8 @@ struct ScopedArgumentsTests {
 
   @Test("of a withdrawn registration keep nothing")
   func withdrawn() throws {
-    let registration = registry.register(Room.self, arguments: Int.self, scope: .singleton) { _, _ in Room("kept") }
+    let registration = registry.register(
+      ArgumentFactory<Room, Int>.self, .factory(scope: .singleton) { _, _ in Room("kept") })
     weak var room: Room?
     room = try registry.resolve(Room.self, arguments: 1)
     #expect(room != nil)
@@ -103,9 +112,11 @@ struct ScopedArgumentsTests {
 
   @Test("of a value that needs itself with the same arguments are a cycle")
   func cycle() throws {
-    registry.register(Room.self, arguments: Int.self, scope: .singleton) { resolver, number in
-      try resolver.resolve(Room.self, arguments: number)
-    }
+    registry.register(
+      ArgumentFactory<Room, Int>.self,
+      .factory(scope: .singleton) { resolver, number in
+        try resolver.resolve(Room.self, arguments: number)
+      })
     let error = #expect(throws: InjectionError.self) { try registry.resolve(Room.self, arguments: 1) }
     #expect(error?.code == .cycle)
   }
@@ -113,9 +124,11 @@ struct ScopedArgumentsTests {
   @Test("values that are kept for arguments are completed as others, also by what is added later")
   func additions() throws {
     let completed = Counter()
-    let registration = registry.register(Room.self, arguments: Int.self, scope: .singleton) { _, number in
-      Room("room \(number)")
-    }
+    let registration = registry.register(
+      ArgumentFactory<Room, Int>.self,
+      .factory(scope: .singleton) { _, number in
+        Room("room \(number)")
+      })
     #expect(try registry.resolve(Room.self, arguments: 1).name == "room 1")
     registration.onCompletion { _, _ in completed.increment() }
     #expect(try registry.resolve(Room.self, arguments: 2).name == "room 2")
@@ -146,7 +159,8 @@ struct ScopedArgumentsTests {
   @Test("arguments may ask for the same registration's values while they are looked up")
   func asking() throws {
     let registry = InitializerRegistry()
-    registry.register(FileTracker.self, arguments: Asking.self, scope: .singleton) { FileTracker("\($1.number)") }
+    registry.register(
+      ArgumentFactory<FileTracker, Asking>.self, .factory(scope: .singleton) { FileTracker("\($1.number)") })
     let first = try registry.resolve(FileTracker.self, arguments: Asking(number: 7, registry: registry))
     let second = try registry.resolve(FileTracker.self, arguments: Asking(number: 7, registry: registry))
     #expect(first === second)
@@ -169,10 +183,12 @@ struct ScopedArgumentsTests {
   @Test("go with their values", arguments: End.allCases)
   func released(_ end: End) throws {
     let (gone, cache) = (Counter(), ScopeCache("show"))
-    registry.register(Room.self, arguments: Seat.self, scope: end == .weak ? .weak : .cached(in: cache)) { _, seat in
-      if end == .failure { throw SoldOut() }
-      return Room("\(seat.number)")
-    }
+    registry.register(
+      ArgumentFactory<Room, Seat>.self,
+      .factory(scope: end == .weak ? .weak : .cached(in: cache)) { _, seat in
+        if end == .failure { throw SoldOut() }
+        return Room("\(seat.number)")
+      })
     for number in 0..<1_000 { _ = try? registry.resolve(Room.self, arguments: Seat(number, gone)) }
     if end == .reset { cache.reset() }
     // Those of weak values are looked for now and then.

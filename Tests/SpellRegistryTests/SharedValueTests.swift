@@ -43,7 +43,7 @@ import Testing
     do {
       let clock = Clock()
       held = clock
-      registry.register(instance: clock)
+      registry.register(.instance(clock))
     }
     #expect(held != nil)
     registry.removeAll()

@@ -85,7 +85,7 @@ import Testing
   @Test("keeps properties, and reports an assignment that it refused", .registry)
   func property() async throws {
     final class Player { @Preference var volume = 5 }
-    InitializerRegistry.current.register(instance: store as any PreferenceStore)
+    InitializerRegistry.current.register(.instance(store as any PreferenceStore))
     var errors = store.errors.makeAsyncIterator()
     let player = Player()
     player.volume += 1

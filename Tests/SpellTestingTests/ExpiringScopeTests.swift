@@ -56,7 +56,7 @@ private final class Token: Sendable {}
     let cache = ScopeCache("cache")
     registry.register(Token.self, named: "cached", scope: .cached(in: cache).expiring(after: .seconds(5))) { Token() }
     registry.register(Token.self, named: "weak", scope: .weak.expiring(after: .seconds(5))) { Token() }
-    registry.registerAsync(Token.self, named: "async", scope: .singleton.expiring(after: .seconds(5))) { _ in Token() }
+    registry.register(Token.self, named: "async", scope: .singleton.expiring(after: .seconds(5)), .async { Token() })
     for name in ["cached", "weak", "async"] {
       let first = try await registry.resolveAsync(Token.self, named: name)
       #expect(try await registry.resolveAsync(Token.self, named: name) === first)
@@ -128,7 +128,8 @@ private final class CountingClock: Clock {
   func arguments() throws {
     let (gone, clock) = (Counter(), TestClock())
     let registry = InitializerRegistry(clock: clock)
-    registry.register(Int.self, arguments: Seat.self, scope: .singleton.expiring(after: .seconds(1))) { $1.number }
+    registry.register(
+      ArgumentFactory<Int, Seat>.self, .factory(scope: .singleton.expiring(after: .seconds(1))) { $1.number })
     for number in 0..<1_000 { _ = try registry.resolve(Int.self, arguments: Seat(number, gone)) }
     clock.advance(by: .seconds(2))
     for number in 0..<10_000 { _ = try registry.resolve(Int.self, arguments: Seat(number % 10, gone)) }

@@ -21,7 +21,7 @@ struct InjectionRecorderTests {
   let registry = InitializerRegistry.current
   let recorder = InjectionRecorder()
 
-  init() { registry.register(Network.self, autowire: Network.init) }
+  init() { registry.register(Network.self, .autowire(Network.init)) }
 
   @Test("records the first read of a property, and no read of a value that is there")
   func property() throws {
@@ -189,7 +189,7 @@ struct InjectionRecorderTests {
   init() {
     child = InitializerRegistry(parent: parent)
     parent.register((any Tracker).self) { FakeTracker(name: "parent's") }
-    parent.register(Network.self, scope: .singleton, autowire: Network.init)
+    parent.register(Network.self, scope: .singleton, .autowire(Network.init))
   }
 
   @Test("records what the child is asked for and the parent has, unlike the parent's recorder")

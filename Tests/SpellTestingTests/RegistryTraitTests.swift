@@ -95,7 +95,7 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
       try await trait.provideScope(for: test, testCase: testCase) {
         let registry = InitializerRegistry.current
         left.update { $0.append { [weak registry] in registry != nil } }
-        registry.register((any Sendable).self, instance: Asking())
+        registry.register((any Sendable).self, .instance(Asking()))
       }
     }
     #expect(left.value.count == 50)
@@ -147,7 +147,7 @@ struct ConfiguredTraitTests {
   "An object that a trait makes",
   .registry {
     $0.register { Clock(name: "suite's") }
-    $0.register(instance: Asking())
+    $0.register(.instance(Asking()))
   })
 struct ObjectOfTraitTests {
   @Test("an object that a suite's trait makes asks the test's registry")
@@ -157,7 +157,8 @@ struct ObjectOfTraitTests {
 
   @Test(
     "an object that a test's trait makes asks the test's registry, too",
-    .registry { $0.register(instance: Asking(), named: "test's") }, .registry { $0.register { Clock(name: "test's") } })
+    .registry { $0.register(named: "test's", .instance(Asking())) }, .registry { $0.register { Clock(name: "test's") } }
+  )
   func ofTheTest() throws {
     for name in [nil, "test's"] {
       #expect(try InitializerRegistry.current.resolve(Asking.self, named: name).clock.resolve().name == "test's")

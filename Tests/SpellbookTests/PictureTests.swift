@@ -20,12 +20,12 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
 
   private func registry() -> InitializerRegistry {
     let registry = InitializerRegistry()
-    registry.register(App.self, autowire: App.init)
-    registry.register(Feed.self, autowire: Feed.init)
-    registry.register(Search.self, autowire: Search.init)
-    registry.register(Images.self, scope: .singleton, autowire: Images.init)
-    registry.register(Network.self, scope: .singleton, autowire: Network.init)
-    registry.register(Session.self, scope: .singleton, autowire: Session.init)
+    registry.register(App.self, .autowire(App.init))
+    registry.register(Feed.self, .autowire(Feed.init))
+    registry.register(Search.self, .autowire(Search.init))
+    registry.register(Images.self, scope: .singleton, .autowire(Images.init))
+    registry.register(Network.self, scope: .singleton, .autowire(Network.init))
+    registry.register(Session.self, scope: .singleton, .autowire(Session.init))
     registry.register((any Analytics).self) { EventLog() }
     return registry
   }

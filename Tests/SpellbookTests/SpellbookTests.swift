@@ -53,7 +53,7 @@ import Testing
       func didInject(_ value: Any, intoProperty name: String) { heard.append("\(name)=\(value)") }
     }
     InitializerRegistry.current.register(Int.self) { 7 }
-    InitializerRegistry.current.register(Bool.self, in: Observed.self) { _ in true }
+    InitializerRegistry.current.register(Bool.self, .in(Observed.self) { _ in true })
     let observed = Observed()
     for _ in 0..<2 { _ = (observed.lazy, observed.injected, observed.final, observed.preference) }
     #expect(observed.heard == ["lazy=l", "injected=7", "final=true"])
@@ -66,10 +66,10 @@ import Testing
       @Injected(.now) var now
       @Injected(.uuid) var uuid
     }
-    let timer = Preview.run(["minutes": 50]) { Timer() }
+    let timer = InitializerRegistry.preview(["minutes": 50]) { Timer() }
     #expect(timer.minutes == 50 && timer.now() == Date(timeIntervalSinceReferenceDate: 0))
     #expect(timer.uuid().uuidString == "00000000-0000-0000-0000-000000000000")
     timer.minutes = 10
-    #expect(Preview.run { Timer().minutes } == 25)
+    #expect(InitializerRegistry.preview { Timer().minutes } == 25)
   }
 }

@@ -14,8 +14,8 @@ final class Log {
 nonisolated struct Filter: Codable, Sendable, Equatable { var text = "" }
 
 nonisolated extension InjectionKeys {
-  static let log = InjectionKey.onMainActor(scope: .weak) { Log(tracker: FileTracker()) }
-  static let title = InjectionKey(arguments: Int.self) { _, number in "Page \(number)" }
+  static let log = InjectionKey(scope: .weak, .onMainActor { Log(tracker: FileTracker()) })
+  static let title = InjectionKey(.factory { (_, number: Int) in "Page \(number)" })
 }
 
 @Observable final class PageModel {
@@ -46,8 +46,8 @@ struct SwiftFiveAppTests {
   @Test("uses every wrapper, a launch step and the trait, as written for Swift 6")
   func everything() async throws {
     let registry = InitializerRegistry.current
-    registry.registerOnMainActor(Tracker.self, scope: .singleton) { FileTracker() }
-    registry.registerOnMainActor(autowire: { Log(tracker: $0) })
+    registry.register(Tracker.self, scope: .singleton, .onMainActor { FileTracker() })
+    registry.register(.autowireOnMainActor({ Log(tracker: $0) }))
     let model = PageModel()
     try await LaunchSequence(configuration: Configuration()) { Prepare(model) }.launch()
     #expect(model.id == 7 && model.tracker.name == "file")

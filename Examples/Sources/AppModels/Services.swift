@@ -18,7 +18,9 @@ nonisolated struct FocusSession: Codable, Hashable, Sendable {
 nonisolated extension InjectionKeys {
   static let chime = InjectionKey<any Chime>(scope: .singleton) { BellChime() }
     .preview { SilentChime() }
-  static let sessionLog = InjectionKey.onMainActor(scope: .singleton) { SessionLog() }
+  static let sessionLog = InjectionKey(scope: .singleton, .onMainActor { SessionLog() })
+  static let focusModel = InjectionKey(.onMainActor { FocusModel() })
+  static let historyModel = InjectionKey(.onMainActor { HistoryModel() })
 }
 
 nonisolated extension PreferenceKeys {

@@ -4,7 +4,7 @@ import Spellbook
   import SwiftUI
 
   struct FocusView: View {
-    @State private var model = FocusModel()
+    @InjectedState(.focusModel) var model
     @State private var isRunning = false
 
     var body: some View {
@@ -23,11 +23,26 @@ import Spellbook
   }
 
   struct HistoryView: View {
-    @State private var model = HistoryModel()
+    @InjectedState(.historyModel) var model
     var body: some View { Text(model.summary) }
   }
 
-  #Preview {
-    Spellbook.Preview.run(["focus.minutes": 50]) { FocusView() }
+  /// The app's scenes: a list of its pages, the timer with its settings, and the history.
+  struct FocusScenes: Scene {
+    let registry: InitializerRegistry
+
+    var body: some Scene {
+      WindowGroup {
+        NavigationStack {
+          List {
+            NavigationLink("Focus") { FocusView() }
+            NavigationLink("History") { HistoryView() }
+          }
+        }
+      }
+      .registry(registry)
+    }
   }
+
+  #Preview(traits: .registry(["focus.minutes": 50])) { FocusView() }
 #endif

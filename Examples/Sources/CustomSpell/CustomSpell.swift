@@ -11,7 +11,7 @@ final class Account {
 /// Shows the spell at work.
 @main enum CustomSpell {
   static func main() {
-    InitializerRegistry.shared.register(AuditTrail.self, in: Account.self) { account in account.trail }
+    InitializerRegistry.shared.register(AuditTrail.self, .in(Account.self) { account in account.trail })
     let account = Account()
     account.owner = "Ada"
     account.balance += 7

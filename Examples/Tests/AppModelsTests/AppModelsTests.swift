@@ -98,7 +98,7 @@ nonisolated final class Journal: Sendable {
 
   @Test("A preview has preferences of its own, and what the keys declare for previews", .registry, .preferences([:]))
   func preview() throws {
-    let (model, chime, now) = try Preview.run(["focus.minutes": 50]) {
+    let (model, chime, now) = try InitializerRegistry.preview(["focus.minutes": 50]) {
       let registry = InitializerRegistry.current
       return (FocusModel(), try registry.resolve(.chime), try registry.resolve(.now))
     }
@@ -106,7 +106,7 @@ nonisolated final class Journal: Sendable {
     #expect(chime is SilentChime)
     #expect(now() == Date(timeIntervalSinceReferenceDate: 0))
     model.minutes = 10
-    #expect(Preview.run { FocusModel().minutes } == 25)
+    #expect(InitializerRegistry.preview { FocusModel().minutes } == 25)
     #expect(FocusModel().minutes == 25)
   }
 }

@@ -21,7 +21,7 @@ private final class Counter: Sendable {
 
 @Suite("@Audited", .registry) struct AuditedTests {
   let registry = InitializerRegistry.current
-  init() { registry.register(AuditTrail.self, in: Account.self, subclasses: true) { $0.trail } }
+  init() { registry.register(AuditTrail.self, .in(Account.self, subclasses: true) { $0.trail }) }
 
   @Test("reads and writes are recorded in order, by the properties' names")
   func order() {
@@ -52,10 +52,12 @@ private final class Counter: Sendable {
   @Test("the trail is asked for once for each property")
   func once() {
     let asked = Counter()
-    registry.register(AuditTrail.self, in: Account.self) { account in
-      asked.increment()
-      return account.trail
-    }
+    registry.register(
+      AuditTrail.self,
+      .in(Account.self) { account in
+        asked.increment()
+        return account.trail
+      })
     let account = Account()
     for number in 1...3 { account.balance = number }
     #expect(account.$balance === account.trail)

@@ -104,7 +104,7 @@
     A habit's number is assigned once
       number of the draft: not assigned
       number of the habit in the book: 2
-      assigning 7: HabitDraft.number, of type Int, is assigned already, and @Final allows one assignment. Look at $number.isAssigned first, or declare it without @Final.
+      assigning 7: HabitDraft.number, of type Int, is assigned already, and @Final allows one assignment. Look at $number.hasValue first, or declare it without @Final.
     A second program opens the same file
       $ Habits list
       #  Habit    Now  Best  Last 14 days

@@ -5,8 +5,8 @@ import Testing
 
 private let services = { @Sendable (registry: InitializerRegistry) in
   registry.registerServices()
-  registry.register(instance: RecordingConsole(), as: .anySupertype)
-  registry.register(instance: FixedClock("2026-04-01") as any WallClock)
+  registry.register(.instance(RecordingConsole(), as: .anySupertype))
+  registry.register(.instance(FixedClock("2026-04-01") as any WallClock))
 }
 
 @Suite(.registry(services)) struct ProgramTests {
@@ -17,7 +17,7 @@ private let services = { @Sendable (registry: InitializerRegistry) in
   /// Runs a command as if the program were started for it, on some day.
   @discardableResult
   private func run(_ arguments: String..., on day: Day = "2026-04-01") -> Int32 {
-    InitializerRegistry.current.register(instance: FixedClock(day) as any WallClock)
+    InitializerRegistry.current.register(.instance(FixedClock(day) as any WallClock))
     return Program().run(arguments)
   }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.registry { $0.registerServices() }) struct TrackerTests {
   @Test func staysOnOneDayPastMidnight() throws {
     let clock = MovingClock("2026-03-31")
-    InitializerRegistry.current.register(instance: clock as any WallClock)
+    InitializerRegistry.current.register(.instance(clock as any WallClock))
     let tracker: Tracker = try InitializerRegistry.current.resolve()
     _ = try tracker.add("Read")
     #expect(try tracker.markDone("Read").isNew)

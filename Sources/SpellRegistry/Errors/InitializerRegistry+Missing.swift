@@ -20,14 +20,28 @@ extension InitializerRegistry {
     if let elsewhere = current.registeredElsewhere(than: self, service, named: name, in: containerType) {
       return error.noting(elsewhere)
     }
-    let key = TypeName.source(of: service.type) + (step.name.map { ", named: \"\($0)\"" } ?? "")
-    let advice = advice ?? "Register it before it is asked for: registry.register(\(key)) { … }"
+    let advice = advice ?? Self.adviceToRegister(service.type, named: step.name)
     var notes = nearMatches(service.type, named: name, in: containerType, but: asker) + [advice]
     if self === InitializerRegistry.shared && context == .test {
       notes.append(
         "This is the shared registry. A detached task and a queue don't have that of a test: start a Task there.")
     }
     return notes.reduce(error) { $0.noting($1) }
+  }
+
+  private static func adviceToRegister(_ type: any Any.Type, named name: String?) -> String {
+    let label = name.map { "named: \"\($0)\"" }
+    guard let factory = type as? any FactoryType.Type else {
+      let key = [TypeName.source(of: type), label].compactMap(\.self).joined(separator: ", ")
+      return "Register it before it is asked for: registry.register(\(key)) { … }"
+    }
+    let types = factory.argumentTypes.map { TypeName.of($0, isNested: true) }
+    let parameters = types.enumerated().map { "argument\(types.count == 1 ? "" : "\($0 + 1)"): \($1)" }
+    let closure = """
+      { (\((["resolver"] + parameters).joined(separator: ", "))) -> \(TypeName.of(factory.madeType, isNested: true)) in … }
+      """
+    let initializer = [label, ".factory \(closure)"].compactMap(\.self).joined(separator: ", ")
+    return "Register a factory before it is asked for: registry.register(\(initializer))"
   }
 
   /// Returns advice if this registry, which is current, serves a service that another registry was asked for.
@@ -77,7 +91,9 @@ extension InitializerRegistry {
           is \(Service(type).qualifiedName).
           """
       }
-      guard isSameType || wanted.isSimilar(to: TypeName.of(registration.service.type)) else { return nil }
+      guard isSameType || TypeName.ofResult(type).isSimilar(to: TypeName.ofResult(registration.service.type)) else {
+        return nil
+      }
       let meant = isSameType ? registration.name.flatMap { name?.closestMatch(among: [$0.text]) } : nil
       return "Registered, but not for this: \(registration.summary), at \(registration.place)."
         + (meant.map { " Did you mean \"\($0)\"?" } ?? "")
@@ -92,6 +108,13 @@ extension InitializerRegistry {
     let omitted = "\(registrations.count) registrations are similar; the rest are left out here."
     let meant = name?.closestMatch(among: registrations.lazy.compactMap { $0.name?.text })
     return registrations.filter { meant == nil || $0.name?.text == meant }.prefix(3).compactMap(note) + [omitted]
+  }
+}
+
+extension TypeName {
+  /// Returns the name of the values that a factory makes; for any other type, the name of the type.
+  fileprivate static func ofResult(_ type: any Any.Type) -> String {
+    of((type as? any FactoryType.Type)?.madeType ?? type)
   }
 }
 

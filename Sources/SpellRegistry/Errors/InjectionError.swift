@@ -17,6 +17,8 @@ public struct InjectionError: Error, Sendable {
     /// The code's name, as it is spelled in source.
     public let description: String
 
+    package init(description: String) { self.description = description }
+
     /// Nothing is registered for the type (with this name, for this container), or the registry that a property asks no
     /// longer exists.
     public static let notRegistered = Code(description: "notRegistered")
@@ -35,14 +37,6 @@ public struct InjectionError: Error, Sendable {
     public static let stackExhausted = Code(description: "stackExhausted")
     /// The object has no injectable property that reflection can see.
     public static let noInjectableProperties = Code(description: "noInjectableProperties")
-    /// The registration can never win, because another one always does.
-    public static let shadowed = Code(description: "shadowed")
-    /// Two registrations have equal rank for the same property.
-    public static let ambiguous = Code(description: "ambiguous")
-    /// A longer-lived value holds a shorter-lived value.
-    public static let scopeCapture = Code(description: "scopeCapture")
-    /// Each property gets its own value of a type whose values should be shared.
-    public static let notShared = Code(description: "notShared")
   }
 
   /// The content of the error behind one reference, so that throwing costs no more than returning.

@@ -5,6 +5,10 @@ package enum TypeName {
   /// - Parameter isNested: Whether the name includes the types that the type is nested in, as source code does.
   package static func of(_ type: any Any.Type, isNested: Bool = false) -> String {
     if let optional = type as? any OptionalValue.Type { return operand(optional.wrappedType, isNested: isNested) + "?" }
+    if let factory = type as? any FactoryType.Type {
+      let types = [factory.madeType] + factory.argumentTypes
+      return "ArgumentFactory<\(types.map { of($0, isNested: isNested) }.joined(separator: ", "))>"
+    }
     // `String(describing:)` gives the same name, but first looks for three conformances among all of the program's.
     let plain = _typeName(type, qualified: false)
     if plain.hasPrefix("any ") { return withArgument(plain) }

@@ -35,6 +35,16 @@ public import Synchronization
     }
   }
 
+  /// Returns the value that `initialize` puts in temporary memory on the stack, or nil if it returns false.
+  @inline(__always) @inlinable static func optionalValue<Value, Failure>(
+    of type: Value.Type = Value.self, by initialize: (ValueMemory) throws(Failure) -> Bool
+  ) throws(Failure) -> Value? {
+    try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(Failure) in
+      guard let memory = buffer.baseAddress else { preconditionFailure("The stack gave no memory for a \(type).") }
+      return try unsafe initialize(ValueMemory(memory)) ? memory.move() : nil
+    }
+  }
+
   // The operations below are for a value whose type is known only at run time.
 
   func copy(_ type: any Any.Type, from other: ValueMemory) {

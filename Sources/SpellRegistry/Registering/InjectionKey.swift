@@ -8,13 +8,13 @@ public class InjectionKeys: @unchecked Sendable {
   /// The place of the key's declaration.
   package let place: SourcePlace
   /// The initializer for every context that `others` has no initializer for.
-  fileprivate let live: Making
-  fileprivate let others: [InjectionContext: Making]
+  fileprivate let live: ErasedInitializer
+  fileprivate let others: [InjectionContext: ErasedInitializer]
   private let lifetime: ScopeLifetime
   private let expiry: Duration?
 
   fileprivate init<Value>(
-    _ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making]
+    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, others: [InjectionContext: ErasedInitializer]
   ) {
     (self.place, self.live, self.others) = (place, live, others)
     (lifetime, expiry) = (scope.lifetime, scope.expiry)
@@ -67,8 +67,11 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// The scope of the key's value.
   let scope: Scope<Value>
 
-  init(_ scope: Scope<Value>, at place: SourcePlace, live: Making, others: [InjectionContext: Making] = [:]) {
-    scope.check(at: place)
+  init(
+    _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer,
+    others: [InjectionContext: ErasedInitializer] = [:]
+  ) {
+    scope.lifetime.check(for: Value.self, at: place)
     self.scope = scope
     super.init(scope, at: place, live: live, others: others)
   }
@@ -82,11 +85,11 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes keys on the same line.
-  ///   - initializer: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
+  ///   - make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    _ initializer: @escaping @Sendable () throws -> Value
-  ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(initializer)) }
+    _ make: @escaping @Sendable () throws -> Value
+  ) { self.init(scope, at: .declared(fileID, line, column), live: .independent(make)) }
 
   /// Creates a key with a closure that creates its values from other services.
   ///
@@ -95,36 +98,48 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// ```
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    _ initializer: @escaping @Sendable (Resolver) throws -> Value
-  ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(initializer)) }
+    _ make: @escaping @Sendable (Resolver) throws -> Value
+  ) { self.init(scope, at: .declared(fileID, line, column), live: .resolving(make)) }
 
-  /// Creates a key with an initializer that creates its values; each of its parameters is resolved by type.
-  public convenience init<each Dependency>(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    autowire initializer: @escaping @Sendable (repeat each Dependency) throws -> Value
-  ) { self.init(scope, at: .declared(fileID, line, column), live: .autowiring(initializer)) }
-
-  /// Creates a key for a factory, which makes values from arguments that are known only at run time.
+  /// Creates a key with an initializer.
   ///
   /// ```swift
-  /// static let ticket = InjectionKey(arguments: Int.self) { resolver, number in
-  ///   Ticket(number: number, time: try resolver.resolve(.time).now)
-  /// }
-  /// @Injected(.ticket) var ticket  // try ticket(7)
-  /// registry.register(.ticket) { ArgumentFactory { Ticket(number: $0) } }
+  /// static let loader = InjectionKey(scope: .singleton, .onMainActor { Loader() })
+  /// static let seat = InjectionKey(.factory { (_, number: Int) in Seat(number) })
+  ///
+  /// @Injected(.seat) var makeSeat  // try makeSeat(7)
   /// ```
-  public convenience init<Made, First, each Rest>(
-    arguments first: First.Type, _ rest: repeat (each Rest).Type, fileID: StaticString = #fileID, line: UInt = #line,
-    column: UInt = #column, _ initializer: @escaping @Sendable (Resolver, First, repeat each Rest) throws -> Made
-  ) where Value == ArgumentFactory<Made, First, repeat each Rest> {
-    self.init(.unique, at: .declared(fileID, line, column), live: .factory(initializer))
+  ///
+  /// - Precondition: The initializer isn't for one class, an instance has no `as: .anySupertype`, and a factory has no
+  ///   `scope:` here, but in `.factory(scope:)`.
+  public convenience init(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
+    _ initializer: Initializer<Value>
+  ) {
+    let place = SourcePlace.declared(fileID, line, column)
+    self.init(scope, at: place, live: initializer.erased)
+    check(initializer.erased, scope: scope.lifetime)
+  }
+
+  /// Stops the program if the key can't have this initializer as one of its own.
+  private func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
+    if let container = initializer.container {
+      trap(
+        """
+        A key of type \(TypeName.of(Value.self)) is declared with an initializer for the class \
+        \(TypeName.of(container.type)) only, but a key's own initializer makes all of its values. Leave out `.in(…)` \
+        here, and register the other one: registry.register(.key, .in(\(TypeName.source(of: container.type))) { … }).
+        """, at: place)
+    }
+    initializer.check(for: Value.self, key: self, scope: scope, at: place)
   }
 
   override package class var valueType: any Any.Type { Value.self }
 
   /// Returns a copy of the key with an initializer for one context; the copy is declared in place of this key.
-  private func adding(_ making: Making, for context: InjectionContext) -> InjectionKey {
-    InjectionKey(scope, at: place, live: live, others: others.merging([context: making]) { $1 })
+  private func adding(_ initializer: ErasedInitializer, for context: InjectionContext) -> InjectionKey {
+    check(initializer)
+    return InjectionKey(scope, at: place, live: live, others: others.merging([context: initializer]) { $1 })
   }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.test`.
@@ -134,84 +149,40 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// ```
   ///
   /// - Returns: The key to declare in place of this one.
-  public func test(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(.independent(initializer), for: .test)
+  public func test(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
+    adding(.independent(make), for: .test)
   }
 
   /// Returns a copy of the key with an initializer for `.test` registries, which makes the value from other services.
-  public func test(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(.resolving(initializer), for: .test)
+  public func test(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+    adding(.resolving(make), for: .test)
   }
+
+  /// Returns a copy of the key with an initializer for `.test` registries.
+  ///
+  /// ```swift
+  /// static let loader = InjectionKey(.onMainActor { Loader() }).test(.onMainActor { Loader(title: "fake") })
+  /// ```
+  ///
+  /// - Precondition: As for a key's own initializer.
+  public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.preview`.
   ///
   /// - Returns: The key to declare in place of this one.
-  public func preview(_ initializer: @escaping @Sendable () throws -> Value) -> InjectionKey {
-    adding(.independent(initializer), for: .preview)
+  public func preview(_ make: @escaping @Sendable () throws -> Value) -> InjectionKey {
+    adding(.independent(make), for: .preview)
   }
 
   /// Returns a copy of the key with an initializer for `.preview` registries, which uses other services.
-  public func preview(_ initializer: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
-    adding(.resolving(initializer), for: .preview)
+  public func preview(_ make: @escaping @Sendable (Resolver) throws -> Value) -> InjectionKey {
+    adding(.resolving(make), for: .preview)
   }
-}
 
-extension InjectionKey where Value: Sendable {
-  /// Creates a key with a closure that creates its values on the main actor.
+  /// Returns a copy of the key with an initializer for `.preview` registries.
   ///
-  /// ```swift
-  /// static let loader = InjectionKey.onMainActor(scope: .singleton) { Loader() }
-  /// ```
-  ///
-  /// A request from elsewhere throws an error of code `.wrongIsolation`, unless a kept value already exists.
-  /// `resolveAsync` makes the value on the main actor.
-  public static func onMainActor(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    _ initializer: @escaping @MainActor () throws -> Value
-  ) -> InjectionKey {
-    InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor { _ in try initializer() })
-  }
-
-  /// Creates a key with a closure that creates its values on the main actor from other services.
-  public static func onMainActor(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    _ initializer: @escaping @MainActor (Resolver) throws -> Value
-  ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .onMainActor(initializer)) }
-
-  /// Creates a key with a main-actor initializer that creates its values; each of its parameters is resolved by type.
-  public static func onMainActor<each Dependency>(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    autowire initializer: @escaping @MainActor (repeat each Dependency) throws -> Value
-  ) -> InjectionKey {
-    InjectionKey(scope, at: .declared(fileID, line, column), live: .autowiringOnMainActor(initializer))
-  }
-
-  /// Creates a key for a main-actor factory; a call elsewhere throws an error of code `.wrongIsolation`.
-  public static func onMainActor<Made: Sendable, First: Sendable, each Rest: Sendable>(
-    arguments first: First.Type, _ rest: repeat (each Rest).Type, fileID: StaticString = #fileID, line: UInt = #line,
-    column: UInt = #column, _ initializer: @escaping @MainActor (Resolver, First, repeat each Rest) throws -> Made
-  ) -> InjectionKey where Value == ArgumentFactory<Made, First, repeat each Rest> {
-    InjectionKey(.unique, at: .declared(fileID, line, column), live: .factoryOnMainActor(initializer))
-  }
-
-  /// Creates a key with an async closure that creates its values.
-  ///
-  /// Until `resolveAsync` of the key has returned, `resolve` throws an error of code `.notReady`, and a property stops
-  /// the program. After that, both have the value for as long as the scope keeps it.
-  public static func async(
-    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
-    _ initializer: @escaping @Sendable (Resolver) async throws -> Value
-  ) -> InjectionKey { InjectionKey(scope, at: .declared(fileID, line, column), live: .async(initializer)) }
-
-  /// Returns a copy of the key with a main-actor initializer for registries whose context is `.test`.
-  public func testOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
-    adding(.onMainActor { _ in try initializer() }, for: .test)
-  }
-
-  /// Returns a copy of the key with a main-actor initializer for registries whose context is `.preview`.
-  public func previewOnMainActor(_ initializer: @escaping @MainActor () throws -> Value) -> InjectionKey {
-    adding(.onMainActor { _ in try initializer() }, for: .preview)
-  }
+  /// - Precondition: As for a key's own initializer.
+  public func preview(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .preview) }
 }
 
 extension SourcePlace {

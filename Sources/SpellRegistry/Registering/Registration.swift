@@ -17,12 +17,10 @@ public struct Registration<Value>: Sendable {
   /// Hooks run in the order in which they were added, before the property's own hook, on the requesting thread, with no
   /// lock held. The value is stored before they run. Values that a hook injects call no hooks of registrations or
   /// registries, so a hook may even resolve the type that it is called for.
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onInjection(_ hook: @escaping @Sendable (Value, InjectionPoint) -> Void) -> Registration {
-    record.hooks.add { value, point in
-      if let value = value as? Value { hook(value, point) }
-    }
-    return self
+    checkHookOfFactory()
+    return addHook(hook)
   }
 
   /// Calls `hook` on the main actor after each injection of a value from this registration.
@@ -31,21 +29,12 @@ public struct Registration<Value>: Sendable {
   /// no container. Everything else is as for ``onInjection(_:)``.
   ///
   /// - Precondition: The value is requested on the main actor.
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onInjectionOnMainActor(
     _ hook: @escaping @MainActor (Value, InjectionPoint) -> Void
   ) -> Registration where Value: Sendable {
-    let place = record.place
-    return onInjection { value, point in
-      guard isOnMainActor() else {
-        trap(
-          """
-          The registration of \(TypeName.of(Value.self)) has a hook of the main actor, and its value was asked for \
-          elsewhere. Ask for it on the main actor, or add the hook with onInjection.
-          """, at: place)
-      }
-      callOnMainActor(point.withoutContainer()) { hook(value, $0) }
-    }
+    checkHookOfFactory()
+    return addHookOnMainActor(hook)
   }
 
   /// Calls `hook` once for each new value, at the end of the whole resolution that made the value.
@@ -68,13 +57,10 @@ public struct Registration<Value>: Sendable {
   ///
   /// - Parameter hook: Gets the value and a resolver of the registry that made the value.
   /// - Returns: The registration.
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
-    record.addCompletion { memory, point, registry in
-      let held = Unchecked(value: (value: memory.value(as: Value.self), point: point))
-      return { hook(held.value.value, Resolver(point: held.value.point, registry: registry)) }
-    }
-    return self
+    checkHookOfFactory()
+    return addCompletion(hook)
   }
 
   /// Withdraws the registration and drops its cached values; properties that already have a value keep it, and this
@@ -82,4 +68,71 @@ public struct Registration<Value>: Sendable {
   ///
   /// Does nothing if the registration was replaced or withdrawn before. Registrations that it replaced stay withdrawn.
   public func unregister() { registry.remove(record) }
+}
+
+// MARK: Factories
+
+extension Registration {
+  /// Calls `hook` after each call of a factory from this registration, with the value that the factory made.
+  @discardableResult
+  public func onInjection<Made, each Argument>(
+    _ hook: @escaping @Sendable (Made, InjectionPoint) -> Void
+  ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHook(hook) }
+
+  /// Calls `hook` on the main actor after each call of a factory from this registration, with the value that the factory
+  /// made.
+  ///
+  /// - Precondition: The factory is called on the main actor.
+  @discardableResult
+  public func onInjectionOnMainActor<Made: Sendable, each Argument>(
+    _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
+  ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHookOnMainActor(hook) }
+
+  /// Calls `hook` once for each new value of a factory from this registration, at the end of the whole resolution that
+  /// made the value.
+  @discardableResult
+  public func onCompletion<Made, each Argument>(
+    _ hook: @escaping @Sendable (Made, Resolver) -> Void
+  ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
+
+  /// Stops the program if the registration is of a factory, whose hooks get other values than the factory itself.
+  private func checkHookOfFactory() {
+    guard record.initializer.isFactory else { return }
+    trap(
+      """
+      The hooks of a registration of \(TypeName.of(Value.self)) get the values that the factory makes, and this hook \
+      takes the factory itself. Write a hook for its values.
+      """, at: record.place)
+  }
+
+  private func addHook<Made>(_ hook: @escaping @Sendable (Made, InjectionPoint) -> Void) -> Registration {
+    record.hooks.add { value, point in
+      if let value = value as? Made { hook(value, point) }
+    }
+    return self
+  }
+
+  private func addHookOnMainActor<Made: Sendable>(
+    _ hook: @escaping @MainActor (Made, InjectionPoint) -> Void
+  ) -> Registration {
+    let place = record.place
+    return addHook { (value: Made, point) in
+      guard isOnMainActor() else {
+        trap(
+          """
+          The registration of \(TypeName.of(Value.self)) has a hook of the main actor, and its value was asked for \
+          elsewhere. Ask for it on the main actor, or add the hook with onInjection.
+          """, at: place)
+      }
+      callOnMainActor(point.withoutContainer()) { hook(value, $0) }
+    }
+  }
+
+  private func addCompletion<Made>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
+    record.addCompletion { memory, point, registry in
+      let held = Unchecked(value: (value: memory.value(as: Made.self), point: point))
+      return { hook(held.value.value, Resolver(point: held.value.point, registry: registry)) }
+    }
+    return self
+  }
 }

@@ -9,14 +9,13 @@ package final class RegistrationRecord: Sendable {
     var container: ClassConstraint?
     var name: PropertyName?
     var servesSupertypes = false
-    var arguments: ErasedType?
 
-    /// Whether the registration is for any container and any name, and takes no arguments.
-    var isUnlimited: Bool { container == nil && name == nil && arguments == nil }
+    /// Whether the registration is for any container and any name.
+    var isUnlimited: Bool { container == nil && name == nil }
   }
 
   let key: Key
-  let making: Making
+  let initializer: ErasedInitializer
   package let place: SourcePlace
   package let lifetime: ScopeLifetime
   package let expiry: Duration?
@@ -24,15 +23,14 @@ package final class RegistrationRecord: Sendable {
   package let isDefault: Bool
   /// The registration's number in the process; a newer registration has a larger one.
   package let age: UInt64
-  /// The value that the registration keeps for all requests; nil if its scope keeps none or it takes arguments.
+  /// The value that the registration keeps for all requests, for a factory the ``FactoryValues``; nil if its scope keeps
+  /// none.
   let kept: KeptValue?
-  /// The values that the registration keeps for different arguments, if it takes arguments and its scope keeps values.
-  let variants: KeptVariants?
   let hooks = Hooks()
   package let isInstance: Bool
-  /// The way in which the scope keeps values: not at all, for one resolution, or for all requests.
+  /// The way in which values are kept: not at all, for one resolution, or for all requests; a factory keeps its own.
   let keeping: Keeping
-  enum Keeping { case nothing, graph, shared }
+  enum Keeping { case nothing, graph, shared, factory }
 
   typealias Completion = @Sendable (ValueMemory, InjectionPoint, InitializerRegistry) -> @Sendable () -> Void
   private let completions = Lock<[Completion]>([])
@@ -52,18 +50,24 @@ package final class RegistrationRecord: Sendable {
   private static let lastAge = Atomic<UInt64>(0)
 
   init(
-    _ key: Key, _ making: Making, _ scope: ScopeLifetime, _ expiry: Duration?, in registry: InitializerRegistry,
+    _ key: Key, _ initializer: ErasedInitializer, _ scope: ScopeLifetime, _ expiry: Duration?,
+    in registry: InitializerRegistry,
     isDefault: Bool = false, at place: SourcePlace
   ) {
-    (self.key, self.making, self.place, self.isDefault) = (key, making, place, isDefault)
-    (isInstance, lifetime, self.expiry) = (making.isInstance, scope, expiry)
-    keeping = scope.isShared ? .shared : scope.isGraph ? .graph : .nothing
+    (self.key, self.initializer, self.place, self.isDefault) = (key, initializer, place, isDefault)
+    isInstance = initializer.isInstance
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
-    let takesArguments = key.arguments != nil
-    let (type, clock) = (key.service.type, registry.clock)
-    kept = scope.isShared && !takesArguments ? KeptValue(type, scope, expiry: expiry, by: clock) : nil
-    variants = scope.isShared && takesArguments ? KeptVariants() : nil
-    if case .cached(let cache) = scope { cache.add(self, in: registry) }
+    let clock = registry.clock
+    if let scope = initializer.factoryScope {
+      (lifetime, self.expiry, keeping) = (scope.lifetime, scope.expiry, .factory)
+      kept = lifetime.isShared ? KeptValue(FactoryValues.self, .singleton, expiry: nil, by: clock) : nil
+    } else {
+      // An instance exists already, so there is nothing to keep.
+      (lifetime, self.expiry) = isInstance ? (.unique, nil) : (scope, expiry)
+      keeping = lifetime.isShared ? .shared : lifetime.isGraph ? .graph : .nothing
+      kept = keeping == .shared ? KeptValue(key.service.type, scope, expiry: expiry, by: clock) : nil
+    }
+    if case .cached(let cache) = lifetime { cache.add(self, in: registry) }
   }
 
   deinit {
@@ -71,15 +75,13 @@ package final class RegistrationRecord: Sendable {
   }
 
   /// The services that an autowired initializer takes, known before it runs.
-  package var dependencies: [Service] { making.dependencies.map { Service($0) } }
+  package var dependencies: [Service] { initializer.dependencies.map { Service($0) } }
   package var service: Service { key.service }
   package var container: ClassConstraint? { key.container }
   package var name: PropertyName? { key.name }
   package var servesSupertypes: Bool { key.servesSupertypes }
-  package var arguments: ObjectIdentifier? { key.arguments?.id }
-  package var hasArguments: Bool { arguments != nil }
   package var isUnlimited: Bool { key.isUnlimited }
-  package var isAsync: Bool { making.async != nil }
+  package var isAsync: Bool { initializer.async != nil }
 
   /// The scope in words: `singleton`, `cached in session, expiring after 5.0 seconds`.
   package var scopeName: String { "\(lifetime)" + (expiry.map { ", expiring after \($0)" } ?? "") }
@@ -92,9 +94,6 @@ package final class RegistrationRecord: Sendable {
       words.append("in \(TypeName.of(container.type))\(container.subclasses ? " and its subclasses" : "")")
     }
     if let name { words.append("named \(name.source)") }
-    if let types = (key.arguments?.type as? any Arguments.Type)?.types {
-      words.append("with arguments \(types.map { TypeName.of($0) }.joined(separator: ", "))")
-    }
     return words.joined(separator: " ")
   }
 
@@ -123,16 +122,13 @@ package final class RegistrationRecord: Sendable {
   var instance: Any? {
     guard isInstance else { return nil }
     let cell = ValueCell(service.type)
-    guard (try? making.initializer(cell.memory, Request(service, named: nil), .shared, nil)) != nil else { return nil }
+    guard (try? initializer.body(cell.memory, Request(service, named: nil), .shared)) != nil else { return nil }
     cell.gate.settle(as: CreationGate.ready)
     return cell.memory.any(service.type)
   }
 
   /// Drops the kept values permanently.
-  func retire() {
-    kept?.retire()
-    variants?.removeAll()
-  }
+  func retire() { kept?.retire() }
 
   var hasCompletions: Bool { mayHaveCompletions.load(ordering: .relaxed) }
 

@@ -1,7 +1,7 @@
 /// The registrations of one registry, which guards the table with its lock.
 ///
 /// Most registrations are for a type or key alone, and one dictionary lookup finds them. Registrations limited to a
-/// container, a name or arguments, and instances that serve supertypes, are candidates, compared with no lock held.
+/// container or a name, and instances that serve supertypes, are candidates, compared with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
   /// The limited registrations of one service, or all instances that serve supertypes.
   private struct Limited: Sendable {
@@ -18,7 +18,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
 
     func isInOthers(_ key: RegistrationRecord.Key) -> Bool {
-      if key.container == nil, key.arguments == nil, case .equal = key.name { false } else { true }
+      if key.container == nil, case .equal = key.name { false } else { true }
     }
 
     /// Replaces the registration with this key, or removes it for nil, and returns the former one.

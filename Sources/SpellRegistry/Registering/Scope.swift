@@ -58,22 +58,22 @@ package enum ScopeLifetime: Sendable {
   case weak
   case cached(ScopeCache)
 
+  var isUnique: Bool { if case .unique = self { true } else { false } }
   var isWeak: Bool { if case .weak = self { true } else { false } }
   var isGraph: Bool { if case .graph = self { true } else { false } }
 
   /// Whether the registration keeps one value for all requests.
-  package var isShared: Bool { if case .unique = self { false } else { !isGraph } }
+  package var isShared: Bool { !isUnique && !isGraph }
 }
 
-extension Scope {
+extension ScopeLifetime {
   /// Stops the program if the scope is `.weak` and the values of the type aren't all objects.
-  func check(at place: SourcePlace) {
-    guard lifetime.isWeak else { return }
-    let type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
-    if TypeName.isHeldByReference(type) { return }
+  func check(for type: any Any.Type, at place: SourcePlace) {
+    guard isWeak else { return }
+    if TypeName.isHeldByReference((type as? any OptionalValue.Type)?.wrappedType ?? type) { return }
     trap(
       """
-      \(TypeName.of(Value.self)) is registered with scope .weak, which is for classes, protocols that only classes \
+      \(TypeName.of(type)) is registered with scope .weak, which is for classes, protocols that only classes \
       conform to, and Optionals of them. Choose .singleton or .cached(in:), or register a class.
       """, at: place)
   }

@@ -24,9 +24,7 @@ public final class ScopeCache: Sendable {
   /// A value that is being made during the reset isn't kept: only the callers that have already asked get it.
   public func reset() {
     for entry in records.withLock({ $0.values.map { ($0.record.object, $0.registry.object) } }) {
-      let record = entry.0 as? RegistrationRecord
-      record?.kept?.reset(in: entry.1 as? InitializerRegistry)
-      record?.variants?.removeAll()
+      (entry.0 as? RegistrationRecord)?.kept?.reset(in: entry.1 as? InitializerRegistry)
     }
   }
 

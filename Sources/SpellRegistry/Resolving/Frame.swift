@@ -22,11 +22,9 @@ struct Frame {
     var container: ObjectIdentifier?
     var property: UInt?
     var name: Borrowed<Alias>?
-    /// Whether the request has arguments; they can't be compared, so such a request never matches another.
-    var hasArguments = false
 
     @inline(__always) func needs(_ other: Asker) -> Bool {
-      container == other.container && property == other.property && !hasArguments
+      container == other.container && property == other.property
         && (name == other.name || name?.object.name == other.name?.object.name)
     }
   }
@@ -39,5 +37,7 @@ struct FrameSummary: Sendable {
   var gates: [UInt] = []
   var located: InjectionStep?
 
-  var step: InjectionStep { located ?? record?.step ?? InjectionStep(Service(type.type)) }
+  var step: InjectionStep {
+    located ?? InjectionStep(Service(type.type, key: record?.service.key), registration: record?.place)
+  }
 }

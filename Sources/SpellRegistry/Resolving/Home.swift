@@ -8,13 +8,14 @@ enum Home {
 
   static var current: Home {
     let thread = CurrentThread.current
-    if let registry = thread.registry { return home(in: registry, isKept: thread.isMakingKept) }
+    if let registry = thread.registry { return .of(registry, isKept: thread.isMakingKept) }
     guard let context = TaskContext.current else { return .shared }
-    if thread.isMakingKept { return home(in: context.registry, isKept: true) }
+    if thread.isMakingKept { return .of(context.registry, isKept: true) }
     return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
   }
 
-  private static func home(in registry: InitializerRegistry, isKept: Bool) -> Home {
+  /// - Parameter isKept: Whether a registry may keep the asker.
+  static func of(_ registry: InitializerRegistry, isKept: Bool) -> Home {
     if registry === InitializerRegistry.shared { return .shared }
     return isKept ? .reference(registry.weakReference) : .registry(registry)
   }
@@ -34,20 +35,6 @@ enum Home {
     case .registry(let registry): registry.reporter
     case .reference(let reference): reference.reporter
     }
-  }
-
-  /// Runs the part of a factory that makes a value, with this registry as the current one.
-  func resolving<Result>(_ service: Service, _ body: (Resolver) throws -> Result) throws(InjectionError) -> Result {
-    let (thread, step) = (CurrentThread.current, InjectionStep(service))
-    guard let registry else {
-      throw InjectionError(.notRegistered, through: [step], advice: Self.advice(ifGoneFor: "this factory"))
-    }
-    if isStackAddress(below: thread.fields.stackLimit) { throw InjectionError(.stackExhausted, through: [step]) }
-    do {
-      return try thread.with(registry, isKept: isWeak || thread.isMakingKept) {
-        try body(Resolver(point: InjectionPoint(service), registry: registry))
-      }
-    } catch { throw InjectionError.wrapping(error, thrownBy: step) }
   }
 
   static func advice(ifGoneFor asker: String) -> String {

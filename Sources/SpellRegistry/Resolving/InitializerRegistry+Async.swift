@@ -2,34 +2,6 @@ internal import Support
 internal import Synchronization
 
 extension InitializerRegistry {
-  /// Registers an async closure that creates values of a type.
-  ///
-  /// ```swift
-  /// registry.registerAsync(scope: .singleton) { _ in try await Database() }
-  /// let database = try await registry.resolveAsync(Database.self)
-  /// ```
-  ///
-  /// Until `resolveAsync` has returned, `resolve` throws an error of code `.notReady`, and a property stops the
-  /// program. After that, both have the value for as long as the scope keeps it; `.unique` and `.graph` keep nothing.
-  @discardableResult
-  public func registerAsync<Value: Sendable>(
-    _ type: Value.Type = Value.self, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @Sendable (Resolver) async throws -> Value
-  ) -> Registration<Value> {
-    add(.async(initializer), named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
-  }
-
-  /// Registers an async closure that creates the values of a declared key.
-  @discardableResult
-  public func registerAsync<Value: Sendable>(
-    _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ initializer: @escaping @Sendable (Resolver) async throws -> Value
-  ) -> Registration<Value> {
-    add(.async(initializer), for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
-  }
-
   /// Returns a value, awaiting it if its initializer is async or runs on the main actor.
   ///
   /// One run makes a value that its scope shares, however many tasks await it. If the run fails, all these tasks get
@@ -82,7 +54,7 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution, isPart: Bool
   ) async throws -> ValueCell {
     guard case .match(let record, let owner) = find(Request(service, named: name)),
-      let initializer = record.making.async
+      let initializer = record.initializer.async
     else {
       do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError
       {

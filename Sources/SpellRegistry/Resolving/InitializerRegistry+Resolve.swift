@@ -56,15 +56,15 @@ extension InitializerRegistry {
 
   /// Returns one value from each registration of a type, in the order of registration.
   ///
-  /// This leaves out registrations with arguments or for a class of containers, and those that a registration with the
-  /// same key in a nearer registry overrides. If there are no others, the result is empty.
+  /// This leaves out registrations for a class of containers, and those that a registration with the same key in a
+  /// nearer registry overrides. If there are no others, the result is empty.
   ///
   /// - Throws: The error of the first initializer that fails, as ``resolve(_:named:in:)-(Value.Type,_,_)`` throws it.
   public func resolveAll<Value>(_ type: Value.Type = Value.self) throws(InjectionError) -> [Value] {
     let service = Service(Value.self)
     var values: [Value] = []
     try resolvingTogether { () throws(InjectionError) in
-      for match in reachable where match.record.container == nil && !match.record.hasArguments {
+      for match in reachable where match.record.container == nil {
         guard match.record.serves(service) else { continue }
         values.append(
           try ValueMemory.value { memory throws(InjectionError) in
@@ -96,13 +96,13 @@ extension InitializerRegistry {
   ///
   /// - Parameter match: The registration to use; nil to search for the one that wins.
   func fulfill(
-    _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil, with arguments: ArgumentBox? = nil
+    _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) {
     let thread = CurrentThread.current
     try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       let supplied =
         if let match {
-          try supply(memory, request, match.record, of: Borrowed(match.owner), arguments: arguments, on: thread)
+          try supply(memory, request, match.record, of: Borrowed(match.owner), on: thread)
         } else { try supply(memory, request, on: thread) }
       switch supplied {
       case .value(let record): if let record { announce(memory, of: record, at: request.point) }
@@ -146,7 +146,7 @@ extension InitializerRegistry {
   /// Puts the value of a registration in memory: the one that its scope keeps, or a new one from its initializer.
   func supply(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, arguments: ArgumentBox? = nil, propertyGate: UInt? = nil,
+    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil,
     isKept: Bool = false, on thread: CurrentThread
   ) throws(InjectionError) -> Supply {
     if RequestRecorder.isUsed {
@@ -154,41 +154,34 @@ extension InitializerRegistry {
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
-      try supplyConverted(
-        memory, request, record, of: owner, arguments: arguments, propertyGate: propertyGate, isKept: isKept, on: thread
-      )
-    } else if let arguments {
-      switch record.keeping {
-      case .nothing: try make(memory, record, request, arguments: arguments, isKept: false, on: thread)
-      case .graph:
-        let variants = thread.resolution.variants(of: record, for: self)
-        try supplyVariant(memory, request, record, of: variants, arguments, on: thread)
-      case .shared:
-        try owner.object.supplyVariant(memory, request, record, of: record.variants, arguments, on: thread)
-      }
+      try supplyConverted(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
     } else {
       switch record.keeping {
       case .nothing: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
       case .graph: try supplyGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
       case .shared:
-        try owner.object.supplyKeptValue(memory, record, record.kept, request, propertyGate: propertyGate, on: thread)
+        try owner.object.supplyKeptValue(memory, record, request, propertyGate: propertyGate, on: thread)
+      case .factory:
+        // The registration's hooks get what the factory makes.
+        putFactory(in: memory, request, record, of: owner, isKept: isKept || thread.isMakingKept)
+        return .value(heardBy: nil)
       }
     }
     return hooks.areUsed || record.hooks.areUsed ? .value(heardBy: record) : .value(heardBy: nil)
   }
 
-  func supplyKeptValue(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ kept: KeptValue?, _ request: borrowing Request,
-    arguments: ArgumentBox? = nil, propertyGate: UInt? = nil, on thread: CurrentThread
+  private func supplyKeptValue(
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
+    on thread: CurrentThread
   ) throws(InjectionError) {
+    let kept = record.kept
     if record.isAsync, kept?.copyIfReady(to: memory) ?? false { return }
     try kept?.copyOrMake(
       memory, in: self,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
     ) { gate throws(InjectionError) in
-      try make(
-        memory, record, request, arguments: arguments, gate: gate, propertyGate: propertyGate, isKept: true, on: thread)
+      try make(memory, record, request, gate: gate, propertyGate: propertyGate, isKept: true, on: thread)
     }
   }
 
@@ -205,15 +198,13 @@ extension InitializerRegistry {
   /// supertype, or a value that is then wrapped in the requested Optional.
   @inline(never) private func supplyConverted(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, arguments: ArgumentBox?, propertyGate: UInt?, isKept: Bool,
-    on thread: CurrentThread
+    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
       _ = try supply(
-        cell.memory, inner, record, of: owner, arguments: arguments, propertyGate: propertyGate, isKept: isKept,
-        on: thread)
+        cell.memory, inner, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
       cell.gate.settle(as: CreationGate.ready)
       return optional.putSome(cell.memory, in: memory)
     }
@@ -229,11 +220,11 @@ extension InitializerRegistry {
   ///
   /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
   @inline(never) func make(
-    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, arguments: ArgumentBox? = nil,
-    gate: UInt? = nil, propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
+    _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
+    propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
     // An instance already exists and has no dependencies, so it needs no frame.
-    if record.isInstance, (try? record.making.initializer(memory, request, self, nil)) != nil { return }
+    if record.isInstance, (try? record.initializer.body(memory, request, self)) != nil { return }
     if record.isAsync {
       let run = thread.fields.frames.last { $0.run != nil }?.run?.object ?? .ofThisTask
       let isCycle = run?.isMaking(record, for: self, named: request.name) ?? false
@@ -248,14 +239,13 @@ extension InitializerRegistry {
     frame.gate = gate
     frame.propertyGate = propertyGate
     frame.asker = request.asker
-    frame.asker.hasArguments = arguments != nil
     if let obstacle = thread.obstacle(to: frame) {
       throw thread.error(obstacle, to: frame, at: request.step(record))
     }
     thread.fields.frames.append(frame)
     defer { thread.fields.frames.removeLast() }
     do {
-      try record.making.initializer(memory, request, self, arguments)
+      try record.initializer.body(memory, request, self)
       if record.hasCompletions {
         record.enqueueCompletions(of: memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
       }

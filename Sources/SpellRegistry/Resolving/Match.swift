@@ -26,8 +26,6 @@ extension InitializerRegistry {
   struct Search {
     /// Whether to find only registrations that are for the container's class or one of its superclasses.
     var onlyForContainer = false
-    /// The type of the list of arguments that a registration has to take; nil for no arguments.
-    var arguments: ErasedType?
     /// The memory to which to copy the winner's kept value, unless hooks have to be called for it.
     var copying: ValueMemory?
   }
@@ -38,7 +36,7 @@ extension InitializerRegistry {
     let found = find(request, service, search, asked: self)
     if !found.isNothing { return found }
     if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
-    guard let key = service.key, !search.onlyForContainer, search.arguments == nil else { return .nothing }
+    guard let key = service.key, !search.onlyForContainer else { return .nothing }
     let match = defaultMatch(for: key)
     let isCopied = match.owner.table.withLock { _ in search.copying.map { match.record.copyUnheard(to: $0) } ?? false }
     return isCopied ? .copied : .match(match.record, Borrowed(match.owner))
@@ -58,8 +56,6 @@ extension InitializerRegistry {
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
-    // An unlimited registration has no container and no arguments, so a search that asks for either skips it.
-    let isPlain = !search.onlyForContainer && search.arguments == nil
     let winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
     let look = table.withLock { table in
@@ -67,7 +63,7 @@ extension InitializerRegistry {
     }
     switch consume look {
     case .copied: return .copied
-    case .only(let record): winner = isPlain ? record : nil
+    case .only(let record): winner = search.onlyForContainer ? nil : record
     case .nothing: winner = nil
     case .several: winner = self.winner(request, service, search)
     }
@@ -107,7 +103,7 @@ extension InitializerRegistry {
   ) -> RegistrationRecord? {
     var best: (record: RegistrationRecord, rank: RegistrationRank)?
     for candidate in table.withLock({ $0.candidates(for: service.id, named: name) }) {
-      guard candidate.key.arguments == search.arguments, !search.onlyForContainer || candidate.container != nil,
+      guard !search.onlyForContainer || candidate.container != nil,
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
       else { continue }
       if let best, !rank.wins(over: best.rank) { continue }

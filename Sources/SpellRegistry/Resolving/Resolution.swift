@@ -28,8 +28,6 @@ final class Resolution: Sendable {
 
   private struct State: Sendable {
     var graph: [GraphKey: GraphValue] = [:]
-    /// The values that are made from arguments, with the objects that the key refers to by address.
-    var variants: [GraphKey: (values: KeptVariants, record: RegistrationRecord, registry: InitializerRegistry)] = [:]
     var completions: [Completion] = []
     /// The chain of the completion that is running, outermost first.
     var chain: [RegistrationRecord] = []
@@ -56,19 +54,15 @@ final class Resolution: Sendable {
     }
   }
 
-  /// Returns the values that a registration makes for a registry from different arguments in this resolution.
-  func variants(of record: RegistrationRecord, for registry: InitializerRegistry) -> KeptVariants {
+  /// Keeps the value that is in memory until the resolution ends.
+  ///
+  /// - Parameter type: The type of the value; nil for that of the registration.
+  func keepGraphValue(
+    _ memory: ValueMemory, _ type: (any Any.Type)? = nil, of record: RegistrationRecord,
+    for registry: InitializerRegistry
+  ) {
     let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
-    return state.withLock { state in
-      let values = state.variants[key]?.values ?? KeptVariants()
-      state.variants[key] = (values, record, registry)
-      return values
-    }
-  }
-
-  func keepGraphValue(_ memory: ValueMemory, of record: RegistrationRecord, for registry: InitializerRegistry) {
-    let key = GraphKey(record: ObjectIdentifier(record), registry: ObjectIdentifier(registry))
-    let cell = ValueCell(record.service.type)
+    let cell = ValueCell(type ?? record.service.type)
     cell.memory.copy(cell.type, from: memory)
     cell.gate.settle(as: CreationGate.ready)
     let value = GraphValue(cell: cell, record: record, registry: registry)

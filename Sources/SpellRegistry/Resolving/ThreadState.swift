@@ -84,13 +84,12 @@ extension CurrentThread {
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
     let record = frame.record.map { ObjectIdentifier($0.object) }
     let laps = records.indices.filter { record != nil && records[$0] == record }
-    // Requests with arguments may differ, and so may come to an end.
-    let start = fields.frames.lastIndex { $0.record == frame.record } ?? 0
-    guard laps.count > 4, let last = laps.last, !fields.frames[start...].contains(where: \.asker.hasArguments) else {
-      return InjectionError(.stackExhausted, through: [step])
-    }
+    guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
+    let isFactory = frame.record?.object.initializer.isFactory ?? false
+    let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
     // The error has only the steps of the last lap, because all laps are alike.
-    return InjectionError(.cycle, through: making[last...].map(\.step) + [step]).whole()
+    return InjectionError(.cycle, through: making[last...].map(\.step) + [step], advice: isFactory ? advice : nil)
+      .whole()
   }
 
   /// Runs one request, as a resolution of its own or as a part of the one in progress.

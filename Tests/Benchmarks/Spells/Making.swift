@@ -50,14 +50,14 @@ private func compareRequests() {
   )
   .add {
     let registry = InitializerRegistry()
-    registry.register(instance: Thing())
+    registry.register(.instance(Thing()))
     registry.register(Double.self, scope: .singleton) { 0.5 }
     return { meter in
       meter.measure {
         for _ in $0 {
           let request = registry.child {
-            $0.register(instance: 7)
-            $0.register(instance: longText)
+            $0.register(.instance(7))
+            $0.register(.instance(longText))
           }
           request.run {
             let handler = RequestHandler()

@@ -101,9 +101,9 @@ private func compareGraph() {
     let registry = identity(InitializerRegistry())
     registry.register(Clock.self) { Clock() }
     registry.register(Disk.self) { Disk() }
-    registry.register(autowire: Network.init)
-    registry.register(autowire: Basket.init)
-    registry.register(autowire: Checkout.init)
+    registry.register(.autowire(Network.init))
+    registry.register(.autowire(Basket.init))
+    registry.register(.autowire(Checkout.init))
     return { try $0.measure { for _ in $0 { use(try registry.resolve(Checkout.self)) } } }
   } baseline: {
     {
@@ -118,10 +118,10 @@ private func compareGraph() {
   ).add {
     let registry = identity(InitializerRegistry())
     registry.register { Coin() }
-    registry.register(autowire: Purse.init)
-    registry.register(autowire: Pocket.init)
-    registry.register(autowire: Coat.init)
-    registry.register(autowire: Person.init)
+    registry.register(.autowire(Purse.init))
+    registry.register(.autowire(Pocket.init))
+    registry.register(.autowire(Coat.init))
+    registry.register(.autowire(Person.init))
     return { try $0.measure { for _ in $0 { use(try registry.resolve(Person.self)) } } }
   } baseline: {
     func pocket() -> Pocket { Pocket(coin: Coin(), purse: Purse(coin: Coin())) }

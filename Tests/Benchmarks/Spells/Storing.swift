@@ -33,7 +33,7 @@ private func compareReadingAgain() {
 
 private func storedSettings() throws -> Settings {
   let store = try FilePreferenceStore(url: TemporaryFolder.file("settings.preferences"))
-  InitializerRegistry.shared.register(instance: store as any PreferenceStore)
+  InitializerRegistry.shared.register(.instance(store as any PreferenceStore))
   let settings = identity(Settings())
   settings.count = 8
   settings.text += "b"

@@ -7,7 +7,7 @@ import SpellRegistry
 
 @MainActor private func resolvesScreen() throws -> Bool {
   let registry = InitializerRegistry()
-  registry.registerOnMainActor { Screen() }
+  registry.register(.onMainActor { Screen() })
   _ = try registry.resolve(Screen.self)
   return true
 }
@@ -27,7 +27,7 @@ import SpellRegistry
   await check("a main-actor initializer is refused on another thread") {
     await Task.detached {
       let registry = InitializerRegistry()
-      registry.registerOnMainActor { Screen() }
+      registry.register(.onMainActor { Screen() })
       do throws(InjectionError) {
         _ = try registry.resolve(Screen.self)
         return false

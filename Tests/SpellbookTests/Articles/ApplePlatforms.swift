@@ -54,7 +54,7 @@ private final class Player: NSObject {
   func objects() throws {
     let registry = InitializerRegistry.current
     let store = MemoryPreferenceStore()
-    registry.register(instance: store as any PreferenceStore)
+    registry.register(.instance(store as any PreferenceStore))
     registry.register((any WallClock).self, named: .equal(to: "clock")) { StoppedClock() }
     let player = Player()
     #expect(player.cache == ["created when first read"])

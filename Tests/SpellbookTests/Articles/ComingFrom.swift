@@ -30,7 +30,7 @@ import Testing
 
       func progressInjected(_ progress: Progress) { owners.append(progress.owner) }
     }
-    registry.register(Progress.self, in: Screen.self) { screen in Progress(owner: screen.title) }
+    registry.register(Progress.self, .in(Screen.self) { screen in Progress(owner: screen.title) })
     registry.register((any Client).self, scope: .singleton) { NetworkClient() }
     registry.register((any PartialLoader).self) { DecodablePartialLoader(bundle: .main) }
 
@@ -68,15 +68,15 @@ import Testing
 
       func postInject() { isReady = true }
     }
-    registry.register(instance: NetworkClient(), as: .anySupertype)
-    registry.register(instance: Progress(owner: "first"), in: Form.self, named: "first")
+    registry.register(.instance(NetworkClient(), as: .anySupertype))
+    registry.register(named: "first", .instance(Progress(owner: "first")).in(Form.self))
 
     let form = Form()
     try registry.inject(into: form)
     #expect(form.isReady)
     #expect(form.progress.owner == "first")
 
-    registry.register(instance: Progress(owner: "new"), in: Form.self, named: "first")
+    registry.register(named: "first", .instance(Progress(owner: "new")).in(Form.self))
     registry.reinject(Progress.self)
     #expect(form.progress.owner == "new")
   }
@@ -91,7 +91,7 @@ import Testing
     let session = ScopeCache("session")
     registry.register((any Client).self, scope: .cached(in: session)) { NetworkClient() }
     registry.register(Checkout.self) { Checkout(client: try $0.resolve()) }
-    registry.register(Progress.self, arguments: String.self) { _, owner in Progress(owner: owner) }
+    registry.register(ArgumentFactory<Progress, String>.self, .factory { _, owner in Progress(owner: owner) })
 
     final class Page {
       @Injected var checkout: Checkout
@@ -108,7 +108,7 @@ import Testing
   @Test("what replaces Swinject works as the table says")
   func swinject() throws {
     registry.register((any Client).self, scope: .graph) { NetworkClient() }
-    registry.register(Checkout.self, scope: .singleton, autowire: Checkout.init)
+    registry.register(Checkout.self, scope: .singleton, .autowire(Checkout.init))
     registry.register(Progress.self, named: "main") { Progress(owner: "main") }
 
     let main = try registry.resolve(Progress.self, named: "main")
@@ -135,7 +135,7 @@ import Testing
         parent.child.withLock { $0 = try? resolver.resolve() }
       }
     registry.register(
-      Child.self, scope: .singleton, autowire: Child.init(parent:))
+      Child.self, scope: .singleton, .autowire(Child.init(parent:)))
 
     let child = try registry.resolve(Child.self)
     #expect(child.parent.child.withLock(\.self) === child)
@@ -177,14 +177,14 @@ import Testing
     registry.register((any Client).self) { NetworkClient() }
 
     registry.register(
-      Checkout.self, scope: .singleton, autowire: Checkout.init)
+      Checkout.self, scope: .singleton, .autowire(Checkout.init))
     let child = InitializerRegistry(parent: registry)
     child.register((any Client).self) { FakeClient() }
     let kept = try child.resolve(Checkout.self)
     #expect(kept.client is NetworkClient)
 
     child.register(
-      Checkout.self, scope: .singleton, autowire: Checkout.init)
+      Checkout.self, scope: .singleton, .autowire(Checkout.init))
     let own = try child.resolve(Checkout.self)
     #expect(own.client is FakeClient)
   }
@@ -245,7 +245,7 @@ import Testing
     let file = URL.temporaryDirectory.appending(path: "\(UUID().uuidString).plist")
     defer { try? FileManager.default.removeItem(at: file) }
     let store = MemoryPreferenceStore()
-    registry.register(instance: store as any PreferenceStore)
+    registry.register(.instance(store as any PreferenceStore))
 
     let list = try PropertyListSerialization.data(
       fromPropertyList: domain, format: .binary, options: 0)
@@ -277,7 +277,7 @@ import Testing
     try store.migrate(to: 1) { _, changes in
       try changes.import(from: file, skippingInvalid: true)
     }
-    registry.register(instance: store as any PreferenceStore)
+    registry.register(.instance(store as any PreferenceStore))
     final class Settings { @Preference var isDark = false }
     #expect(!Settings().isDark)
     #expect(Settings().$isDark.error?.code == .typeMismatch)

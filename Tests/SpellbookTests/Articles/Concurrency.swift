@@ -54,7 +54,7 @@ import Testing
 
   @Test("what belongs to the main actor is made there")
   @MainActor func mainActor() throws {
-    registry.registerOnMainActor(Window.self) { _ in Window(title: "main") }
+    registry.register(Window.self, .onMainActor { _ in Window(title: "main") })
 
     #expect(try registry.resolve(Window.self).title == "main")
   }
@@ -62,10 +62,12 @@ import Testing
   @Test("what takes time is awaited once, then there for every reader")
   func asynchronous() async throws {
     final class Page { @Injected var cache: Cache }
-    registry.registerAsync(Cache.self, scope: .singleton) { _ in
-      await Task.yield()
-      return Cache()
-    }
+    registry.register(
+      Cache.self, scope: .singleton,
+      .async {
+        await Task.yield()
+        return Cache()
+      })
     let cache = try await registry.resolveAsync(Cache.self)
 
     #expect(Page().cache === cache)
@@ -78,10 +80,12 @@ import Testing
 
   @Test("an async initializer asks its resolver")
   func resolver() async throws {
-    registry.registerAsync(Cache.self, scope: .singleton) { _ in Cache() }
-    registry.registerAsync(Index.self, scope: .singleton) { resolver in
-      Index(cache: try await resolver.resolveAsync(Cache.self))
-    }
+    registry.register(Cache.self, scope: .singleton, .async { Cache() })
+    registry.register(
+      Index.self, scope: .singleton,
+      .async { resolver in
+        Index(cache: try await resolver.resolveAsync(Cache.self))
+      })
     #expect(try await registry.resolveAsync(Index.self).cache === registry.resolve(Cache.self))
   }
 
@@ -94,7 +98,7 @@ import Testing
     registry.register { Cache() }
     let screen = Display()
     try registry.inject(into: screen, \.$cache)
-    #expect(screen.$cache.isResolved)
+    #expect(screen.$cache.hasValue)
   }
 
   @Test("a protocol with and without Sendable is one type at run time")

@@ -31,10 +31,11 @@ final class Toolbar {
 }
 
 extension InjectionKeys {
-  static let seat = InjectionKey(arguments: Int.self) {
-    resolver, number in
-    Seat(number: number, time: try resolver.resolve(.time).now)
-  }
+  static let seat = InjectionKey(
+    .factory {
+      (resolver, number: Int) in
+      Seat(number: number, time: try resolver.resolve(.time).now)
+    })
 }
 
 final class Hall {
@@ -86,9 +87,7 @@ extension InjectionKeys {
     let seat = try Hall().seat(7)
     #expect(seat.number == 7 && seat.time == 1)
 
-    registry.register(.seat) {
-      ArgumentFactory { number in Seat(number: number, time: 0) }
-    }
+    registry.register(.seat, .factory { _, number in Seat(number: number, time: 0) })
     #expect(try Hall().seat(8).time == 0)
   }
 

@@ -26,13 +26,17 @@ final class Changes: Sendable {
 
 #if canImport(SwiftUI)
   struct SettingsView: View {
-    @State private var model = SettingsModel()
+    @InjectedState var model: SettingsModel
 
     var body: some View {
       Stepper("Volume \(model.volume)", value: model.$volume.binding)
       Toggle("Mute", isOn: $model.isMuted)
       Button("Apply") { model.apply() }
     }
+  }
+
+  @MainActor func settings(in registry: InitializerRegistry) -> some View {
+    SettingsView().registry(registry)
   }
 #endif
 
@@ -57,22 +61,10 @@ final class Changes: Sendable {
     #expect(model.volume == 7)
   }
 
-  @Test("a registry for previews has services by type, which a preview's own registry hasn't")
-  func previews() {
-    let previews = InitializerRegistry(context: .preview)
-    previews.register((any AudioPlayer).self) { RecordingPlayer() }
-    let model = previews.run { SettingsModel() }
-    #expect(model.player is RecordingPlayer)
-
-    InitializerRegistry.current.register((any AudioPlayer).self) { RecordingPlayer() }
-    let other = Preview.run { SettingsModel() }
-    #expect(throws: InjectionError.self) { try other.$player.resolve() }
-  }
-
   @Test("a service is injected into an observable model")
   func service() {
     let player = RecordingPlayer()
-    InitializerRegistry.current.register(instance: player as any AudioPlayer)
+    InitializerRegistry.current.register(.instance(player as any AudioPlayer))
     let model = SettingsModel()
     model.apply()
     model.isMuted = true

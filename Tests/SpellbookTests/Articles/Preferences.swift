@@ -8,7 +8,7 @@ import Testing
 /// The samples of the article of this name.
 @Suite("Preferences", .registry) struct Preferences {
   let store = MemoryPreferenceStore()
-  init() { InitializerRegistry.current.register(instance: store as any PreferenceStore) }
+  init() { InitializerRegistry.current.register(.instance(store as any PreferenceStore)) }
 
   struct Theme: Codable, Sendable, Equatable { var name = "light" }
 
@@ -120,7 +120,7 @@ import Testing
 
     let memory = MemoryPreferenceStore()
     registry.register(
-      instance: memory as any PreferenceStore, in: Session.self)
+      .instance(memory as any PreferenceStore).in(Session.self))
     Session().unread += 1
     #expect(Session().unread == 1)
 
@@ -199,7 +199,7 @@ import Testing
     let file = folder.appending(path: "settings.preferences")
 
     let store = try FilePreferenceStore(url: file, durability: .synced)
-    InitializerRegistry.current.register(instance: store as any PreferenceStore)
+    InitializerRegistry.current.register(.instance(store as any PreferenceStore))
     Settings().volume = 7
 
     #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix(" {\"volume\":7}\n"))

@@ -27,8 +27,8 @@ import Testing
     ) async throws -> Response {
       let name = request.headers["user"] ?? "guest"
       let child = registry.child {
-        $0.register(instance: request)
-        $0.register(instance: User(name: name))
+        $0.register(.instance(request))
+        $0.register(.instance(User(name: name)))
       }
       return try await child.run { try await next(request) }
     }
@@ -100,7 +100,7 @@ import Testing
   @Test("what the server keeps gets nothing of a request, unless it asks at each read")
   func kept() throws {
     let log = try server.resolve(AuditLog.self)
-    let child = server.child { $0.register(instance: User(name: "Ada")) }
+    let child = server.child { $0.register(.instance(User(name: "Ada"))) }
     #expect(child.run { log.line("paid") } == "Ada: paid")
     #expect(log.line("closed") == "nobody: closed")
     #expect(try child.resolve(AuditLog.self) === log)
@@ -110,7 +110,7 @@ import Testing
   func released() {
     weak var released: InitializerRegistry?
     do {
-      let child = server.child { $0.register(instance: User(name: "Ada")) }
+      let child = server.child { $0.register(.instance(User(name: "Ada"))) }
       released = child
       child.run { _ = Page().user }
     }

@@ -26,17 +26,17 @@ import Testing
 
   private func registerGraph() {
     registry.register(Context.self, scope: .graph) { Context() }
-    registry.register(Reader.self, autowire: Reader.init)
-    registry.register(Writer.self, autowire: Writer.init)
-    registry.register(Session.self, autowire: Session.init)
+    registry.register(Reader.self, .autowire(Reader.init))
+    registry.register(Writer.self, .autowire(Writer.init))
+    registry.register(Session.self, .autowire(Session.init))
   }
 
   @Test("initializers that run for one resolution share a graph value")
   func resolution() throws {
     registry.register(Context.self, scope: .graph) { Context() }
-    registry.register(Reader.self, autowire: Reader.init)
-    registry.register(Writer.self, autowire: Writer.init)
-    registry.register(Session.self, autowire: Session.init)
+    registry.register(Reader.self, .autowire(Reader.init))
+    registry.register(Writer.self, .autowire(Writer.init))
+    registry.register(Session.self, .autowire(Session.init))
 
     let session = try registry.resolve(Session.self)
     #expect(session.reader.context === session.writer.context)
@@ -76,7 +76,7 @@ import Testing
   @Test("a singleton keeps the graph value of the resolution that creates it")
   func singleton() throws {
     registerGraph()
-    registry.register(Reader.self, scope: .singleton, autowire: Reader.init)
+    registry.register(Reader.self, scope: .singleton, .autowire(Reader.init))
     let session = try registry.resolve(Session.self)
     #expect(session.reader.context === session.writer.context)
     let later = try registry.resolve(Session.self)
@@ -89,7 +89,7 @@ import Testing
 
   private func registerServices(in registry: InitializerRegistry) {
     let login = ScopeCache("login")
-    registry.register(instance: login)
+    registry.register(.instance(login))
     registry.register(Basket.self, scope: .cached(in: login)) { Basket() }
     registry.register(.profile, scope: .cached(in: login)) { Profile() }
   }

@@ -75,7 +75,7 @@ import Testing
   func constantPreference() {
     final class Counter: Sendable { let launches = Preference("launches", default: 0) }
     let (counter, other) = (Counter(), InitializerRegistry())
-    other.register(instance: MemoryPreferenceStore() as any PreferenceStore)
+    other.register(.instance(MemoryPreferenceStore() as any PreferenceStore))
     counter.launches.value = 7
     #expect(other.run { counter.launches.value } == 0)
     #expect(counter.launches.value == 7)

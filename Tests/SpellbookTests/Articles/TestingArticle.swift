@@ -52,7 +52,7 @@ enum TestingArticle {
 
   static func registerServices(in registry: InitializerRegistry) {
     registry.register((any Tracker).self, scope: .singleton) { FakeTracker(name: "real") }
-    registry.register(Network.self, scope: .singleton, autowire: Network.init)
+    registry.register(Network.self, scope: .singleton, .autowire(Network.init))
     registry.register(Session.self, scope: .singleton.expiring(after: .seconds(3600))) { Session() }
   }
 

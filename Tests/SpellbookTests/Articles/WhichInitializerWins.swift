@@ -28,8 +28,8 @@ import Testing
     registry.register(Service.self) { Service("any") }
     registry.register(Service.self, named: .containing("backup")) { Service("a name with backup in it") }
     registry.register(Service.self, named: "backup") { Service("the name backup") }
-    registry.register(Service.self, in: Page.self, subclasses: true) { _ in Service("a subclass of Page") }
-    registry.register(Service.self, in: Page.self) { _ in Service("a page") }
+    registry.register(Service.self, .in(Page.self, subclasses: true) { _ in Service("a subclass of Page") })
+    registry.register(Service.self, .in(Page.self) { _ in Service("a page") })
   }
 
   @Test("the class comes first, then the name, then any property")
@@ -51,7 +51,7 @@ import Testing
       let title = "untitled"
       @Injected var service: Service
     }
-    registry.register(Service.self, in: Editor.self) { editor in Service(editor.title) }
+    registry.register(Service.self, .in(Editor.self) { editor in Service(editor.title) })
 
     #expect(Editor().service.origin == "untitled")
     let service = try registry.resolve(Service.self, in: Editor())
@@ -68,7 +68,7 @@ import Testing
       @Injected var fileTracker: FileTracker
     }
     let shared = FileTracker()
-    registry.register(instance: shared, as: .anySupertype)
+    registry.register(.instance(shared, as: .anySupertype))
     let holder = Holder()
 
     #expect(holder.tracker as? FileTracker === shared)
@@ -99,7 +99,7 @@ import Testing
     #expect(try registry.resolve((any Purgeable).self) as? DiskCache === cache)
 
     let replacement = DiskCache()
-    registry.register(instance: replacement)
+    registry.register(.instance(replacement))
     #expect(try registry.resolve((any ImageSource).self) as? DiskCache === replacement)
   }
 
@@ -151,8 +151,8 @@ import Testing
 
   @Test("validation reports registrations that differ only in their age")
   func validation() {
-    registry.register(Service.self, in: Page.self, named: .containing("serv")) { _ in Service("one") }
-    registry.register(Service.self, in: Page.self, named: .containing("vice")) { _ in Service("other") }
+    registry.register(Service.self, named: .containing("serv"), .in(Page.self) { _ in Service("one") })
+    registry.register(Service.self, named: .containing("vice"), .in(Page.self) { _ in Service("other") })
 
     #expect(registry.validate().map(\.code) == [.ambiguous])
   }

@@ -18,7 +18,7 @@
     override func invokeTest() {
       let registry = InitializerRegistry(context: .test)
       registry.register(
-        instance: MemoryPreferenceStore() as any PreferenceStore)
+        .instance(MemoryPreferenceStore() as any PreferenceStore))
       configure(registry)
       registry.run { super.invokeTest() }
     }

@@ -16,13 +16,13 @@ public enum LinkServer {
   ///
   /// The steps of the launch register the rest.
   public static func registerServices(in registry: InitializerRegistry, logger: Logger, metrics: TextMetrics) {
-    registry.register(instance: logger)
-    registry.register(instance: metrics)
-    registry.register(instance: metrics as any MetricsFactory)
-    registry.register(Counters.self, scope: .singleton, autowire: Counters.init)
+    registry.register(.instance(logger))
+    registry.register(.instance(metrics))
+    registry.register(.instance(metrics as any MetricsFactory))
+    registry.register(Counters.self, scope: .singleton, .autowire(Counters.init))
     registry.register(Settings.self, scope: .singleton) { Settings() }
     registry.register(RateLimiter.self, scope: .singleton) { resolver in RateLimiter(now: try resolver.resolve(.now)) }
-    registry.register(instance: CurrentRequest(id: "none", user: .guest, logger: logger))
+    registry.register(.instance(CurrentRequest(id: "none", user: .guest, logger: logger)))
   }
 
   /// Returns the routes, for the services of the current registry.
@@ -82,7 +82,7 @@ public enum LinkServer {
         ServiceStep(server, logger: logger).id("http").requires("settings", "visits").stopTimeout(.seconds(10))
       }
     }
-    registry.register(instance: launch)
+    registry.register(.instance(launch))
     return launch
   }
 }

@@ -35,7 +35,7 @@ public struct RequestRegistryMiddleware: RouterMiddleware {
     var context = context
     context.logger[metadataKey: "user"] = "\(user.name)"
     let child = registry.child {
-      $0.register(instance: CurrentRequest(id: context.id, user: user, logger: context.logger))
+      $0.register(.instance(CurrentRequest(id: context.id, user: user, logger: context.logger)))
     }
     var response = try await child.run { try await next(request, context) }
     if let header = Self.header { response.headers[header] = context.id }

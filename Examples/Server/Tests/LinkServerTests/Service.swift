@@ -18,7 +18,7 @@ extension Trait where Self == RegistryTrait {
     .registry(clock: TestClock()) { registry in
       let log = InMemoryLogHandler()
       let logger = Logger(label: "test") { _ in log }
-      registry.register(instance: log)
+      registry.register(.instance(log))
       LinkServer.registerServices(in: registry, logger: logger, metrics: TextMetrics())
     }
   }

@@ -23,7 +23,7 @@ package final class HabitBook {
   ///
   /// - Throws: `HabitError.exists` if another habit has that name, or the draft was added before.
   package func add(_ draft: HabitDraft) throws {
-    if draft.$number.isAssigned { throw HabitError.exists(draft.name) }
+    if draft.$number.hasValue { throw HabitError.exists(draft.name) }
     let number = try change { habits, transaction in
       if let other = habits.first(where: { $0.name.matches(draft.name) }) { throw HabitError.exists(other.name) }
       // A habit that a person wrote into the file by hand counts, too.

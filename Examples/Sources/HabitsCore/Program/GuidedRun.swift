@@ -25,7 +25,7 @@ struct GuidedRun {
   func run(number: Int) throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     registry.register((any PreferenceStore).self, scope: .singleton) { [file] in try FilePreferenceStore(url: file) }
-    registry.register(instance: lines as any Console)
+    registry.register(.instance(lines as any Console))
     try console.print("A guided run, with habits of its own: yours stay as they are. For the commands: Habits help")
     try registry.run {
       try showServices()
@@ -43,7 +43,7 @@ struct GuidedRun {
     registry.onInjection { value, point in witness.note(value, at: point) }
     setClock(to: today)
     let program = Program()
-    try lines.print("tracker before the first command: \(program.$tracker.isInitialized ? "made" : "not made")")
+    try lines.print("tracker before the first command: \(program.$tracker.hasValue ? "made" : "not made")")
     try run(program, ["add", "Read"])
     try lines.print("properties that asked the registry: \(witness.notes.joined(separator: ", "))")
   }
@@ -59,7 +59,7 @@ struct GuidedRun {
   private func showFinal() throws {
     try console.print("A habit's number is assigned once")
     let draft = HabitDraft(name: "Walk 🚶")
-    try lines.print("number of the draft: \(draft.$number.isAssigned ? "assigned" : "not assigned")")
+    try lines.print("number of the draft: \(draft.$number.hasValue ? "assigned" : "not assigned")")
     try registry.resolve(HabitBook.self).add(draft)
     try lines.print("number of the habit in the book: \(draft.number)")
     do { try draft.$number.assign(7) } catch { try lines.print("assigning 7: \(error)") }
@@ -73,7 +73,7 @@ struct GuidedRun {
     try lines.print("the file's last line: \(lastLine ?? "none")")
   }
 
-  private func setClock(to day: Day) { registry.register(instance: FixedClock(day) as any WallClock) }
+  private func setClock(to day: Day) { registry.register(.instance(FixedClock(day) as any WallClock)) }
 
   private func run(_ program: Program, _ arguments: [String], after prompt: String = "") throws {
     try lines.print("\(prompt)$ Habits \(arguments.joined(separator: " "))")

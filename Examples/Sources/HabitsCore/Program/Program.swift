@@ -45,7 +45,7 @@ package final class Program {
       let habit = try tracker.remove(name)
       try console.print("\"\(habit.name)\" is removed, with \(habit.days.count.counted("day")).")
     }
-    if $tracker.isInitialized, let damage = try tracker.damage() {
+    if $tracker.hasValue, let damage = try tracker.damage() {
       console.printError("Habits: the file was damaged: \(damage)")
     }
   }

@@ -41,7 +41,7 @@ extension EtcdTests {
       final class Service { @Preference var greeting = "hello" }
 
       let (one, other) = (try await store(), try await store())
-      InitializerRegistry.current.register(instance: other as any PreferenceStore)
+      InitializerRegistry.current.register(.instance(other as any PreferenceStore))
       let service = Service()
       var greetings = service.$greeting.values.makeAsyncIterator()
       #expect(await greetings.next() == "hello")

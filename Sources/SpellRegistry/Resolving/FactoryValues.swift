@@ -1,9 +1,9 @@
 internal import Support
 
-/// The values that a registration keeps for different arguments; arguments without a value are removed over time.
-final class KeptVariants: Sendable {
-  /// `@unchecked Sendable`: the forms of `register` that keep values require `Sendable` arguments, and the lock of
-  /// `KeptVariants` guards the counts.
+/// The values that a factory keeps for different arguments; arguments without a value are removed over time.
+final class FactoryValues: Sendable {
+  /// `@unchecked Sendable`: a factory that keeps values requires `Sendable` arguments, and the lock of `FactoryValues`
+  /// guards the counts.
   private final class Variant: @unchecked Sendable {
     let arguments: AnyHashable
     let kept: KeptValue
@@ -75,13 +75,5 @@ final class KeptVariants: Sendable {
       }
     }
     withExtendedLifetime(vacant) {}
-  }
-
-  func removeAll() {
-    let dropped = state.withLock { state in
-      defer { state.variants = [:] }
-      return state.variants
-    }
-    for variant in dropped.values.joined() { variant.kept.retire() }
   }
 }

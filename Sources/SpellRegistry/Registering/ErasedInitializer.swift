@@ -1,0 +1,106 @@
+/// An ``Initializer``, with the type of its values erased.
+@usableFromInline struct ErasedInitializer: Sendable {
+  /// A closure that puts a new value in memory.
+  @usableFromInline typealias Body = @Sendable (ValueMemory, borrowing Request, InitializerRegistry) throws -> Void
+
+  enum Kind: Sendable {
+    /// `body` makes a new value each time.
+    case closure
+    /// `body` copies an existing value.
+    case instance
+    /// The closure makes a value asynchronously, in place of `body`.
+    case async(AsyncRun.Initializer)
+    /// The closure puts a factory in memory, in place of `body`; a factory needs no dependencies until it is called.
+    case factory(@Sendable (ValueMemory, FactorySource) -> Void)
+  }
+
+  let kind: Kind
+  @usableFromInline let body: Body
+  /// The dependencies that are known before the initializer runs.
+  let dependencies: [any Any.Type]
+  /// The class of containers that the initializer is for; nil for any container.
+  var container: ClassConstraint?
+  /// The property types that an instance serves.
+  var match = InstanceMatch.itsType
+  /// The lifetime of the values that a factory makes; nil for other kinds, whose registration has the scope.
+  var factoryScope: FactoryScope?
+
+  struct FactoryScope: Sendable {
+    /// The type of the values.
+    let type: ErasedType
+    let lifetime: ScopeLifetime
+    let expiry: Duration?
+
+    init<Made>(_ scope: Scope<Made>) {
+      (type, lifetime, expiry) = (ErasedType(Made.self), scope.lifetime, scope.expiry)
+    }
+  }
+
+  init(_ kind: Kind, dependencies: [any Any.Type] = [], _ body: @escaping Body) {
+    (self.kind, self.dependencies, self.body) = (kind, dependencies, body)
+  }
+
+  @usableFromInline init(dependencies: [any Any.Type] = [], _ body: @escaping Body) {
+    self.init(.closure, dependencies: dependencies, body)
+  }
+
+  /// Creates an initializer of a kind whose body never runs.
+  init(_ kind: Kind) {
+    self.init(kind) { _, _, _ in trap("An initializer ran in a way that its kind has no body for. \(reportThis)") }
+  }
+
+  var isInstance: Bool { if case .instance = kind { true } else { false } }
+  var isFactory: Bool { if case .factory = kind { true } else { false } }
+  var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }
+
+  // The closures of `register` take these two ways directly, so that the compiler knows them where they are inlined.
+
+  @inlinable static func independent<Value>(_ make: @escaping @Sendable () throws -> Value) -> ErasedInitializer {
+    ErasedInitializer { memory, _, _ in memory.put(try make()) }
+  }
+
+  @inlinable static func resolving<Value>(
+    _ make: @escaping @Sendable (Resolver) throws -> Value
+  ) -> ErasedInitializer {
+    ErasedInitializer { memory, request, registry in memory.put(try make(Resolver(request, registry))) }
+  }
+
+  /// Stops the program if a registration can't have this initializer.
+  ///
+  /// - Parameters:
+  ///   - key: The declared key that the registration is for; nil if it is for a type.
+  ///   - scope: The scope that the registration states; nil if it states none.
+  func check(for type: any Any.Type, key: InjectionKeys?, scope: ScopeLifetime?, at place: SourcePlace) {
+    let name = TypeName.of(type)
+    if let container, case .async = kind {
+      trap(
+        """
+        An async initializer of \(name) is for the class \(TypeName.of(container.type)) only, but resolveAsync knows no \
+        container. Leave out `.in(…)`.
+        """, at: place)
+    }
+    if key != nil, match == .anySupertype {
+      trap(
+        """
+        An instance for a key of type \(name) serves that key alone, and can't serve its supertypes. Leave out \
+        `as: .anySupertype`, or register the instance for its type.
+        """, at: place)
+    }
+    guard let factoryScope else { return }
+    factoryScope.lifetime.check(for: factoryScope.type.type, at: place)
+    if let scope, !scope.isUnique {
+      trap(
+        """
+        A factory of type \(name) has a scope, but a factory keeps nothing itself. For the values that it makes, write \
+        .factory(scope: …) { resolver, argument in … }.
+        """, at: place)
+    }
+  }
+}
+
+/// Returns the types as an array.
+@usableFromInline func types<each Element>(_ type: repeat (each Element).Type) -> [any Any.Type] {
+  var types: [any Any.Type] = []
+  repeat types.append(each type)
+  return types
+}

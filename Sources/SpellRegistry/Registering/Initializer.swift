@@ -1,0 +1,284 @@
+/// How a value is made: the closure, its isolation, and the class of containers that it is for.
+///
+/// Registrations, declared keys, and their `.test` and `.preview` values take an initializer, so each form below works
+/// in all of them:
+///
+/// ```swift
+/// registry.register(Network.self, .autowire(Network.init))
+/// registry.register(.loader, .onMainActor { Loader(title: "mine") })
+/// static let loader = InjectionKey(scope: .singleton, .onMainActor { Loader() })
+///   .test(.onMainActor { Loader(title: "fake") })
+/// ```
+///
+/// | How the value is made | What to write |
+/// |---|---|
+/// | by a closure, perhaps from other services | `{ Clock() }`, `{ Network(clock: try $0.resolve()) }` |
+/// | by an initializer, from its parameters | ``autowire(_:)-(_)`` |
+/// | by a closure, for the properties of one class | ``in(_:subclasses:_:)-(_,_,(_)->_)``, ``in(_:subclasses:)`` |
+/// | on the main actor | ``onMainActor(_:)-(()->_)``, ``onMainActor(in:subclasses:_:)-(_,_,(_)->_)``, ``autowireOnMainActor(_:)`` |
+/// | by an `async` closure | ``async(_:)-(()->_)`` |
+/// | it exists already | ``instance(_:as:)`` |
+/// | from arguments that are known only at run time | ``factory(_:)``, ``factory(scope:_:)``, ``factoryOnMainActor(_:)`` |
+///
+/// An initializer is a value, which functions can return and constants can hold. Each registration that has it keeps
+/// values of its own:
+///
+/// ```swift
+/// func fake(_ name: String) -> Initializer<any Tracker> { .init { FakeTracker(name) } }
+/// ```
+public struct Initializer<Value>: Sendable {
+  @usableFromInline var erased: ErasedInitializer
+
+  @usableFromInline init(_ erased: ErasedInitializer) { self.erased = erased }
+
+  /// Creates an initializer from a closure.
+  ///
+  /// - Parameter make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
+  @inlinable public init(_ make: @escaping @Sendable () throws -> Value) { self.init(.independent(make)) }
+
+  /// Creates an initializer from a closure that uses other services.
+  ///
+  /// - Parameter make: Creates a value each time the scope needs one, on the requesting thread, with no lock held.
+  @inlinable public init(_ make: @escaping @Sendable (Resolver) throws -> Value) { self.init(.resolving(make)) }
+}
+
+// MARK: Autowiring
+
+extension Initializer {
+  /// Returns an initializer that resolves each of its parameters by type before the call.
+  ///
+  /// ```swift
+  /// registry.register(.autowire(Checkout.init(network:clock:)))
+  /// ```
+  ///
+  /// Its dependencies are known before it runs, so SpellDiagnostics can check and draw them.
+  @inlinable public static func autowire<each Dependency>(
+    _ make: @escaping @Sendable (repeat each Dependency) throws -> Value
+  ) -> Initializer {
+    Initializer(
+      ErasedInitializer(dependencies: types(repeat (each Dependency).self)) { memory, _, registry in
+        memory.put(try make(repeat try registry.resolve((each Dependency).self)))
+      })
+  }
+
+  // One to three parameters have their own forms, since the compiler doesn't specialize a parameter pack where it is
+  // called (benchmark: "graph of five, autowired").
+
+  /// Returns an initializer whose one parameter is resolved by type.
+  @inlinable public static func autowire<First>(
+    _ make: @escaping @Sendable (First) throws -> Value
+  ) -> Initializer {
+    Initializer(
+      ErasedInitializer(dependencies: [First.self]) { memory, _, registry in
+        memory.put(try make(registry.resolve()))
+      })
+  }
+
+  /// Returns an initializer whose two parameters are resolved by type.
+  @inlinable public static func autowire<First, Second>(
+    _ make: @escaping @Sendable (First, Second) throws -> Value
+  ) -> Initializer {
+    Initializer(
+      ErasedInitializer(dependencies: [First.self, Second.self]) { memory, _, registry in
+        memory.put(try make(registry.resolve(), registry.resolve()))
+      })
+  }
+
+  /// Returns an initializer whose three parameters are resolved by type.
+  @inlinable public static func autowire<First, Second, Third>(
+    _ make: @escaping @Sendable (First, Second, Third) throws -> Value
+  ) -> Initializer {
+    Initializer(
+      ErasedInitializer(dependencies: [First.self, Second.self, Third.self]) { memory, _, registry in
+        memory.put(try make(registry.resolve(), registry.resolve(), registry.resolve()))
+      })
+  }
+}
+
+// MARK: For one class of containers
+
+extension Initializer {
+  /// Returns an initializer for the properties of one class, from the object that asks.
+  ///
+  /// ```swift
+  /// registry.register(.in(Page.self) { page in Network(clock: page.clock) })
+  /// ```
+  ///
+  /// All instances of the class share a value that the scope keeps.
+  ///
+  /// - Parameters:
+  ///   - container: The class of the object that holds the property or is passed to `resolve`.
+  ///   - subclasses: Whether the initializer is also for the properties of subclasses.
+  ///   - make: Creates a value for the container, on the requesting thread, with no lock held.
+  public static func `in`<Container: AnyObject>(
+    _ container: Container.Type, subclasses: Bool = false, _ make: @escaping @Sendable (Container) throws -> Value
+  ) -> Initializer {
+    .in(container, subclasses: subclasses) { container, _ in try make(container) }
+  }
+
+  /// Returns an initializer for the properties of one class, from the object that asks and other services.
+  public static func `in`<Container: AnyObject>(
+    _ container: Container.Type, subclasses: Bool = false,
+    _ make: @escaping @Sendable (Container, Resolver) throws -> Value
+  ) -> Initializer {
+    Initializer { resolver in try make(resolver.container(), resolver) }.in(container, subclasses: subclasses)
+  }
+
+  /// Returns the same initializer for the properties of one class only.
+  ///
+  /// ```swift
+  /// registry.register(.instance(tracker).in(Page.self))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - container: The class of the object that holds the property or is passed to `resolve`.
+  ///   - subclasses: Whether the initializer is also for the properties of subclasses.
+  /// - Precondition: An initializer that already is for a class can only become one for a subclass of it.
+  public func `in`(_ container: any AnyObject.Type, subclasses: Bool = false) -> Initializer {
+    let constraint = ClassConstraint(container, subclasses: subclasses)
+    if let former = erased.container, !constraint.isNarrower(than: former) {
+      trap(
+        """
+        An initializer of \(TypeName.of(Value.self)) takes a \(TypeName.of(former.type)), so it can't be for the class \
+        \(TypeName.of(container)), which isn't a subclass. Write an initializer for each class.
+        """)
+    }
+    var initializer = self
+    initializer.erased.container = constraint
+    return initializer
+  }
+}
+
+extension Resolver {
+  /// Returns the object whose property asks; its class is the one that the registration is for.
+  fileprivate func container<Container: AnyObject>() -> Container {
+    guard let container = point.container as? Container else {
+      trap("A registration in \(Container.self) ran for another container. \(reportThis)")
+    }
+    return container
+  }
+}
+
+// MARK: Values that threads share
+
+extension Initializer where Value: Sendable {
+  /// Returns the initializer for an existing instance.
+  ///
+  /// ```swift
+  /// registry.register(.instance(logger))
+  /// registry.register((any Tracker).self, .instance(FileTracker()))
+  /// ```
+  ///
+  /// A registration holds the instance until it is withdrawn; a ``Registration`` that you keep also holds it. A scope
+  /// makes no difference.
+  ///
+  /// - Parameters:
+  ///   - instance: The value of each request.
+  ///   - match: Whether the instance serves properties of its type only, or also those of its supertypes. A declared
+  ///     key's instance serves the key alone.
+  public static func instance(_ instance: Value, as match: InstanceMatch = .itsType) -> Initializer {
+    var erased = ErasedInitializer(.instance) { memory, _, _ in memory.put(instance) }
+    erased.match = match
+    return Initializer(erased)
+  }
+
+  /// Returns an initializer from an async closure.
+  ///
+  /// ```swift
+  /// registry.register(scope: .singleton, .async { try await Database() })
+  /// let database = try await registry.resolveAsync(Database.self)
+  /// ```
+  ///
+  /// Until `resolveAsync` has returned, `resolve` throws an error of code `.notReady`, and a property stops the
+  /// program. After that, both have the value for as long as the scope keeps it; `.unique` and `.graph` keep nothing.
+  public static func async(_ make: @escaping @Sendable () async throws -> Value) -> Initializer {
+    .async { (_: Resolver) in try await make() }
+  }
+
+  /// Returns an initializer from an async closure that uses other services.
+  public static func async(_ make: @escaping @Sendable (Resolver) async throws -> Value) -> Initializer {
+    Initializer(ErasedInitializer(.async { memory, resolver in memory.put(try await make(resolver)) }))
+  }
+}
+
+// MARK: On the main actor
+
+// These initializers run on the main actor. A request for their values from elsewhere throws an error of code
+// `.wrongIsolation`, unless a kept value already exists; `resolveAsync` makes the value on the main actor. The points
+// of their resolvers have no container, because the container may belong to another actor.
+
+extension Initializer where Value: Sendable {
+  /// Returns an initializer from a closure that runs on the main actor.
+  ///
+  /// ```swift
+  /// registry.register(scope: .singleton, .onMainActor { Loader() })
+  /// ```
+  ///
+  /// A request from elsewhere throws an error of code `.wrongIsolation`, unless a kept value already exists.
+  /// `resolveAsync` makes the value on the main actor.
+  public static func onMainActor(_ make: @escaping @MainActor () throws -> Value) -> Initializer {
+    .onMainActor { (_: Resolver) in try make() }
+  }
+
+  /// Returns an initializer from a closure that runs on the main actor and uses other services.
+  ///
+  /// The resolver's point has no container.
+  public static func onMainActor(_ make: @escaping @MainActor (Resolver) throws -> Value) -> Initializer {
+    onMainActor(dependencies: [], make)
+  }
+
+  private static func onMainActor(
+    dependencies: [any Any.Type], _ make: @escaping @MainActor (Resolver) throws -> Value
+  ) -> Initializer {
+    Initializer(
+      ErasedInitializer(dependencies: dependencies) { memory, request, registry in
+        try requireMainActor()
+        memory.put(try callOnMainActor(Resolver(request, registry).onMainActor(), make))
+      })
+  }
+
+  /// Returns a main-actor initializer that resolves each of its parameters by type, on that actor, before the call.
+  ///
+  /// ```swift
+  /// registry.register(.autowireOnMainActor(Store.init))
+  /// ```
+  public static func autowireOnMainActor<each Dependency>(
+    _ make: @escaping @MainActor (repeat each Dependency) throws -> Value
+  ) -> Initializer {
+    onMainActor(dependencies: types(repeat (each Dependency).self)) { resolver in
+      try make(repeat try resolver.resolve((each Dependency).self))
+    }
+  }
+
+  /// Returns an initializer for the properties of one class, from the object that asks, on the main actor.
+  ///
+  /// ```swift
+  /// registry.register(Loader.self, .onMainActor(in: Inbox.self) { inbox in Loader(title: inbox.title) })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - container: The class of the object that holds the property or is passed to `resolve`.
+  ///   - subclasses: Whether the initializer is also for the properties of subclasses.
+  ///   - make: Creates a value for the container, with no lock held.
+  public static func onMainActor<Container: AnyObject & Sendable>(
+    in container: Container.Type, subclasses: Bool = false, _ make: @escaping @MainActor (Container) throws -> Value
+  ) -> Initializer {
+    onMainActor(in: container, subclasses: subclasses) { container, _ in try make(container) }
+  }
+
+  /// Returns an initializer for the properties of one class, from the object that asks and other services, on the main
+  /// actor.
+  public static func onMainActor<Container: AnyObject & Sendable>(
+    in container: Container.Type, subclasses: Bool = false,
+    _ make: @escaping @MainActor (Container, Resolver) throws -> Value
+  ) -> Initializer {
+    Initializer(
+      ErasedInitializer { memory, request, registry in
+        try requireMainActor()
+        let resolver = Resolver(request, registry)
+        let container: Container = resolver.container()
+        memory.put(try callOnMainActor(resolver.onMainActor()) { try make(container, $0) })
+      }
+    ).in(container, subclasses: subclasses)
+  }
+}

@@ -1,0 +1,129 @@
+internal import Support
+
+/// What an ``ArgumentFactory`` needs in order to make a value: the registration, and the registry that it asks.
+@usableFromInline struct FactorySource: Sendable {
+  fileprivate let record: RegistrationRecord
+  /// The registry that provided the factory.
+  fileprivate let home: Home
+  /// The registry that has the registration, if the factory keeps values; as long as `home` exists, this one does.
+  fileprivate let owner: RegistryReference?
+  /// The name that the request for the factory gave.
+  fileprivate let alias: Alias?
+
+  /// Puts a new value in memory, and calls the hooks.
+  func put(
+    in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    try call(in: memory, type) { registry, thread throws(InjectionError) in
+      try run(in: memory, type, registry, isKept: home.isWeak, on: thread, make: make)
+    }
+  }
+
+  /// Puts the value that the scope keeps for the arguments in memory, made first if there is none, and calls the hooks.
+  ///
+  /// - Parameter arguments: nil for arguments for which nothing can be kept.
+  func putKept(
+    in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    try call(in: memory, type) { asked, thread throws(InjectionError) in
+      // What is shared gets its dependencies from the registry that keeps it.
+      let registry = record.lifetime.isShared ? owner?.registry ?? asked : asked
+      guard let arguments else { return try run(in: memory, type, registry, isKept: true, on: thread, make: make) }
+      let new = { KeptValue(type, record.lifetime, expiry: record.expiry, by: registry.clock) }
+      try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
+        let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
+        try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
+          try run(in: memory, type, registry, isKept: true, gate: gate, on: thread, make: make)
+        }
+      }
+    }
+  }
+
+  /// Runs one call of the factory, as a resolution of its own or as a part of the one in progress.
+  private func call(
+    in memory: ValueMemory, _ type: any Any.Type,
+    _ body: (InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    guard let registry = home.registry else {
+      throw InjectionError(.notRegistered, through: [step(type)], advice: Home.advice(ifGoneFor: "this factory"))
+    }
+    let thread = CurrentThread.current
+    try thread.resolving(memory, of: type) { () throws(InjectionError) in
+      try body(registry, thread)
+      guard record.hooks.areUsed || registry.hooks.areUsed else { return }
+      let point = point(of: type)
+      record.hooks.call(memory, type, at: point)
+      registry.hooks.call(memory, type, at: point)
+    }
+  }
+
+  /// Returns the values by their arguments, which are kept as one value: by the registration, or for the resolution.
+  private func values(in registry: InitializerRegistry, on thread: CurrentThread) throws(InjectionError)
+    -> FactoryValues
+  {
+    if let kept = record.kept {
+      return try ValueMemory.value { memory throws(InjectionError) in
+        let summary = { FrameSummary(type: ErasedType(FactoryValues.self), record: record) }
+        try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { _ in memory.put(FactoryValues()) }
+      }
+    }
+    let resolution = thread.resolution
+    if let cell = resolution.graphCell(of: record, for: registry) { return cell.memory.value() }
+    return ValueMemory.value { memory in
+      memory.put(FactoryValues())
+      resolution.keepGraphValue(memory, FactoryValues.self, of: record, for: registry)
+    }
+  }
+
+  /// Runs the factory's closure in a frame, with no lock held.
+  ///
+  /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
+  @inline(never) private func run(
+    in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, isKept: Bool, gate: UInt? = nil,
+    on thread: CurrentThread, make: (Resolver) throws -> Void
+  ) throws(InjectionError) {
+    var frame = Frame(type: type)
+    frame.record = Borrowed(record)
+    frame.registry = Borrowed(registry)
+    frame.isKept = isKept || thread.isMakingKept
+    frame.gate = gate
+    // A call inside another one may have other arguments, and so come to an end; only the stack limits it.
+    if isStackAddress(below: thread.fields.stackLimit) {
+      throw thread.error(.stackExhausted, to: frame, at: step(type))
+    }
+    thread.fields.frames.append(frame)
+    defer { thread.fields.frames.removeLast() }
+    let point = point(of: type)
+    do { try make(Resolver(point: point, registry: registry)) } catch {
+      throw InjectionError.wrapping(error, thrownBy: step(type))
+    }
+    if record.hasCompletions {
+      record.enqueueCompletions(of: memory, at: point, in: registry, isKept: frame.isKept, thread.resolution)
+    }
+  }
+
+  private func point(of type: any Any.Type) -> InjectionPoint {
+    InjectionPoint(Service(type, key: record.service.key), named: alias)
+  }
+
+  private func step(_ type: any Any.Type) -> InjectionStep {
+    var step = InjectionStep(Service(type, key: record.service.key), registration: record.place)
+    step.name = alias?.name
+    return step
+  }
+}
+
+extension InitializerRegistry {
+  /// Puts the factory of a registration in memory; it makes nothing until it is called, so it needs no frame.
+  ///
+  /// - Parameter isKept: Whether a registry may keep the factory.
+  @inline(never) func putFactory(
+    in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
+    of owner: Borrowed<InitializerRegistry>, isKept: Bool
+  ) {
+    guard case .factory(let put) = record.initializer.kind else { return }
+    if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
+    let owner = record.kept == nil ? nil : owner.object.weakReference
+    put(memory, FactorySource(record: record, home: .of(self, isKept: isKept), owner: owner, alias: request.alias))
+  }
+}

@@ -1,0 +1,90 @@
+extension InitializerRegistry {
+  /// Returns a value made from arguments: short for resolving an ``ArgumentFactory`` and calling it.
+  ///
+  /// ```swift
+  /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
+  /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value. For an Optional type the result is nil if nothing makes it from any arguments.
+  ///   - first: The first argument. The static types of all arguments have to be those of a registered factory.
+  ///   - rest: The other arguments.
+  ///   - name: The name to ask with, as a property asks with its own name.
+  /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types, else the same errors as a call
+  ///   of the factory.
+  @inlinable public func resolve<Value, First, each Rest>(
+    _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
+  ) throws(InjectionError) -> Value {
+    if let factory = try factory(ArgumentFactory<Value, First, repeat each Rest>.self, named: name) {
+      return try factory(first, repeat each rest)
+    }
+    return try optionalValue(type, arguments: first, repeat each rest, named: name)
+  }
+
+  /// Returns the registered factory of a type, if there is one.
+  @inlinable func factory<Factory>(_ type: Factory.Type, named name: String?) throws(InjectionError) -> Factory? {
+    try ValueMemory.optionalValue { memory throws(InjectionError) in
+      try putFactory(of: type, in: memory, named: name)
+    }
+  }
+
+  @usableFromInline func putFactory(
+    of type: any Any.Type, in memory: ValueMemory, named name: String?
+  ) throws(InjectionError) -> Bool {
+    let request = Request(type, named: name.map { Alias($0) })
+    let thread = CurrentThread.current
+    var isFound = true
+    try thread.resolving(memory, of: type) { () throws(InjectionError) in
+      switch try supply(memory, request, on: thread) {
+      case .value(let record): if let record { announce(memory, of: record, at: request.point) }
+      case .nothing: isFound = false
+      }
+    }
+    return isFound
+  }
+
+  /// Returns the value of a factory of the type that an Optional type wraps, or nil if there are none.
+  ///
+  /// - Throws: `.notRegistered` if the type isn't Optional, or if the registered factories take other arguments.
+  @usableFromInline func optionalValue<Value, First, each Rest>(
+    _ type: Value.Type, arguments first: First, _ rest: repeat each Rest, named name: String?
+  ) throws(InjectionError) -> Value {
+    func error<Made>(_: Made.Type) -> InjectionError {
+      missing(Request(ArgumentFactory<Made, First, repeat each Rest>.self, named: name.map { Alias($0) }))
+    }
+    func cell<Made>(_: Made.Type) throws(InjectionError) -> ValueCell? {
+      if let factory = try factory(ArgumentFactory<Made, First, repeat each Rest>.self, named: name) {
+        let cell = ValueCell(Made.self)
+        cell.memory.put(try factory(first, repeat each rest))
+        cell.gate.settle(as: CreationGate.ready)
+        return cell
+      }
+      if let optional = Made.self as? any OptionalValue.Type { return try cell(optional.wrappedType) }
+      let takeOthers = reachable.contains { match in
+        (match.record.service.type as? any FactoryType.Type)?.madeType == Made.self && match.record.service.key == nil
+      }
+      if takeOthers { throw error(Made.self) }
+      return nil
+    }
+    guard let optional = type as? any OptionalValue.Type else { throw error(type) }
+    if let made = try cell(optional.wrappedType) {
+      let wrapped = made.wrapped(as: type)
+      return withExtendedLifetime(wrapped) { $0.memory.value() }
+    }
+    return ValueMemory.value { optional.putNil(in: $0) }
+  }
+}
+
+extension Resolver {
+  /// Returns a dependency that is made from arguments, as the registry's `resolve` does.
+  public func resolve<Value, First, each Rest>(
+    _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
+  ) throws(InjectionError) -> Value {
+    try ValueMemory.value { memory throws(InjectionError) in
+      try continuing { () throws(InjectionError) in
+        memory.put(try registry.resolve(type, arguments: first, repeat each rest, named: name))
+      }
+    }
+  }
+}
