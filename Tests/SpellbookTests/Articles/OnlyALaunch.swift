@@ -50,6 +50,6 @@ private struct Settings: Configurable {
     }
     _ = try await launch.launch()
     let report = await launch.shutDown()
-    #expect(report.entries.allSatisfy { $0.error == nil })
+    #expect(report.entries.allSatisfy { $0.errors.isEmpty })
   }
 }
