@@ -15,27 +15,19 @@ struct SequenceState {
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
   var streams: [AsyncStream<LaunchEvent>.Continuation] = []
-  /// The lines of the log and the answers that are to be given out, in order, and whether a thread does that.
-  var outgoing: [LaunchMachine.Action] = []
-  var isGiving = false
+  let log: LaunchLog
   var lastCall = 0
+
+  init(_ machine: LaunchMachine, log: LaunchLog) { (self.machine, self.log) = (machine, log) }
 
   /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
-    let (actions, count) = (machine.handle(input, at: time), outgoing.count)
+    let actions = machine.handle(input, at: time)
     for case .event(let event) in actions {
       for stream in streams { stream.yield(event) }
-      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { outgoing.append(.event(event)) }
+      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.add(event) }
     }
-    // The log may block the thread, so its lines come last, and at once.
-    guard outgoing.count > count, let line = outgoing.last else { return actions }
-    return actions.filter { if case .event = $0 { false } else { true } } + [line]
-  }
-
-  /// Takes the next line or answer; nil if none is left, and the next one's thread gives it out.
-  mutating func nextOutgoing() -> LaunchMachine.Action? {
-    isGiving = !outgoing.isEmpty
-    return isGiving ? outgoing.removeFirst() : nil
+    return actions
   }
 
   /// Returns whether a timer that was just set may still be needed.
@@ -69,7 +61,9 @@ extension LaunchSequence {
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
     case .withdraw(let job): withdraw(job.step) { $0 == job }
     case .withdrawAll(let step, let kept): withdraw(step) { $0 != kept }
-    case .event, .answer: giveOut(action)
+    case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
+    case .answer(let calls, let answer):
+      log.answer { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }
     case .endProcess(let number): SignalListener.endProcess(number)
     case .over: end()
     }
@@ -93,19 +87,6 @@ extension LaunchSequence {
     // The timer may have fired, or its job may have ended, before the timer is stored here.
     state.withLock { $0.timers[timer] = set }
     if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
-  }
-
-  /// Writes the lines of the log and gives the answers, in the order in which things happened on all threads.
-  private func giveOut(_ action: LaunchMachine.Action) {
-    let isFirst = state.withLock { state in
-      if case .answer = action { state.outgoing.append(action) }
-      defer { state.isGiving = true }
-      return !state.isGiving
-    }
-    while isFirst, let next = state.withLock({ $0.nextOutgoing() }) {
-      if case .event(let event) = next { log("\(event)") }
-      if case .answer(let calls, let answer) = next { for call in calls { resume(call) { $0.answers[call] = answer } } }
-    }
   }
 
   private func end() {
@@ -197,17 +178,16 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Performs a job, and then jobs that follow from it in the same task, unless the log has lines and may block it; a
-  /// task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
+  /// Performs a job, and then jobs that follow from it in the same task; a task for each step would take twice as long
+  /// (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
       let (actions, task) = ended(job, await result(of: job))
       if let immediate { return immediate.perform(actions, in: self) }
       next = nil
-      let mayBlock = if case .event? = actions.last { true } else { false }
       for action in actions {
-        if next == nil, !mayBlock, let task, case .start(let other) = action {
+        if next == nil, let task, case .start(let other) = action {
           next = other
           keep(task, for: other)
         } else {

@@ -20,7 +20,7 @@ public final class LaunchSequence: Sendable {
   let configuration: any Configurable
   let plan: LaunchPlan
   let clock: LaunchClock
-  let log: @Sendable (String) -> Void
+  let log: LaunchLog
   let state: Lock<SequenceState>
   /// A stream of jobs to start, whose reader has the priority and the task-local values of the first caller.
   let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
@@ -33,8 +33,9 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
-  ///     and each long wait, in order, on one thread at a time. By default, the lines go to the standard error. Callers get
-  ///     their answers after the lines before them, so it must return soon, and must not wait for the sequence.
+  ///     and each long wait, in order, on a thread of the log's own. By default, the lines go to the standard error.
+  ///     Callers get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait for
+  ///     a function that blocks; further lines are left out, and the function gets their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -49,10 +50,10 @@ public final class LaunchSequence: Sendable {
     }
     if grace < .zero { fatalError("A cancelled step can't have \(grace) to end. Use a grace period of zero or more.") }
     (self.configuration, self.clock) = (configuration, LaunchClock(clock))
-    self.log = log ?? { writeToStandardError("\($0)\n") }
+    self.log = LaunchLog(log ?? { writeToStandardError("\($0)\n") })
     plan = try LaunchPlan(steps(), stage: configuration.currentStage())
-    state = Lock(
-      SequenceState(machine: LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: grace)))
+    let machine = LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: grace)
+    state = Lock(SequenceState(machine, log: self.log))
   }
 
   deinit { startSource.finish() }
@@ -179,7 +180,8 @@ public final class LaunchSequence: Sendable {
     shutDownWithin limit: Duration = .seconds(30)
   ) async -> Int32 {
     if let id = callingStep {
-      log("\(LaunchError(reenteredBy: id))")
+      log.add(LaunchError(reenteredBy: id))
+      log.start()
       return 1
     }
     let listener = SignalListener(signals) { [self] number, arrival in signalArrived(number, arrival) }

@@ -1,10 +1,6 @@
 internal import Support
 internal import Synchronization
 
-#if canImport(Dispatch)
-  internal import Dispatch
-#endif
-
 /// A listener for signals, which replaces their former handlers until ``finish()`` is called.
 final class SignalListener: Sendable {
   private let id: Int
@@ -30,7 +26,7 @@ final class SignalListener: Sendable {
 #if canImport(Dispatch) && !os(Windows)
   /// A pipe from the signal handler to the listeners, because a handler may do little more than write.
   ///
-  /// The queue that reads the pipe has a thread of its own, however many other threads are blocked.
+  /// The thread that reads the pipe does nothing else, so it reads however many other threads are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
@@ -43,27 +39,24 @@ final class SignalListener: Sendable {
     }
 
     private let state = Lock(State())
-    private let source: Lock<any DispatchSourceRead>
 
     private init() {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
         fatalError("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
       }
-      for end in ends {
-        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      // The handler must not wait for a full pipe, whose bytes are signals that haven't been read yet.
+      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
       signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
       let readEnd = ends[0]
-      let source = DispatchSource.makeReadSource(
-        fileDescriptor: readEnd, queue: DispatchQueue(label: "LaunchInitializers.signals"))
-      source.setEventHandler {
+      callOnThread {
         var number: UInt8 = 0
-        while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
+        while true {
+          let count = read(readEnd, &number, 1)
+          if count == 1 { SignalPipe.shared.arrived(Int32(number)) } else if count == 0 || errno != EINTR { return }
+        }
       }
-      source.resume()
-      self.source = Lock(source)
     }
 
     func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32, Int) -> Void) -> Int {
@@ -110,7 +103,7 @@ final class SignalListener: Sendable {
       } else {
         _ = signal(number, SIG_DFL)
       }
-      // The threads of a queue block signals, so this thread has to accept this signal.
+      // The thread may block signals, as its creator did, so it has to accept this signal.
       var set = sigset_t()
       sigemptyset(&set)
       sigaddset(&set, number)

@@ -36,7 +36,6 @@ import Testing
   func logOrder() async throws {
     for _ in 0..<50 {
       let (goOn, end, shutsDown, journal) = (AsyncLatch(), AsyncLatch(), Latch(), Journal())
-      // Timeouts are reported on a thread that isn't of the concurrency pool, so the log may block it.
       let launch = try LaunchSequence(
         configuration: NoConfiguration(), cancellationGracePeriod: .zero,
         log: { line in
@@ -62,26 +61,6 @@ import Testing
     }
   }
 
-  @Test("a log that blocks its thread keeps no step from beginning, nor from being shut down")
-  func logBlocks() async throws {
-    let (goOn, isDown) = (Latch(), AsyncLatch())
-    let launch = try LaunchSequence(
-      configuration: NoConfiguration(),
-      log: { line in
-        // The queue of a signal or a shut-down, not a thread of the concurrency pool, should be blocked.
-        if line.hasPrefix("shutDown: began") { goOn.wait() }
-      }
-    ) {
-      Do(whenShutDown: { isDown.open() }) { _ in }.id("first")
-      Do { _ in }.id("second")
-    }
-    try await launch.launch()
-    let shutDown = Task { await launch.shutDown() }
-    await isDown.wait()
-    goOn.open()
-    #expect(await shutDown.value.entries.count == 2)
-  }
-
   @Test("a log that cancels the launch gets the lines that follow, before the launch throws")
   func logCancels() async throws {
     let (journal, launching, isSet) = (Journal(), Box<Task<LaunchReport, any Error>>(), Latch())
@@ -96,7 +75,7 @@ import Testing
     ) {
       Do { _ in }.id("up")
       Do { _ in throw Broken() }.id("bad").onFailure(.skip)
-      Do { _ in try Task.checkCancellation() }.id("next")
+      Do { _ in try await untilCancelled(0) }.id("next")
     }
     let task = Task { try await launch.launch() }
     launching.value.withLock { $0 = task }
