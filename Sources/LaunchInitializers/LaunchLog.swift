@@ -5,7 +5,9 @@ internal import Support
 /// A function that writes lines may block, for example because a pipe is full. So it holds up no step and no signal,
 /// the number of lines that wait for it is limited, and so is the time that an answer waits for the lines before it.
 final class LaunchLog: Sendable {
-  /// The maximum number of lines that wait to be written. Further lines are left out, and their number is written.
+  /// The maximum number of lines that wait to be written.
+  ///
+  /// Further lines are left out, and their number is written.
   static let capacity = 1_000
   /// The longest time that an answer waits for the lines before it, in real time.
   static let patience = Duration.seconds(2)

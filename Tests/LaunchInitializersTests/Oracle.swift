@@ -117,7 +117,7 @@ struct Oracle {
     for timer in [Machine.Timer.timeout(job), .grace(job)] { timers[timer] = nil }
     switch result {
     case .completed, .idle, .skipped:
-      if case .completed = result, job.kind == .perform, job.purpose == .launch { ups[job.step, default: 0] += 1 }
+      if case .completed = result, job.kind == .setUp, job.purpose == .launch { ups[job.step, default: 0] += 1 }
     case .failed(let error, _, _): if let error = error as? Thrown { thrown.append(error.number) }
     }
   }
@@ -133,9 +133,9 @@ struct Oracle {
       switch (job.purpose, job.kind) {
       case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
       case (_, .stop): (duration(0...60), .completed)
-      case (_, .rollBack), (_, .undo), (.shutDown, .perform): (duration(0...80), chance(5) ? failure : .completed)
-      case (.foreground, .perform): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
-      case (.launch, .perform):
+      case (_, .rollBack), (_, .undo), (_, .shutDown): (duration(0...80), chance(5) ? failure : .completed)
+      case (.foreground, _): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
+      case (_, .setUp):
         (duration(0...60), chance(12) ? .skipped("nothing to do") : chance(6) ? failure : .completed)
       }
     if let (pause, result) = end { happen(at: now + pause, .input(.ended(job, result))) }
@@ -198,7 +198,7 @@ struct Oracle {
     happen(at: now + (chance(3) ? duration(0...10) : .zero), .begins(job))
     guard let index = steps[job.step] else { return fault("\(job) is of no step") }
     if machine.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
-    if job.kind == .rollBack, !begun.contains(job.with(.perform)) { fault("\(job) undoes what never began") }
+    if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
     if job.kind == .rollBack || job.kind == .undo {
       if job.kind == .undo { downs[job.step, default: 0] += 1 }
       return
@@ -207,17 +207,18 @@ struct Oracle {
       fault("\(job) starts in the shut-down")
     }
     let atWork = alive.count {
-      $0.purpose == job.purpose && ($0.kind == .perform || $0.kind == .rollBack) && machine.jobs[$0] != nil
+      $0.purpose == job.purpose && ($0.kind == .setUp || $0.kind == .shutDown || $0.kind == .rollBack)
+        && machine.jobs[$0] != nil
     }
     if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
     if alive.contains(where: { $0 != job && $0.step == job.step && $0.kind == job.kind && !abandoned.contains($0) }) {
       fault("\(job) starts beside another one of the step")
     }
     switch (job.purpose, job.kind) {
-    case (.launch, .perform):
+    case (_, .setUp):
       for (other, isRequired) in plan.steps[index].awaited { checkAwaited(job, other, isRequired) }
     case (.launch, .run): if ups[job.step] == nil { fault("\(job) starts before its setup") }
-    case (.shutDown, .perform): checkShutDown(job, index)
+    case (_, .shutDown): checkShutDown(job, index)
     default: break
     }
   }
@@ -234,7 +235,7 @@ struct Oracle {
       fault("\(job) starts before its service ended")
     }
     for (node, other) in steps where plan.steps[other].awaited.contains(where: { $0.step == index }) {
-      if ups[node] != nil, machine.passes[0].steps[node].isUp, downOutcomes[other] == nil {
+      if ups[node] != nil, machine.passes.launch.steps[node].isUp, downOutcomes[other] == nil {
         fault("\(job) starts before \(plan.steps[other].id) is shut down")
       }
     }
@@ -249,7 +250,7 @@ struct Oracle {
       if downOutcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) is shut down twice") }
     } else if event.phase != .foreground {
       if outcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) ends twice") }
-      let isBegun = begun.contains { steps[$0.step] == index && $0.kind == .perform && $0.purpose == .launch }
+      let isBegun = begun.contains { steps[$0.step] == index && $0.kind == .setUp && $0.purpose == .launch }
       if outcome == .notRun, isBegun { fault("\(plan.steps[index].id) began, and is reported as not run") }
       if outcome == .failed, !isBegun, event.message?.contains("did not get a thread") != true {
         fault("\(plan.steps[index].id) never began, and is reported as failed")
@@ -264,10 +265,10 @@ struct Oracle {
   private mutating func checkWork() {
     guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
     let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
-    for (node, index) in steps where outcomes[index] == nil && machine.passes[0].steps[node].attempt == 0 {
+    for (node, index) in steps where outcomes[index] == nil && machine.passes.launch.steps[node].attempt == 0 {
       let step = plan.steps[index]
       guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
-      if machine.passes[0].running < plan.maxConcurrentSteps { fault("\(step.id) could begin, and doesn't") }
+      if machine.passes.launch.running < plan.maxConcurrentSteps { fault("\(step.id) could begin, and doesn't") }
     }
   }
 
@@ -299,7 +300,7 @@ struct Oracle {
 
   private mutating func checkExitCode() {
     let isDown = steps.allSatisfy { node, index in
-      !machine.passes[0].steps[node].isUp || downOutcomes[index] == .completed
+      !machine.passes.launch.steps[node].isUp || downOutcomes[index] == .completed
     }
     let expected: Int32 =
       switch (machine.cause, machine.wasLaunched) {

@@ -14,14 +14,14 @@ extension LaunchMachine {
       case .shutDown: .shutDown
       }
     guard isObserved || LaunchEvent.isLogged(kind, phase, message) else { return }
-    let time = now - passes[purpose.rawValue].began
+    let time = now - passes[purpose].began
     let id = step.map { plan.nodes[$0].id }
     actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
   }
 
   /// Returns the report of a pass.
   func report(of purpose: Purpose) -> LaunchReport {
-    let pass = passes[purpose.rawValue]
+    let pass = passes[purpose]
     if pass.steps.isEmpty { return .empty }
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
@@ -58,15 +58,15 @@ extension LaunchMachine {
   private func isMentioned(_ step: Int, _ purpose: Purpose) -> Bool {
     switch purpose {
     case .launch: true
-    case .foreground: passes[1].steps[step].attempt > 0 && !passes[1].steps[step].isUnmentioned
-    case .shutDown: passes[0].steps[step].isUp
+    case .foreground: passes.foreground.steps[step].attempt > 0 && !passes.foreground.steps[step].isUnmentioned
+    case .shutDown: passes.launch.steps[step].isUp
     }
   }
 
   /// The reason for the shut-down, for the log.
   var reason: String {
     switch cause {
-    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes[0].steps[step].message ?? "")"
+    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes.launch.steps[step].message ?? "")"
     case .cancelled?: "the launch was cancelled"
     case .asked?, nil: "shutDown() was called"
     case .signal(let number)?: "signal \(number) came"
@@ -81,17 +81,17 @@ extension LaunchMachine {
       (code, step) = (failure, failed)
       let what =
         wasLaunched ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
-      message = "failed, so \(what): \(passes[0].steps[failed].message ?? "")"
+      message = "failed, so \(what): \(passes.launch.steps[failed].message ?? "")"
     case .cancelled?:
       (code, step, message) = (.cancelled, nil, "was cancelled, and the completed steps were shut down.")
     case .asked?, .signal?:
-      let time = passes[0].steps.isEmpty ? "it began" : "it had completed"
+      let time = passes.launch.steps.isEmpty ? "it began" : "it had completed"
       (code, step, message) = (.shutDown, nil, "was shut down before \(time).")
     case nil: return nil
     }
     if wasLaunched, code == .shutDown { return nil }
     return LaunchError(
-      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes[0].steps[$0].errors.first },
+      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes.launch.steps[$0].errors.first },
       errors: errors, report: report(of: .launch), rollback: report(of: .shutDown), message)
   }
 }

@@ -5,7 +5,7 @@ extension LaunchMachine {
 
   /// Begins the service of a step that has been set up.
   mutating func beginService(of step: Int) {
-    passes[0].steps[step].phase = .readying
+    passes.launch.steps[step].phase = .readying
     runService(of: step)
   }
 
@@ -13,7 +13,7 @@ extension LaunchMachine {
     services[step, default: ServiceState()].run += 1
     let number = services[step]?.run ?? 1
     event(.serviceBegan(run: number), .launch, step, isService: true)
-    let timeout = passes[0].steps[step].phase == .readying ? declared(step).timeout : nil
+    let timeout = passes.launch.steps[step].phase == .readying ? declared(step).timeout : nil
     start(Job(purpose: .launch, kind: .run, step: step, number: number), timeout: timeout)
   }
 
@@ -21,10 +21,10 @@ extension LaunchMachine {
     guard jobs[job] != nil, services[job.step]?.isReady == false else { return }
     services[job.step]?.isReady = true
     event(.serviceReady, .launch, job.step, isService: true)
-    guard passes[0].steps[job.step].phase == .readying else { return }
+    guard passes.launch.steps[job.step].phase == .readying else { return }
     jobs[job]?.hasTimeout = false
     actions.append(.unschedule(.timeout(job)))
-    settle(job.step, .launch, .completed, passes[0].steps[job.step].message)
+    settle(job.step, .launch, .completed, passes.launch.steps[job.step].message)
   }
 
   /// Records that a step failed because its service wasn't ready in time, and aborts the launch if its policy says so.
@@ -63,13 +63,13 @@ extension LaunchMachine {
       schedule(.restart(step, run: service.run), after: pause)
     case .goOn:
       serviceEnded(step, message: failure)
-      if passes[0].steps[step].phase == .readying {
+      if passes.launch.steps[step].phase == .readying {
         settle(step, .launch, failure == nil ? .completed : .failed, failure.map { "its service \($0)" })
       }
     case .shutDown:
       serviceEnded(step, message: reason)
-      if passes[0].steps[step].phase == .readying { settle(step, .launch, .failed, "its service \(reason)") }
-      passes[0].steps[step].message = "its service \(reason)"
+      if passes.launch.steps[step].phase == .readying { settle(step, .launch, .failed, "its service \(reason)") }
+      passes.launch.steps[step].message = "its service \(reason)"
       close(.failed(step, .serviceFailed))
     }
   }
@@ -84,10 +84,10 @@ extension LaunchMachine {
 
   /// Prevents further steps from beginning, and cancels the attempts under way.
   mutating func stopPasses() {
-    for purpose in [Purpose.launch, .foreground] where passes[purpose.rawValue].isUnderWay {
-      passes[purpose.rawValue].stop()
+    for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
+      passes[purpose].stop()
       for step in plan.nodes.indices {
-        let state = passes[purpose.rawValue].steps[step]
+        let state = passes[purpose].steps[step]
         if state.phase == .pausing || state.phase == .waiting && state.attempt > 0 {
           actions.append(.unschedule(.retry(purpose, step, attempt: state.attempt)))
           settle(step, purpose, .failed, state.message)
@@ -100,7 +100,7 @@ extension LaunchMachine {
       actions.append(.unschedule(.restart(step, run: service.run)))
       serviceEnded(step)
     }
-    cancelAll { $0.kind == .perform }
+    cancelAll { $0.kind == .setUp }
   }
 
   private mutating func cancelAll(where isWanted: (Job) -> Bool) {
@@ -112,18 +112,18 @@ extension LaunchMachine {
 
   /// Begins to shut the steps down once all attempts have ended, and ends the sequence once all jobs have.
   mutating func proceedClosing() {
-    if !passes[2].isUnderWay {
-      if passes[0].running + passes[1].running > 0 { return }
-      if passes[0].isUnderWay {
-        passes[0].end()
+    if !passes.shutDown.isUnderWay {
+      if passes.launch.running + passes.foreground.running > 0 { return }
+      if passes.launch.isUnderWay {
+        passes.launch.end()
         if !wasLaunched { event(.phaseEnded, .launch) }
       }
-      if passes[0].steps.contains(where: \.isUp) { begin(.shutDown) }
+      if passes.launch.steps.contains(where: \.isUp) { begin(.shutDown) }
     }
-    if passes[2].isUnderWay { beginReady(.shutDown) }
-    if !jobs.isEmpty || (passes[2].isUnderWay && !passes[2].isIdle) { return }
-    if passes[2].isUnderWay {
-      passes[2].end()
+    if passes.shutDown.isUnderWay { beginReady(.shutDown) }
+    if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
+    if passes.shutDown.isUnderWay {
+      passes.shutDown.end()
       event(.phaseEnded, .shutDown)
     }
     finish()
@@ -132,9 +132,9 @@ extension LaunchMachine {
   /// Begins to shut a step down; if the step has a service, asks the service to end first.
   mutating func beginShutDown(of step: Int) {
     guard let service = services[step] else {
-      return passes[0].steps[step].isServiceLeft ? settleShutDown(step) : shutDown(step)
+      return passes.launch.steps[step].isServiceLeft ? settleShutDown(step) : shutDown(step)
     }
-    passes[2].steps[step].phase = .stopping
+    passes.shutDown.steps[step].phase = .stopping
     services[step]?.isStopping = true
     let timeout = plan.nodes[step].stopTimeout
     start(Job(purpose: .shutDown, kind: .stop, step: step, number: 1), timeout: timeout)
@@ -149,17 +149,17 @@ extension LaunchMachine {
 
   /// Shuts a step down, if its service and the call that asked the service to end have both ended.
   mutating func serviceMayHaveStopped(_ step: Int) {
-    guard passes[2].isUnderWay, passes[2].steps[step].phase == .stopping, services[step] == nil,
+    guard passes.shutDown.isUnderWay, passes.shutDown.steps[step].phase == .stopping, services[step] == nil,
       jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil
     else { return }
     // A service that is still running may use what the step set up, so the step isn't shut down.
-    if passes[0].steps[step].isServiceLeft || reachedLimit != nil { return settleShutDown(step) }
-    passes[2].steps[step].phase = .running
+    if passes.launch.steps[step].isServiceLeft || reachedLimit != nil { return settleShutDown(step) }
+    passes.shutDown.steps[step].phase = .running
     shutDown(step)
   }
 
   private mutating func shutDown(_ step: Int) {
-    start(Job(purpose: .shutDown, kind: .perform, step: step, number: 1), timeout: plan.nodes[step].stopTimeout)
+    start(Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1), timeout: plan.nodes[step].stopTimeout)
   }
 
   mutating func shutDownEnded(_ job: Job, _ state: JobState, _ result: Result) {
@@ -173,10 +173,11 @@ extension LaunchMachine {
 
   /// Records the end of a step's shut-down.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
-    passes[2].running -= 1
+    passes.shutDown.running -= 1
     actions.append(.withdrawAll(step, except: nil))
-    passes[2].steps[step].wasAbandoned = passes[2].steps[step].wasAbandoned || passes[0].steps[step].isServiceLeft
-    if reachedLimit != nil, passes[2].steps[step].phase == .stopping {
+    passes.shutDown.steps[step].wasAbandoned =
+      passes.shutDown.steps[step].wasAbandoned || passes.launch.steps[step].isServiceLeft
+    if reachedLimit != nil, passes.shutDown.steps[step].phase == .stopping {
       shutDownNotes[step].add("its service was cancelled")
     }
     let failure = shutDownNotes[step]
@@ -187,7 +188,7 @@ extension LaunchMachine {
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit
-    passes[2].stop()
+    passes.shutDown.stop()
     cancelAll { _ in true }
   }
 }

@@ -13,15 +13,15 @@ extension LaunchMachine {
   mutating func makeReady(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
-      passes[purpose.rawValue].steps[node].queued = now
-      let takesPart = plan.nodes[node].declared != nil && (purpose == .launch || passes[0].steps[node].isUp)
+      passes[purpose].steps[node].queued = now
+      let takesPart = plan.nodes[node].declared != nil && (purpose == .launch || passes.launch.steps[node].isUp)
       if purpose == .launch, let reason = reasonToSkip(node) {
-        passes[0].steps[node].start = now
+        passes.launch.steps[node].start = now
         waiting += finish(node, .launch, .skipped, reason).reversed()
       } else if takesPart {
-        passes[purpose.rawValue].makeReady(node)
+        passes[purpose].makeReady(node)
       } else {
-        passes[purpose.rawValue].steps[node].isUnmentioned = true
+        passes[purpose].steps[node].isUnmentioned = true
         waiting += finish(node, purpose, .completed, nil).reversed()
       }
     }
@@ -30,13 +30,13 @@ extension LaunchMachine {
   /// Returns the reason to skip a node when its turn comes, or nil to run it.
   private mutating func reasonToSkip(_ node: Int) -> String? {
     if let exclusion = plan.nodes[node].exclusion { return exclusion }
-    guard let required = plan.requirements[node].first(where: { passes[0].steps[$0].outcome != .completed })
+    guard let required = plan.requirements[node].first(where: { passes.launch.steps[$0].outcome != .completed })
     else { return nil }
-    let culprit = plan.nodes[required].declared == nil ? passes[0].steps[required].culprit ?? required : required
-    passes[0].steps[node].culprit = culprit
+    let culprit = plan.nodes[required].declared == nil ? passes.launch.steps[required].culprit ?? required : required
+    passes.launch.steps[node].culprit = culprit
     let groups = plan.nodes[culprit].groups
     let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
-    let what = passes[0].steps[culprit].outcome == .skipped ? "was skipped" : "failed"
+    let what = passes.launch.steps[culprit].outcome == .skipped ? "was skipped" : "failed"
     return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
   }
 
@@ -44,15 +44,14 @@ extension LaunchMachine {
   private mutating func finish(
     _ node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
-    let index = purpose.rawValue
-    passes[index].steps[node].phase = .done
-    passes[index].steps[node].outcome = outcome
-    passes[index].steps[node].message = message
-    passes[index].steps[node].end = now
-    if plan.nodes[node].declared != nil, !passes[index].steps[node].isUnmentioned {
+    passes[purpose].steps[node].phase = .done
+    passes[purpose].steps[node].outcome = outcome
+    passes[purpose].steps[node].message = message
+    passes[purpose].steps[node].end = now
+    if plan.nodes[node].declared != nil, !passes[purpose].steps[node].isUnmentioned {
       event(.ended(outcome), purpose, node, message: message)
     }
-    return passes[index].settled(node, in: plan)
+    return passes[purpose].settled(node, in: plan)
   }
 
   /// Records the end of a step, and makes the steps ready that waited only for it.
@@ -66,52 +65,52 @@ extension LaunchMachine {
     guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
     if state.hasTimeout { actions.append(.unschedule(.timeout(job))) }
     if state.hasGrace { actions.append(.unschedule(.grace(job))) }
-    switch (job.purpose, job.kind) {
-    case (.shutDown, .perform): shutDownEnded(job, state, result)
-    case (_, .perform): attemptEnded(job, state, result)
-    case (_, .rollBack):
+    switch job.kind {
+    case .shutDown: shutDownEnded(job, state, result)
+    case .setUp: attemptEnded(job, state, result)
+    case .rollBack:
       if case .failed(let error, let text, _) = result {
         let what = note(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
-        passes[job.purpose.rawValue].steps[job.step].message.add("its rollback \(what)")
+        passes[job.purpose].steps[job.step].message.add("its rollback \(what)")
       }
       fail(job.step, job.purpose)
-    case (_, .run): runEnded(job, result)
-    case (_, .stop): serviceMayHaveStopped(job.step)
-    case (_, .undo): break
+    case .run: runEnded(job, result)
+    case .stop: serviceMayHaveStopped(job.step)
+    case .undo: break
     }
   }
 
   private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
-    let (step, index) = (job.step, job.purpose.rawValue)
+    let (step, purpose) = (job.step, job.purpose)
     // The timer may be late on a busy machine, so the times are compared as well.
     let isLate = state.isLate || declared(step).timeout.map { now - state.start > $0 } ?? false
-    passes[index].steps[step].isLate = isLate
+    passes[purpose].steps[step].isLate = isLate
     let note = isLate ? overrun(step, state) : nil
     switch result {
     case .completed, .idle:
-      if case .idle = result { passes[index].steps[step].isUnmentioned = true }
+      if case .idle = result { passes[purpose].steps[step].isUnmentioned = true }
       if case .completed = result, job.number > 1 || job.purpose == .foreground {
         actions.append(.withdrawAll(step, except: job))
       }
-      passes[index].running -= 1
+      passes[purpose].running -= 1
       guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }
-      passes[0].steps[step].isUp = true
-      passes[0].steps[step].message = note
+      passes.launch.steps[step].isUp = true
+      passes.launch.steps[step].message = note
       if declared(step).work.runs, phase != .closing { return beginService(of: step) }
       settle(step, .launch, .completed, note)
     case .skipped(let reason):
-      passes[index].running -= 1
+      passes[purpose].running -= 1
       settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
     case .failed(let error, let text, let isRetryable):
       if settleUnbegun(job, state) { return }
       actions.append(.withdraw(job))
       let isOwn = self.note(error, of: job, state.isCancelled)
       let reason = isOwn ? text : "cancelled"
-      passes[index].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
-      passes[index].steps[step].isRetryable = isRetryable
+      passes[purpose].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
+      passes[purpose].steps[step].isRetryable = isRetryable
       if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
       if let reachedLimit {
-        passes[index].steps[step].message.add("not rolled back within \(reachedLimit.text)")
+        passes[purpose].steps[step].message.add("not rolled back within \(reachedLimit.text)")
         return fail(step, job.purpose)
       }
       start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
@@ -121,20 +120,20 @@ extension LaunchMachine {
   /// Ends a step as if it had not had its turn, if its attempt was cancelled before it began; returns whether it was.
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
     if state.hasBegun || state.isLate { return false }
-    passes[job.purpose.rawValue].running -= 1
-    passes[job.purpose.rawValue].steps[job.step].attempt -= 1
-    let step = passes[job.purpose.rawValue].steps[job.step]
+    passes[job.purpose].running -= 1
+    passes[job.purpose].steps[job.step].attempt -= 1
+    let step = passes[job.purpose].steps[job.step]
     settle(job.step, job.purpose, step.attempt == 0 ? .notRun : .failed, step.message)
     return true
   }
 
   /// Retries a step after a failed attempt and its rollback, or records that the step failed.
   private mutating func fail(_ step: Int, _ purpose: Purpose) {
-    passes[purpose.rawValue].running -= 1
-    let (state, declared) = (passes[purpose.rawValue].steps[step], declared(step))
+    passes[purpose].running -= 1
+    let (state, declared) = (passes[purpose].steps[step], declared(step))
     if phase != .closing, let retry = declared.policy.retry, state.isRetryable, state.attempt <= retry.count {
       let pause = retry.backoff.pause(after: state.attempt)
-      passes[purpose.rawValue].steps[step].phase = .pausing
+      passes[purpose].steps[step].phase = .pausing
       event(.retrying(after: pause), purpose, step, message: state.message)
       return schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
     }
@@ -152,7 +151,7 @@ extension LaunchMachine {
   /// Records an error of a job, or returns false if the error only says that the job was cancelled.
   mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool) -> Bool {
     if isCancelled, error is CancellationError { return false }
-    passes[job.purpose.rawValue].steps[job.step].errors.append(error)
+    passes[job.purpose].steps[job.step].errors.append(error)
     errors.append(error)
     return true
   }
@@ -162,7 +161,7 @@ extension LaunchMachine {
     if case .failed(let error, let text, _) = result, note(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
     }
-    guard job.kind == .perform, job.purpose != .shutDown else { return }
+    guard job.kind == .setUp else { return }
     actions.append(.withdraw(job))
     switch result {
     case .completed where job.purpose == .launch: actions.append(.start(job.with(.undo)))
@@ -177,7 +176,7 @@ extension LaunchMachine {
     if jobs[job]?.hasTimeout != true { return }
     jobs[job]?.isLate = true
     giveGrace(job)
-    if job.kind == .run, passes[0].steps[job.step].phase == .readying { notReadyInTime(job.step) }
+    if job.kind == .run, passes.launch.steps[job.step].phase == .readying { notReadyInTime(job.step) }
     cancel(job)
   }
 
@@ -204,31 +203,31 @@ extension LaunchMachine {
   /// Abandons a job that hasn't ended within the grace period after its cancellation.
   mutating func abandon(_ job: Job) {
     guard let state = jobs.removeValue(forKey: job) else { return }
-    let (step, index) = (job.step, job.purpose.rawValue)
+    let (step, purpose) = (job.step, job.purpose)
     let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
     actions.append(.unschedule(.timeout(job)))
-    switch (job.purpose, job.kind) {
-    case (_, .undo): return
-    case (_, .rollBack):
-      passes[index].steps[step].wasAbandoned = true
-      passes[index].steps[step].isRetryable = false
-      passes[index].steps[step].message.add("its rollback \(ignored)")
+    switch job.kind {
+    case .undo: return
+    case .rollBack:
+      passes[purpose].steps[step].wasAbandoned = true
+      passes[purpose].steps[step].isRetryable = false
+      passes[purpose].steps[step].message.add("its rollback \(ignored)")
       fail(step, job.purpose)
-    case (_, .run):
-      passes[0].steps[step].isServiceLeft = true
+    case .run:
+      passes.launch.steps[step].isServiceLeft = true
       shutDownNotes[step].add("its service \(ignored)")
       serviceEnded(step, message: ignored)
       serviceMayHaveStopped(step)
-    case (.shutDown, _), (_, .stop):
+    case .shutDown, .stop:
       let what = job.kind == .stop ? "its stop() \(ignored)" : ignored
       shutDownNotes[step].add(state.hasBegun ? what : "did not get a thread to shut down")
-      if state.hasBegun { passes[2].steps[step].wasAbandoned = true }
+      if state.hasBegun { passes.shutDown.steps[step].wasAbandoned = true }
       if job.kind == .stop { serviceMayHaveStopped(step) } else { settleShutDown(step) }
-    case (_, .perform):
+    case .setUp:
       if settleUnbegun(job, state) { return }
-      passes[index].running -= 1
+      passes[purpose].running -= 1
       actions.append(.withdraw(job))
-      passes[index].steps[step].wasAbandoned = state.hasBegun
+      passes[purpose].steps[step].wasAbandoned = state.hasBegun
       settle(step, job.purpose, .failed, state.hasBegun ? ignored : overrun(step, state))
       abort(step, job.purpose, .timedOut)
     }

@@ -2,19 +2,19 @@
 
 extension LaunchMachine {
   /// A purpose of a pass through the steps.
-  enum Purpose: Int, Sendable {
+  enum Purpose: Sendable {
     case launch, foreground, shutDown
   }
 
   /// One call of a step's code, such as an attempt to set the step up.
   struct Job: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-      /// An attempt to set the step up or to shut it down, and the rollback of a failed attempt.
-      case perform, rollBack
+      /// An attempt to set the step up, and the rollback of a failed attempt.
+      case setUp, rollBack
       /// A run of the step's service, and the call that asks the service to end.
       case run, stop
-      /// The shut-down of what an abandoned attempt set up after all.
-      case undo
+      /// The shut-down of the step, and the shut-down of what an abandoned attempt set up after all.
+      case shutDown, undo
     }
 
     let purpose: Purpose
@@ -144,6 +144,30 @@ struct ServiceState: Sendable {
   var restarts: [Duration] = []
   /// Whether the service is ready, has been asked to end, or pauses before its next run.
   var (isReady, isStopping, isPausing) = (false, false, false)
+}
+
+/// The passes through the steps of a plan, one for each purpose.
+struct Passes: Sendable {
+  var launch = Pass()
+  var foreground = Pass()
+  var shutDown = Pass()
+
+  subscript(purpose: LaunchMachine.Purpose) -> Pass {
+    _read {
+      switch purpose {
+      case .launch: yield launch
+      case .foreground: yield foreground
+      case .shutDown: yield shutDown
+      }
+    }
+    _modify {
+      switch purpose {
+      case .launch: yield &launch
+      case .foreground: yield &foreground
+      case .shutDown: yield &shutDown
+      }
+    }
+  }
 }
 
 /// One pass through the steps of a plan, forward or backward: the steps that wait, and those that may begin.

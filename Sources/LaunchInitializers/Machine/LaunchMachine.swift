@@ -1,7 +1,7 @@
 /// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shut-down.
 ///
 /// The machine only makes decisions. ``handle(_:at:)``, which is called under the sequence's lock, takes an input and
-/// returns the actions that ``LaunchSequence`` then performs. An input about a job that has ended changes nothing, so
+/// returns the actions that ``LaunchSequence`` then carries out. An input about a job that has ended changes nothing, so
 /// timers and tasks may come late.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
@@ -18,8 +18,7 @@ struct LaunchMachine: Sendable {
   var isObserved = false
 
   var phase = Phase.new
-  /// The passes through the steps, indexed by the raw values of their purposes.
-  var passes = [Pass(), Pass(), Pass()]
+  var passes = Passes()
   /// The jobs under way.
   var jobs: [Job: JobState] = [:]
   /// The services that run or will be restarted, by step.
@@ -161,9 +160,9 @@ struct LaunchMachine: Sendable {
 
   /// Begins a pass through the steps.
   mutating func begin(_ purpose: Purpose) {
-    let first = passes[purpose.rawValue].begin(plan, isReversed: purpose == .shutDown, at: now)
+    let first = passes[purpose].begin(plan, isReversed: purpose == .shutDown, at: now)
     event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
-    if reachedLimit != nil { passes[purpose.rawValue].stop() }
+    if reachedLimit != nil { passes[purpose].stop() }
     makeReady(first, purpose)
     watch()
   }
@@ -171,9 +170,9 @@ struct LaunchMachine: Sendable {
   /// Begins the steps that may begin, and ends passes and phases that are complete; the last part of every input.
   private mutating func proceed() {
     beginReady(.launch)
-    if phase == .launching, passes[0].left == 0 { launched() }
+    if phase == .launching, passes.launch.left == 0 { launched() }
     beginReady(.foreground)
-    while passes[1].isUnderWay, passes[1].isIdle {
+    while passes.foreground.isUnderWay, passes.foreground.isIdle {
       endPass()
       beginReady(.foreground)
     }
@@ -181,20 +180,19 @@ struct LaunchMachine: Sendable {
   }
 
   mutating func beginReady(_ purpose: Purpose) {
-    let index = purpose.rawValue
-    while passes[index].running < maxConcurrentSteps, let step = passes[index].popReady() {
-      passes[index].running += 1
-      passes[index].steps[step].phase = .running
-      passes[index].steps[step].attempt += 1
-      if passes[index].steps[step].attempt == 1 { passes[index].steps[step].start = now }
-      event(.began(attempt: passes[index].steps[step].attempt), purpose, step)
+    while passes[purpose].running < maxConcurrentSteps, let step = passes[purpose].popReady() {
+      passes[purpose].running += 1
+      passes[purpose].steps[step].phase = .running
+      passes[purpose].steps[step].attempt += 1
+      if passes[purpose].steps[step].attempt == 1 { passes[purpose].steps[step].start = now }
+      event(.began(attempt: passes[purpose].steps[step].attempt), purpose, step)
       if purpose == .shutDown {
         beginShutDown(of: step)
       } else {
         // Numbers continue across passes, because an attempt that an earlier pass abandoned may still end.
         if purpose == .foreground { foregroundAttempts += 1 }
-        let number = purpose == .launch ? passes[0].steps[step].attempt : foregroundAttempts
-        start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
+        let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
+        start(Job(purpose: purpose, kind: .setUp, step: step, number: number), timeout: declared(step).timeout)
       }
     }
   }
@@ -219,9 +217,9 @@ struct LaunchMachine: Sendable {
   private mutating func enterForeground(_ id: Int) {
     guard phase == .launching || isServing else { return settle([id], .report(.empty)) }
     if isInBackground { (isInBackground, isPassDue) = (false, true) }
-    if !isPassDue, !passes[1].isUnderWay { return settle([id], .report(.empty)) }
+    if !isPassDue, !passes.foreground.isUnderWay { return settle([id], .report(.empty)) }
     if isPassDue { callsForNextPass.append(id) }
-    if isPassDue, isServing, !passes[1].isUnderWay { beginPass() }
+    if isPassDue, isServing, !passes.foreground.isUnderWay { beginPass() }
   }
 
   private mutating func beginPass() {
@@ -230,7 +228,7 @@ struct LaunchMachine: Sendable {
   }
 
   private mutating func endPass() {
-    passes[1].end()
+    passes.foreground.end()
     event(.phaseEnded, .foreground)
     let waiting = ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
     settle(waiting, .report(report(of: .foreground)))
@@ -264,9 +262,9 @@ struct LaunchMachine: Sendable {
     case .timeout(let job): timedOut(job)
     case .grace(let job): abandon(job)
     case .retry(let purpose, let step, _):
-      guard passes[purpose.rawValue].steps[step].phase == .pausing else { return }
-      passes[purpose.rawValue].steps[step].phase = .waiting
-      passes[purpose.rawValue].makeReady(step)
+      guard passes[purpose].steps[step].phase == .pausing else { return }
+      passes[purpose].steps[step].phase = .waiting
+      passes[purpose].makeReady(step)
     case .restart(let step, _): restart(step)
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
@@ -289,7 +287,7 @@ struct LaunchMachine: Sendable {
 
   /// The IDs of the steps for which the launch or the shut-down waits.
   private var waitedFor: [String] {
-    let steps = passes[passes[2].isUnderWay ? 2 : 0].steps
+    let steps = (passes.shutDown.isUnderWay ? passes.shutDown : passes.launch).steps
     let awaited = steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }
     return awaited.map { plan.nodes[$0].id }
   }

@@ -44,16 +44,16 @@ struct SequenceState {
 extension LaunchSequence {
   typealias Job = LaunchMachine.Job
 
-  /// Gives the machine an input, and performs the actions that follow.
-  func handle(_ input: LaunchMachine.Input) { perform(decide(input)) }
+  /// Gives the machine an input, and carries out the actions that follow.
+  func handle(_ input: LaunchMachine.Input) { carryOut(decide(input)) }
 
   private func decide(_ input: LaunchMachine.Input) -> [LaunchMachine.Action] {
     let time = clock.now()
     return state.withLock { state in state.decide(input, at: time) }
   }
 
-  private func perform(_ actions: [LaunchMachine.Action]) { for action in actions { perform(action) } }
-  fileprivate func perform(_ action: LaunchMachine.Action) {
+  private func carryOut(_ actions: [LaunchMachine.Action]) { for action in actions { carryOut(action) } }
+  fileprivate func carryOut(_ action: LaunchMachine.Action) {
     switch action {
     case .start(let job): startSource.yield(job)
     case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
@@ -69,11 +69,11 @@ extension LaunchSequence {
     }
   }
 
-  /// Handles a signal on the signal thread, and performs other actions elsewhere, because they could block that thread.
+  /// Handles a signal on the signal thread, and carries out the other actions elsewhere, because they could block that thread.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
-    callOnThread { [self] in perform(actions) }
+    callOnThread { [self] in carryOut(actions) }
   }
 
   private func schedule(_ timer: LaunchMachine.Timer, at time: Duration) {
@@ -86,7 +86,7 @@ extension LaunchSequence {
       if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
     // The timer may have fired, or its job may have ended, before the timer is stored here.
     state.withLock { $0.timers[timer] = set }
-    if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
+    if !state.withLock({ $0.isWanted(timer) }) { carryOut(.unschedule(timer)) }
   }
 
   private func end() {
@@ -104,7 +104,7 @@ extension LaunchSequence {
   /// Registers a call, and returns its number; the first call for the launch sets the registry that all steps use.
   func enroll(_ call: LaunchMachine.Call) -> Int {
     let (id, actions) = decide(call)
-    perform(actions)
+    carryOut(actions)
     return id
   }
 
@@ -148,7 +148,7 @@ extension LaunchSequence {
   @MainActor func beginImmediately() -> Int {
     let (call, actions) = decide(.launch)
     let immediate = ImmediateJobs()
-    immediate.perform(actions, in: self)
+    immediate.carryOut(actions, in: self)
     while let job = immediate.next() {
       // The context is bound here, because `withValue` with an async closure would leave the main actor.
       let task = StepContext.$current.withValue(context(of: job)) {
@@ -178,20 +178,20 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Performs a job, and then jobs that follow from it in the same task; a task for each step would take twice as long
+  /// Works on a job, and then jobs that follow from it in the same task; a task for each step would take twice as long
   /// (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
       let (actions, task) = ended(job, await result(of: job))
-      if let immediate { return immediate.perform(actions, in: self) }
+      if let immediate { return immediate.carryOut(actions, in: self) }
       next = nil
       for action in actions {
         if next == nil, let task, case .start(let other) = action {
           next = other
           keep(task, for: other)
         } else {
-          perform(action)
+          carryOut(action)
         }
       }
     }
@@ -216,19 +216,19 @@ extension LaunchSequence {
   private nonisolated(nonsending) func call(_ job: Job) async -> LaunchMachine.Result {
     guard let declared = plan.nodes[job.step].declared else { return .completed }
     do {
-      switch (job.purpose, job.kind) {
-      case (_, .rollBack): try await declared.rollback?()
-      case (_, .run):
+      switch job.kind {
+      case .rollBack: try await declared.rollback?()
+      case .run:
         let service = RunningService(configuration: configuration) { [self] in handle(.ready(job)) }
         _ = try await declared.work.call(.run(service))
-      case (_, .stop): _ = try await declared.work.call(.stop)
-      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.call(.shutDown)
-      case (.launch, .perform): _ = try await declared.work.call(.perform(configuration))
-      case (.foreground, .perform):
+      case .stop: _ = try await declared.work.call(.stop)
+      case .shutDown, .undo: _ = try await declared.work.call(.shutDown)
+      case .setUp where job.purpose == .foreground:
         return try await declared.work.call(.performAgain(configuration)) ? .completed : .idle
+      case .setUp: _ = try await declared.work.call(.perform(configuration))
       }
       return .completed
-    } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {
+    } catch let skip as SkipInitializer where job.kind == .setUp {
       return .skipped(skip.description)
     } catch {
       return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
@@ -266,11 +266,11 @@ extension LaunchSequence {
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Performs actions, except that it stores the jobs to start for the loop in `beginImmediately()`.
-  func perform(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
+  /// Carries actions out, except that it stores the jobs to start for the loop in `beginImmediately()`.
+  func carryOut(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
       if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }
-      sequence.perform(action)
+      sequence.carryOut(action)
     }
   }
 
