@@ -65,24 +65,36 @@ final class SignalListener: Sendable {
         state.listeners[state.lastID] = (numbers, hear)
         for number in numbers where state.former[number] == nil {
           var action = sigaction()
-          // A handler of 0 is the default action, a handler of 1 ignores the signal, and -1 is an error.
-          guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0,
-            case let former = unsafeBitCast(signal(number, handleSignal), to: Int.self), former != -1
-          else {
-            fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
-          }
-          state.former[number] = (action, former != 0 && former != 1)
+          guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0 else { Self.trap(number) }
+          // A shell starts a background program with SIGINT ignored, and nohup ignores SIGHUP: the signal isn't for the
+          // program.
+          let former = action.handler
+          if former == Self.ignored { continue }
+          if unsafeBitCast(signal(number, handleSignal), to: Int.self) == Self.failed { Self.trap(number) }
+          state.former[number] = (action, former != Self.standard)
         }
         return state.lastID
       }
     }
 
-    /// Removes a listener, and restores the former handlers of signals that now have no listener.
+    /// The handlers that stand for the default action, for ignoring a signal, and for an error.
+    private static let (standard, ignored, failed) = (0, 1, -1)
+
+    private static func trap(_ number: Int32) -> Never {
+      fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
+    }
+
+    /// Removes a listener, and restores the former handlers of signals that now have no listener, unless other code has
+    /// set a handler since.
     func remove(_ id: Int) {
       state.withLock { state in
         guard let removed = state.listeners.removeValue(forKey: id) else { return }
         for number in removed.numbers where !state.listeners.values.contains(where: { $0.numbers.contains(number) }) {
-          if var former = state.former.removeValue(forKey: number) { _ = sigaction(number, &former.action, nil) }
+          guard var former = state.former.removeValue(forKey: number) else { continue }
+          var current = sigaction()
+          if sigaction(number, nil, &current) == 0, current.handler == ownHandler {
+            _ = sigaction(number, &former.action, nil)
+          }
         }
       }
     }
@@ -115,6 +127,24 @@ final class SignalListener: Sendable {
 
   /// The end of the pipe that the handler writes to; a global variable, because a signal handler has no context.
   private let signalPipeEnd = Atomic<Int32>(-1)
+
+  /// The address of the function that handles signals.
+  private let ownHandler = unsafeBitCast(handleSignal as @convention(c) (Int32) -> Void, to: Int.self)
+
+  extension sigaction {
+    /// The address of the handler, or a number that stands for one.
+    fileprivate var handler: Int {
+      #if canImport(Darwin)
+        unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)
+      #elseif canImport(Glibc)
+        unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self)
+      #elseif canImport(Musl)
+        unsafeBitCast(__sa_handler.sa_handler, to: Int.self)
+      #else
+        unsafeBitCast(sa_handler, to: Int.self)
+      #endif
+    }
+  }
 
   private func handleSignal(_ number: Int32) {
     let error = errno
