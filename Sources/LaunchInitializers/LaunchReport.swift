@@ -44,7 +44,8 @@ public struct LaunchReport: Sendable {
     public let attempts: Int
     /// The reason that the step failed or was skipped, or another note about the step; nil if there is none.
     public let message: String?
-    /// The errors of the step's attempts, its rollback and its service, in order.
+    /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shut-down, those of
+    /// the shut-down. Of more than a hundred errors, the first fifty and the latest fifty.
     public let errors: [any Error]
     /// The IDs of the steps that this step waited for; for a group, only of the step that ended last.
     public let waitedFor: [String]

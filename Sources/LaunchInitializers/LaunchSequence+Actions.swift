@@ -14,7 +14,9 @@ struct SequenceState {
   /// The callers that wait, and the answers that no caller has taken yet.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
-  var streams: [AsyncStream<LaunchEvent>.Continuation] = []
+  /// The streams of events that are still read, by number.
+  var streams: [Int: AsyncStream<LaunchEvent>.Continuation] = [:]
+  var lastStream = 0
   let log: LaunchLog
   var lastCall = 0
 
@@ -24,7 +26,7 @@ struct SequenceState {
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
     for case .event(let event) in actions {
-      for stream in streams { stream.yield(event) }
+      for stream in streams.values { stream.yield(event) }
       if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.add(event) }
     }
     return actions
@@ -33,7 +35,8 @@ struct SequenceState {
   /// Returns whether a timer that was just set may still be needed.
   func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
     switch timer {
-    case .timeout(let job), .grace(let job): machine.jobs[job] != nil
+    case .timeout(let job), .readiness(let job), .stop(let job), .grace(let job):
+      machine.jobs[job]?.timers.contains(timer) ?? false
     case .retry, .restart, .limit, .drain, .watch: machine.phase != .over
     }
   }
@@ -91,8 +94,8 @@ extension LaunchSequence {
 
   private func end() {
     let (timers, streams, registered) = state.withLock { state in
-      defer { (state.timers, state.streams, state.registered) = ([:], [], [:]) }
-      return (state.timers.values, state.streams, state.registered.values)
+      defer { (state.timers, state.streams, state.registered) = ([:], [:], [:]) }
+      return (state.timers.values, state.streams.values, state.registered.values)
     }
     for timer in timers { timer() }
     for service in registered.joined().reversed() { service.withdraw() }

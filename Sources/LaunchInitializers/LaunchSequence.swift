@@ -97,7 +97,8 @@ public final class LaunchSequence: Sendable {
 
   /// Whether the launch has completed and all services are ready, for a readiness probe.
   ///
-  /// The value is false while a service restarts, and from the moment a signal or a call begins the shut-down.
+  /// The value is false while a service restarts, and from the moment a signal or a call begins the shut-down. It stays
+  /// true while the service of a deferred step begins.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
   /// The report of the launch, including deferred steps and errors of services so far; nil before the launch has
@@ -113,12 +114,21 @@ public final class LaunchSequence: Sendable {
   /// events until they are read, and ends when the sequence has been shut down or its launch has failed.
   public var events: AsyncStream<LaunchEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
-    let isOver = state.withLock { state in
+    let number = state.withLock { state -> Int? in
       state.machine.isObserved = true
-      if state.machine.phase != .over { state.streams.append(continuation) }
-      return state.machine.phase == .over
+      if state.machine.phase == .over { return nil }
+      state.lastStream += 1
+      state.streams[state.lastStream] = continuation
+      return state.lastStream
     }
-    if isOver { continuation.finish() }
+    guard let number else {
+      continuation.finish()
+      return stream
+    }
+    // Forgets a stream that isn't read anymore.
+    continuation.onTermination = { [weak self] _ in
+      _ = self?.state.withLock { $0.streams.removeValue(forKey: number) }
+    }
     return stream
   }
 
@@ -164,7 +174,8 @@ public final class LaunchSequence: Sendable {
   /// The first signal begins the shut-down, even during the launch, unless a failure, ``shutDown(within:)`` or the
   /// task's cancellation has already begun it. The second signal ends the process at once, even if steps block every
   /// thread or the process is number 1 in a container; if the signal had a handler before the call, that handler is
-  /// called instead. If several sequences run, each receives every signal.
+  /// called instead. If several sequences run, each receives every signal. A signal that the process ignores, as a shell
+  /// and nohup arrange for SIGINT and SIGHUP, stays ignored.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.

@@ -38,6 +38,15 @@ struct Oracle {
   private var answers: [Int: Int] = [:]
   private var calls: Set<Int> = []
   private var servicesLeft: Set<Int> = []
+  /// The jobs that undo abandoned attempts while the sequence lives, with their times, and those that failed.
+  private var lateUndos: [Job: Duration] = [:]
+  private var failedUndos: Set<Job> = []
+  /// The times at which services were asked to end, and the services that can only be cancelled.
+  private var asked: [Int: Duration] = [:]
+  private var cannotStop: Set<Int> = []
+  /// The times at which runs of services began, and the runs that became ready.
+  private var runs: [Job: Duration] = [:]
+  private var readyRuns: Set<Job> = []
   /// Whether a call set a time limit for the shut-down, when that must be over, and whether it is.
   private var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   private(set) var faults: [String] = []
@@ -75,7 +84,10 @@ struct Oracle {
       switch what {
       case .input(let input): give(input)
       case .begins(let job): begin(job)
-      case .fires(let timer, let number): if timers[timer] == number { give(.fired(timer)) }
+      case .fires(let timer, let number):
+        guard timers[timer] == number else { continue }
+        if let job = timer.job, machine.jobs[job] == nil { fault("\(timer) is still set, and its job has ended") }
+        give(.fired(timer))
       }
     }
     finish()
@@ -93,7 +105,10 @@ struct Oracle {
       case .launch, .foreground: break
       }
     case .ended(let job, let result): note(job, result)
-    case .ready(let job): if !alive.contains(job) { return }
+    case .ready(let job):
+      if !alive.contains(job) { return }
+      readyRuns.insert(job)
+    case .cannotStop(let job): cannotStop.insert(job.step)
     default: break
     }
     let before = Set(machine.jobs.keys)
@@ -101,6 +116,7 @@ struct Oracle {
     for job in before.subtracting(machine.jobs.keys) where alive.contains(job) {
       abandoned.insert(job)
       if job.kind == .run { servicesLeft.insert(job.step) }
+      if lateUndos[job] != nil { failedUndos.insert(job) }
       if !cancelled.contains(job) { fault("\(job) was given up, but not cancelled before") }
     }
     if machine.phase == .closing, deadline == nil {
@@ -110,15 +126,17 @@ struct Oracle {
     if !last.allSatisfy({ if case .cancel = $0 { true } else { false } }) { fault("cancellations hold up \(last)") }
     for action in actions { perform(action) }
     checkWork()
+    checkServices()
   }
 
   private mutating func note(_ job: Job, _ result: Machine.Result) {
     alive.remove(job)
-    for timer in [Machine.Timer.timeout(job), .grace(job)] { timers[timer] = nil }
     switch result {
     case .completed, .idle, .skipped:
       if case .completed = result, job.kind == .setUp, job.purpose == .launch { ups[job.step, default: 0] += 1 }
-    case .failed(let error, _, _): if let error = error as? Thrown { thrown.append(error.number) }
+    case .failed(let error, _, _):
+      if let error = error as? Thrown { thrown.append(error.number) }
+      if lateUndos[job] != nil, machine.jobs[job] != nil { failedUndos.insert(job) }
     }
   }
 
@@ -167,6 +185,7 @@ struct Oracle {
     case .start(let job): start(job)
     case .cancel(let job):
       if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
+      if job.kind == .run { checkCancellation(of: job) }
       guard begun.contains(job), alive.contains(job), !chance(4) else { return }
       let ends: [Machine.Result] = [
         .failed(error(), text: "", isRetryable: true), .completed,
@@ -200,26 +219,43 @@ struct Oracle {
     if machine.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
     if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
     if job.kind == .rollBack || job.kind == .undo {
+      if abandoned.contains(job.with(.setUp)), machine.jobs[job] != nil { lateUndos[job] = now }
       if job.kind == .undo { downs[job.step, default: 0] += 1 }
       return
     }
     if job.purpose != .shutDown, machine.phase == .closing || machine.phase == .over {
       fault("\(job) starts in the shut-down")
     }
-    let atWork = alive.count {
-      $0.purpose == job.purpose && ($0.kind == .setUp || $0.kind == .shutDown || $0.kind == .rollBack)
-        && machine.jobs[$0] != nil
+    let atWork = machine.jobs.count { other, state in
+      let isOfStep = other.kind == .setUp || other.kind == .shutDown || other.kind == .rollBack && !state.isLateUndo
+      return isOfStep && alive.contains(other) && (other.purpose == .shutDown) == (job.purpose == .shutDown)
     }
     if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
     if alive.contains(where: { $0 != job && $0.step == job.step && $0.kind == job.kind && !abandoned.contains($0) }) {
       fault("\(job) starts beside another one of the step")
     }
     switch (job.purpose, job.kind) {
-    case (_, .setUp):
+    case (.launch, .setUp):
       for (other, isRequired) in plan.steps[index].awaited { checkAwaited(job, other, isRequired) }
-    case (.launch, .run): if ups[job.step] == nil { fault("\(job) starts before its setup") }
+    case (.launch, .run):
+      runs[job] = now
+      if ups[job.step] == nil { fault("\(job) starts before its setup") }
+    case (_, .stop): asked[job.step] = now
     case (_, .shutDown): checkShutDown(job, index)
     default: break
+    }
+  }
+
+  /// A service is cancelled if it isn't ready in time, doesn't end in the time that it has after it was asked to, has no
+  /// `stop()` of its own, or the whole shut-down takes too long.
+  private mutating func checkCancellation(of job: Job) {
+    guard let index = steps[job.step], let begin = runs[job] else { return }
+    if machine.phase != .closing {
+      let isDue = plan.steps[index].timeout.map { now >= begin + $0 } ?? false
+      if !isDue || readyRuns.contains(job) { fault("\(job) is cancelled while the sequence goes on") }
+    } else if machine.reachedLimit == nil, !cannotStop.contains(job.step) {
+      guard let asked = asked[job.step] else { return fault("\(job) is cancelled before it was asked to end") }
+      if now < asked + plan.steps[index].stopTimeout { fault("\(job) is cancelled before its stop timeout") }
     }
   }
 
@@ -238,6 +274,8 @@ struct Oracle {
       if ups[node] != nil, machine.passes.launch.steps[node].isUp, downOutcomes[other] == nil {
         fault("\(job) starts before \(plan.steps[other].id) is shut down")
       }
+      let undo = lateUndos.first { $0.key.step == node && machine.jobs[$0.key] != nil }
+      if let undo, undo.value < machine.passes.shutDown.began { fault("\(job) starts before \(undo.key) has ended") }
     }
   }
 
@@ -268,7 +306,34 @@ struct Oracle {
     for (node, index) in steps where outcomes[index] == nil && machine.passes.launch.steps[node].attempt == 0 {
       let step = plan.steps[index]
       guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
-      if machine.passes.launch.running < plan.maxConcurrentSteps { fault("\(step.id) could begin, and doesn't") }
+      if machine.passes.launch.running + machine.passes.foreground.running < plan.maxConcurrentSteps {
+        fault("\(step.id) could begin, and doesn't")
+      }
+    }
+  }
+
+  /// Each service whose turn has come is asked to end, however many steps are being shut down; and none goes on for longer
+  /// than its timeout without being ready.
+  private mutating func checkServices() {
+    for job in alive where job.kind == .run && machine.jobs[job] != nil && !cancelled.contains(job) {
+      guard let index = steps[job.step], let begin = runs[job] else { continue }
+      if machine.phase == .closing {
+        if !machine.passes.shutDown.isUnderWay || machine.reachedLimit != nil || asked[job.step] != nil { continue }
+        if !isHeldUp(index) { fault("\(job) isn't asked to end") }
+      } else if let timeout = plan.steps[index].timeout, !readyRuns.contains(job), now > begin + timeout {
+        fault("\(job) isn't ready in time, and goes on")
+      }
+    }
+  }
+
+  /// Whether a step has to stay up, because one that waits for it is up, or waits itself for one that is.
+  private func isHeldUp(_ index: Int) -> Bool {
+    steps.contains { node, other in
+      let step = plan.steps[other]
+      let waits = step.awaited.contains { $0.step == index } || step.isDeferred && !plan.steps[index].isDeferred
+      if !waits { return false }
+      let state = machine.passes.launch.steps[node]
+      return (state.isUp || state.isUndone) && downOutcomes[other] == nil || isHeldUp(other)
     }
   }
 
@@ -278,7 +343,7 @@ struct Oracle {
     for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }
     if !machine.jobs.isEmpty { fault("jobs are left: \(machine.jobs.keys)") }
     for job in alive where !abandoned.contains(job) { fault("\(job) goes on after the end") }
-    let noted = machine.errors.compactMap { ($0 as? Thrown)?.number }
+    let noted = machine.errors.all.compactMap { ($0 as? Thrown)?.number }
     if noted != thrown { fault("it notes the errors \(noted), not \(thrown)") }
     let isLimited = machine.reachedLimit != nil
     for (node, count) in ups {
@@ -299,9 +364,11 @@ struct Oracle {
   }
 
   private mutating func checkExitCode() {
-    let isDown = steps.allSatisfy { node, index in
-      !machine.passes.launch.steps[node].isUp || downOutcomes[index] == .completed
-    }
+    let isDown =
+      failedUndos.isEmpty
+      && steps.allSatisfy { node, index in
+        !machine.passes.launch.steps[node].isUp || downOutcomes[index] == .completed
+      }
     let expected: Int32 =
       switch (machine.cause, machine.wasLaunched) {
       case (.signal?, false): 128 + 15

@@ -48,7 +48,8 @@ extension LaunchMachine {
       entries.append(
         LaunchReport.Entry(
           id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start),
-          end: time(step.end), attempts: step.attempt, message: message, errors: step.errors,
+          end: time(step.end), attempts: step.attempt, message: message,
+          errors: (purpose == .shutDown ? shutDownProblems[index]?.errors ?? ErrorList() : step.errors).all,
           waitedFor: awaited.compactMap { isMentioned($0, purpose) ? plan.nodes[$0].id : nil },
           wasAbandoned: step.wasAbandoned, groups: node.groups))
     }
@@ -59,7 +60,7 @@ extension LaunchMachine {
     switch purpose {
     case .launch: true
     case .foreground: passes.foreground.steps[step].attempt > 0 && !passes.foreground.steps[step].isUnmentioned
-    case .shutDown: passes.launch.steps[step].isUp
+    case .shutDown: passes.launch.steps[step].isUp || passes.launch.steps[step].isUndone
     }
   }
 
@@ -91,7 +92,7 @@ extension LaunchMachine {
     }
     if wasLaunched, code == .shutDown { return nil }
     return LaunchError(
-      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes.launch.steps[$0].errors.first },
-      errors: errors, report: report(of: .launch), rollback: report(of: .shutDown), message)
+      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes.launch.steps[$0].errors.all.first },
+      errors: errors.all, report: report(of: .launch), rollback: report(of: .shutDown), message)
   }
 }

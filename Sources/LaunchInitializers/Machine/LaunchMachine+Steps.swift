@@ -13,18 +13,27 @@ extension LaunchMachine {
   mutating func makeReady(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
+      // The deferred steps begin after the launch, which so ends first.
+      if node == plan.deferral, purpose == .launch, phase == .launching { continue }
       passes[purpose].steps[node].queued = now
-      let takesPart = plan.nodes[node].declared != nil && (purpose == .launch || passes.launch.steps[node].isUp)
       if purpose == .launch, let reason = reasonToSkip(node) {
         passes.launch.steps[node].start = now
         waiting += finish(node, .launch, .skipped, reason).reversed()
-      } else if takesPart {
-        passes[purpose].makeReady(node)
-      } else {
+      } else if !takesPart(node, purpose) {
         passes[purpose].steps[node].isUnmentioned = true
         waiting += finish(node, purpose, .completed, nil).reversed()
+      } else if purpose == .shutDown, isHeldUp(node) {
+        beginShutDown(of: node)
+      } else {
+        passes[purpose].makeReady(node)
       }
     }
+  }
+
+  private func takesPart(_ node: Int, _ purpose: Purpose) -> Bool {
+    if plan.nodes[node].declared == nil { return false }
+    let step = passes.launch.steps[node]
+    return purpose == .launch || step.isUp || (purpose == .shutDown && step.isUndone)
   }
 
   /// Returns the reason to skip a node when its turn comes, or nil to run it.
@@ -44,6 +53,7 @@ extension LaunchMachine {
   private mutating func finish(
     _ node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
+    progress += 1
     passes[purpose].steps[node].phase = .done
     passes[purpose].steps[node].outcome = outcome
     passes[purpose].steps[node].message = message
@@ -63,8 +73,8 @@ extension LaunchMachine {
 
   mutating func ended(_ job: Job, _ result: Result) {
     guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
-    if state.hasTimeout { actions.append(.unschedule(.timeout(job))) }
-    if state.hasGrace { actions.append(.unschedule(.grace(job))) }
+    for timer in state.timers { actions.append(.unschedule(timer)) }
+    if state.isLateUndo { return lateUndoEnded(job, state, result) }
     switch job.kind {
     case .shutDown: shutDownEnded(job, state, result)
     case .setUp: attemptEnded(job, state, result)
@@ -74,8 +84,8 @@ extension LaunchMachine {
         passes[job.purpose].steps[job.step].message.add("its rollback \(what)")
       }
       fail(job.step, job.purpose)
-    case .run: runEnded(job, result)
-    case .stop: serviceMayHaveStopped(job.step)
+    case .run: runEnded(job, state, result)
+    case .stop: continueShutDown(of: job.step)
     case .undo: break
     }
   }
@@ -130,15 +140,30 @@ extension LaunchMachine {
   /// Retries a step after a failed attempt and its rollback, or records that the step failed.
   private mutating func fail(_ step: Int, _ purpose: Purpose) {
     passes[purpose].running -= 1
-    let (state, declared) = (passes[purpose].steps[step], declared(step))
-    if phase != .closing, let retry = declared.policy.retry, state.isRetryable, state.attempt <= retry.count {
-      let pause = retry.backoff.pause(after: state.attempt)
-      passes[purpose].steps[step].phase = .pausing
-      event(.retrying(after: pause), purpose, step, message: state.message)
-      return schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
-    }
+    if pauseBeforeRetry(step, purpose) { return }
+    let state = passes[purpose].steps[step]
     settle(step, purpose, .failed, state.message)
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
+  }
+
+  /// Begins the pause before the next attempt of a step, or returns false if its policy or its error allows no other.
+  mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
+    let state = passes[purpose].steps[step]
+    guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
+    else { return false }
+    let pause = retry.backoff.pause(after: state.attempt)
+    passes[purpose].steps[step].phase = .pausing
+    event(.retrying(after: pause), purpose, step, message: state.message)
+    schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
+    return true
+  }
+
+  /// Begins the next attempt of a step after the pause; if its code has completed, only its service runs again.
+  mutating func retry(_ step: Int, _ purpose: Purpose) {
+    guard passes[purpose].steps[step].phase == .pausing else { return }
+    if purpose == .launch, passes.launch.steps[step].isUp { return retryService(of: step) }
+    passes[purpose].steps[step].phase = .waiting
+    passes[purpose].makeReady(step)
   }
 
   /// Aborts the launch because of a failed step, unless the step is deferred or its policy is to go on.
@@ -149,12 +174,19 @@ extension LaunchMachine {
   }
 
   /// Records an error of a job, or returns false if the error only says that the job was cancelled.
-  mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool) -> Bool {
+  mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError { return false }
-    passes[job.purpose].steps[job.step].errors.append(error)
+    let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
+    if isOfShutDown {
+      shutDownProblems[job.step, default: ShutDownProblems()].errors.append(error)
+    } else {
+      passes[job.purpose].steps[job.step].errors.append(error)
+    }
     errors.append(error)
     return true
   }
+
+  // MARK: Abandoned attempts
 
   /// Handles the result of an abandoned job: reports its error, and undoes what the job has set up.
   private mutating func endedLate(_ job: Job, _ result: Result) {
@@ -164,19 +196,53 @@ extension LaunchMachine {
     guard job.kind == .setUp else { return }
     actions.append(.withdraw(job))
     switch result {
-    case .completed where job.purpose == .launch: actions.append(.start(job.with(.undo)))
-    case .failed where declared(job.step).rollback != nil: actions.append(.start(job.with(.rollBack)))
+    case .completed where job.purpose == .launch: undoLate(job.with(.undo))
+    case .failed where declared(job.step).rollback != nil: undoLate(job.with(.rollBack))
     default: break
     }
   }
 
+  /// Begins to undo what an abandoned attempt did. The shut-down waits for that, unless its limit is reached or it is over.
+  private mutating func undoLate(_ job: Job) {
+    if phase == .over || reachedLimit != nil { return actions.append(.start(job)) }
+    passes.launch.steps[job.step].isUndone = true
+    start(job, timeout: plan.nodes[job.step].undoTimeout)
+    jobs[job]?.isLateUndo = true
+  }
+
+  private mutating func lateUndoEnded(_ job: Job, _ state: JobState, _ result: Result) {
+    var problem: String?
+    if case .failed(let error, let text, _) = result {
+      let isOwn = note(error, of: job, state.isCancelled, isLateUndo: true)
+      let late = "took longer than its timeout of \(plan.nodes[job.step].undoTimeout.text)"
+      problem = isOwn ? "failed: \(text)" : state.isLate ? late : "was cancelled"
+    }
+    lateUndoEnded(job, problem: problem)
+  }
+
+  private mutating func lateUndoEnded(_ job: Job, problem: String?) {
+    if let problem {
+      let message = "the \(job.kind == .undo ? "shut-down" : "rollback") of its abandoned attempt \(problem)"
+      addShutDownProblem(message, of: job.step)
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
+    }
+    // The step's turn may have passed before its attempt ended.
+    if passes.shutDown.isUnderWay, passes.shutDown.steps[job.step].phase == .done {
+      passes.shutDown.steps[job.step].end = now
+      if let problem = shutDownProblems[job.step]?.message {
+        passes.shutDown.steps[job.step].outcome = .failed
+        passes.shutDown.steps[job.step].message = problem
+      }
+    }
+    continueShutDown(of: job.step)
+  }
+
   // MARK: Time
 
-  mutating func timedOut(_ job: Job) {
-    if jobs[job]?.hasTimeout != true { return }
+  /// Cancels a job whose time is over: it took too long, or its service isn't ready.
+  mutating func cancelLate(_ job: Job) {
     jobs[job]?.isLate = true
     giveGrace(job)
-    if job.kind == .run, passes.launch.steps[job.step].phase == .readying { notReadyInTime(job.step) }
     cancel(job)
   }
 
@@ -189,9 +255,7 @@ extension LaunchMachine {
 
   /// Limits the time that a job may take to end after its cancellation.
   mutating func giveGrace(_ job: Job) {
-    guard jobs[job]?.hasGrace == false else { return }
-    jobs[job]?.hasGrace = true
-    schedule(.grace(job), after: grace)
+    if jobs[job]?.timers.contains(.grace(job)) == false { schedule(.grace(job), after: grace) }
   }
 
   /// Returns the message about an attempt that took longer than its timeout.
@@ -205,7 +269,8 @@ extension LaunchMachine {
     guard let state = jobs.removeValue(forKey: job) else { return }
     let (step, purpose) = (job.step, job.purpose)
     let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
-    actions.append(.unschedule(.timeout(job)))
+    for timer in state.timers { actions.append(.unschedule(timer)) }
+    if state.isLateUndo { return lateUndoEnded(job, problem: ignored) }
     switch job.kind {
     case .undo: return
     case .rollBack:
@@ -213,16 +278,14 @@ extension LaunchMachine {
       passes[purpose].steps[step].isRetryable = false
       passes[purpose].steps[step].message.add("its rollback \(ignored)")
       fail(step, job.purpose)
-    case .run:
-      passes.launch.steps[step].isServiceLeft = true
-      shutDownNotes[step].add("its service \(ignored)")
-      serviceEnded(step, message: ignored)
-      serviceMayHaveStopped(step)
+    case .run: runAbandoned(job, state, ignored)
     case .shutDown, .stop:
       let what = job.kind == .stop ? "its stop() \(ignored)" : ignored
-      shutDownNotes[step].add(state.hasBegun ? what : "did not get a thread to shut down")
+      addShutDownProblem(state.hasBegun ? what : "did not get a thread to shut down", of: step)
       if state.hasBegun { passes.shutDown.steps[step].wasAbandoned = true }
-      if job.kind == .stop { serviceMayHaveStopped(step) } else { settleShutDown(step) }
+      if job.kind == .stop { return continueShutDown(of: step) }
+      passes.shutDown.running -= 1
+      settleShutDown(step)
     case .setUp:
       if settleUnbegun(job, state) { return }
       passes[purpose].running -= 1

@@ -25,15 +25,15 @@ struct LaunchMachine: Sendable {
   var services: [Int: ServiceState] = [:]
   /// The calls that wait for an answer, by number.
   var calls: [Int: Call] = [:]
-  /// All errors that were thrown, in order.
-  var errors: [any Error] = []
+  /// The errors that were thrown, in order.
+  var errors = ErrorList()
   /// The reason for the shut-down, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
   /// The error that ended the sequence; nil before its end, and if it was shut down after its launch.
   var failure: LaunchError?
-  /// The messages about failed shut-downs, by step.
-  var shutDownNotes: [Int: String] = [:]
+  /// The problems of shut-downs, by step.
+  var shutDownProblems: [Int: ShutDownProblems] = [:]
   /// The time limit of the shut-down; nil until it is reached.
   var reachedLimit: Duration?
 
@@ -46,9 +46,9 @@ struct LaunchMachine: Sendable {
   private var foregroundAttempts = 0
   /// The calls of `enterForeground()` that wait for the next pass.
   private var callsForNextPass: [Int] = []
-  /// The number of inputs so far, and their number when the watch timer was set; nil if no such timer is set.
-  private var inputs = 0
-  private var watchedInputs: Int?
+  /// How often a step began or ended so far, and how often when the watch timer was set; nil if no such timer is set.
+  var progress = 0
+  private var watchedProgress: Int?
 
   /// The latest time of all inputs; an input's own time may be earlier, because clocks are read outside the lock.
   private(set) var now = Duration.zero
@@ -62,9 +62,10 @@ struct LaunchMachine: Sendable {
     var hasBegun = false
     var isCancelled = false
     var isLate = false
-    /// Whether timers are set for the job's timeout, and for the grace period after its cancellation.
-    var hasTimeout = false
-    var hasGrace = false
+    /// Whether the job undoes an attempt that ended after it was abandoned.
+    var isLateUndo = false
+    /// The timers that are set for the job.
+    var timers: [Timer] = []
   }
 
   init(_ plan: LaunchPlan, maxConcurrentSteps: Int, grace: Duration) {
@@ -74,7 +75,6 @@ struct LaunchMachine: Sendable {
   /// Handles an input, and returns the actions that follow.
   mutating func handle(_ input: Input, at time: Duration) -> [Action] {
     now = max(now, time)
-    inputs += 1
     switch input {
     case .call(let id, let call): answer(call, id)
     case .cancelled(let id): cancelCall(id)
@@ -86,6 +86,7 @@ struct LaunchMachine: Sendable {
     case .background: isInBackground = true
     }
     proceed()
+    watch()
     defer { (actions, cancelled) = ([], []) }
     for job in cancelled { actions.append(.cancel(job)) }
     return actions
@@ -93,7 +94,7 @@ struct LaunchMachine: Sendable {
 
   /// Records that the work on a job begins; if the job is no longer wanted, returns its result instead.
   mutating func began(_ job: Job) -> Result? {
-    // A job that undoes an abandoned attempt isn't in the table, because nothing waits for it, but it is wanted.
+    // A job that undoes an abandoned attempt is wanted, even if the sequence is over and so nothing waits for the job.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
     if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
@@ -103,8 +104,10 @@ struct LaunchMachine: Sendable {
   private var isServing: Bool { phase == .launched || phase == .draining }
   /// The report of the launch; nil before the launch has completed, and if it failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
-  /// Whether the launch has completed, no shut-down has begun, and all services are ready.
-  var isReady: Bool { phase == .launched && services.values.allSatisfy(\.isReady) }
+  /// Whether the launch has completed, no shut-down has begun, and all services of completed steps are ready.
+  var isReady: Bool {
+    phase == .launched && services.allSatisfy { $1.isReady || passes.launch.steps[$0].phase != .done }
+  }
 
   // MARK: Calls
 
@@ -164,13 +167,15 @@ struct LaunchMachine: Sendable {
     event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
     if reachedLimit != nil { passes[purpose].stop() }
     makeReady(first, purpose)
-    watch()
   }
 
   /// Begins the steps that may begin, and ends passes and phases that are complete; the last part of every input.
   private mutating func proceed() {
     beginReady(.launch)
-    if phase == .launching, passes.launch.left == 0 { launched() }
+    if phase == .launching, passes.launch.left == 0 {
+      launched()
+      beginReady(.launch)
+    }
     beginReady(.foreground)
     while passes.foreground.isUnderWay, passes.foreground.isIdle {
       endPass()
@@ -180,21 +185,36 @@ struct LaunchMachine: Sendable {
   }
 
   mutating func beginReady(_ purpose: Purpose) {
-    while passes[purpose].running < maxConcurrentSteps, let step = passes[purpose].popReady() {
+    while hasRoom(for: purpose), let step = passes[purpose].popReady() {
       passes[purpose].running += 1
       passes[purpose].steps[step].phase = .running
-      passes[purpose].steps[step].attempt += 1
-      if passes[purpose].steps[step].attempt == 1 { passes[purpose].steps[step].start = now }
-      event(.began(attempt: passes[purpose].steps[step].attempt), purpose, step)
       if purpose == .shutDown {
-        beginShutDown(of: step)
+        if passes.shutDown.steps[step].attempt == 0 { beginAttempt(step, .shutDown) }
+        shutDown(step)
       } else {
+        beginAttempt(step, purpose)
         // Numbers continue across passes, because an attempt that an earlier pass abandoned may still end.
         if purpose == .foreground { foregroundAttempts += 1 }
         let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
         start(Job(purpose: purpose, kind: .setUp, step: step, number: number), timeout: declared(step).timeout)
       }
     }
+  }
+
+  /// Returns whether another step may run; deferred steps and steps at the foreground share the maximum number.
+  private func hasRoom(for purpose: Purpose) -> Bool {
+    let running =
+      purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
+    return running < maxConcurrentSteps
+  }
+
+  /// Records that an attempt of a step begins.
+  mutating func beginAttempt(_ step: Int, _ purpose: Purpose) {
+    progress += 1
+    passes[purpose].steps[step].attempt += 1
+    let attempt = passes[purpose].steps[step].attempt
+    if attempt == 1 { passes[purpose].steps[step].start = now }
+    event(.began(attempt: attempt), purpose, step)
   }
 
   mutating func start(_ job: Job, timeout: Duration?) {
@@ -206,9 +226,10 @@ struct LaunchMachine: Sendable {
   private mutating func launched() {
     phase = .launched
     actions.append(.unschedule(.watch))
-    watchedInputs = nil
+    watchedProgress = nil
     event(.phaseEnded, .launch)
     settle(ids(where: \.isLaunch), .report(report(of: .launch)))
+    if let deferral = plan.deferral { makeReady([deferral], .launch) }
     if isPassDue { beginPass() }
   }
 
@@ -253,35 +274,39 @@ struct LaunchMachine: Sendable {
   }
 
   mutating func schedule(_ timer: Timer, after pause: Duration) {
-    if case .timeout(let job) = timer { jobs[job]?.hasTimeout = true }
+    if let job = timer.job { jobs[job]?.timers.append(timer) }
     actions.append(.schedule(timer, at: now + pause))
   }
 
+  /// Withdraws a timer of a job, if it is set.
+  mutating func unschedule(_ timer: Timer, of job: Job) {
+    guard let index = jobs[job]?.timers.firstIndex(of: timer) else { return }
+    jobs[job]?.timers.remove(at: index)
+    actions.append(.unschedule(timer))
+  }
+
   private mutating func fired(_ timer: Timer) {
+    if let job = timer.job, jobs[job]?.timers.contains(timer) != true { return }
     switch timer {
-    case .timeout(let job): timedOut(job)
+    case .timeout(let job), .readiness(let job): cancelLate(job)
+    case .stop(let job): cutOff(job)
     case .grace(let job): abandon(job)
-    case .retry(let purpose, let step, _):
-      guard passes[purpose].steps[step].phase == .pausing else { return }
-      passes[purpose].steps[step].phase = .waiting
-      passes[purpose].makeReady(step)
+    case .retry(let purpose, let step, _): retry(step, purpose)
     case .restart(let step, _): restart(step)
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
     case .watch:
-      // The timer's own input doesn't count as something that happened.
-      if watchedInputs == inputs - 1 {
+      if watchedProgress == progress {
         event(.waiting(for: waitedFor), phase == .closing ? .shutDown : .launch)
       }
-      watchedInputs = nil
-      watch()
+      watchedProgress = nil
     }
   }
 
-  /// Sets a timer that reports if nothing happens for ten seconds.
+  /// Sets a timer that reports if no step begins or ends for ten seconds.
   private mutating func watch() {
-    if watchedInputs != nil || (phase != .launching && phase != .closing) { return }
-    watchedInputs = inputs
+    if watchedProgress != nil || (phase != .launching && phase != .closing) { return }
+    watchedProgress = progress
     schedule(.watch, after: .seconds(10))
   }
 
