@@ -1,4 +1,4 @@
-import LaunchInitializers
+@testable import LaunchInitializers
 import SpellTesting
 import Support
 import TestSupport
@@ -84,6 +84,58 @@ import Testing
     #expect(error.code == .cancelled)
     #expect(
       journal.entries == ["launch: bad failed: Broken(number: 0)", "shutDown: began: the launch was cancelled"])
+  }
+
+  @Test("a deferred step begins after the event of the launch's end")
+  func deferred() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in }.id("a")
+      Do { _ in }.id("b").deferred()
+      Do { _ in }.id("c").deferred().only(in: .production)
+    }
+    let events = launch.events
+    try await launch.launch()
+    await launch.shutDown()
+    var lines: [String] = []
+    for await event in events { lines.append("\(event)") }
+    let end = try #require(lines.firstIndex { $0.hasPrefix("launch: ended") })
+    let deferred = try #require(lines.firstIndex { $0.hasPrefix("deferred: ") })
+    #expect(end < deferred, "\(lines)")
+  }
+
+  @Test("a stream that isn't read anymore is forgotten")
+  func forgotten() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in }.id("a") }
+    let kept = launch.events
+    for _ in 0..<1_000 { _ = launch.events }
+    #expect(launch.state.withLock { $0.streams.count } == 1)
+    try await launch.launch()
+    await launch.shutDown()
+    var count = 0
+    for await _ in kept { count += 1 }
+    #expect(count == 8)
+    #expect(launch.state.withLock { $0.streams.isEmpty })
+  }
+
+  @Test("a service that restarts very often keeps a limited number of errors, the first and the latest")
+  func errors() async throws {
+    struct Fails: RunningInitializer {
+      let runs = Counter()
+      func run(_ configuration: any Configurable) async throws {
+        let run = runs.increment()
+        if run > 300 { try await untilCancelled(run) }
+        throw Broken(number: run)
+      }
+    }
+    let service = Fails()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      service.id("feed").onExit(.restart(max: 1_000, within: .seconds(1_000), backoff: .constant(.zero)))
+    }
+    try await launch.launch()
+    while service.runs.value <= 300 { await Task.yield() }
+    let errors = launch.report?.entries[0].errors.compactMap { ($0 as? Broken)?.number } ?? []
+    #expect(errors == Array(1...50) + Array(251...300))
+    await launch.shutDown()
   }
 
   @Test("each stream of a failing launch ends after the roll-back")

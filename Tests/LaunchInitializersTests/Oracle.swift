@@ -9,48 +9,50 @@ struct Oracle {
   typealias Job = LaunchMachine.Job
   typealias Machine = LaunchMachine
 
-  private enum Happening {
+  enum Happening {
     case input(Machine.Input)
     case begins(Job)
     case fires(Machine.Timer, Int)
   }
   struct Thrown: Error { let number: Int }
 
-  private var plan: RandomPlan
-  private var machine: Machine
-  private var now = Duration.zero
-  private var happenings: [(time: Duration, order: Int, what: Happening)] = []
-  private var order = 0
-  private var timers: [Machine.Timer: Int] = [:]
+  var plan: RandomPlan
+  var machine: Machine
+  var now = Duration.zero
+  var happenings: [(time: Duration, order: Int, what: Happening)] = []
+  var order = 0
+  var timers: [Machine.Timer: Int] = [:]
   /// For each plan step its node in the machine's plan, and the other way round.
-  private var steps: [Int: Int] = [:]
+  var steps: [Int: Int] = [:]
 
   /// The jobs that were started and have not ended, and those of them that began and that were given up.
-  private var alive: Set<Job> = []
-  private var begun: Set<Job> = []
-  private var abandoned: Set<Job> = []
-  private var cancelled: Set<Job> = []
+  var alive: Set<Job> = []
+  var begun: Set<Job> = []
+  var abandoned: Set<Job> = []
+  var cancelled: Set<Job> = []
   /// The numbers of times that each step's code completed and was undone.
-  private var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
-  private var outcomes: [Int: LaunchReport.Outcome] = [:]
-  private var downOutcomes: [Int: LaunchReport.Outcome] = [:]
-  private var (thrown, thrownUntilEnd): ([Int], [Int]) = ([], [])
-  private var answers: [Int: Int] = [:]
-  private var calls: Set<Int> = []
-  private var servicesLeft: Set<Int> = []
+  var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
+  var outcomes: [Int: LaunchReport.Outcome] = [:]
+  var downOutcomes: [Int: LaunchReport.Outcome] = [:]
+  var (thrown, thrownUntilEnd): ([Int], [Int]) = ([], [])
+  /// The times at which steps began and ended in the launch and in the shut-down, as the events say.
+  var (launchTimes, shutDownTimes) = (ReportOracle.Times(), ReportOracle.Times())
+  var answers: [Int: Int] = [:]
+  var calls: Set<Int> = []
+  var servicesLeft: Set<Int> = []
   /// The jobs that undo abandoned attempts while the sequence lives, with their times, and those that failed.
-  private var lateUndos: [Job: Duration] = [:]
-  private var failedUndos: Set<Job> = []
+  var lateUndos: [Job: Duration] = [:]
+  var failedUndos: Set<Job> = []
   /// The times at which services were asked to end, and the services that can only be cancelled.
-  private var asked: [Int: Duration] = [:]
-  private var cannotStop: Set<Int> = []
+  var asked: [Int: Duration] = [:]
+  var cannotStop: Set<Int> = []
   /// The times at which runs of services began, and the runs that became ready.
-  private var runs: [Job: Duration] = [:]
-  private var readyRuns: Set<Job> = []
+  var runs: [Job: Duration] = [:]
+  var readyRuns: Set<Job> = []
   /// Whether a call set a time limit for the shut-down, when that must be over, and whether it is.
-  private var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
+  var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   private(set) var faults: [String] = []
-  private(set) var counts: [String: Int] = [:]
+  var counts: [String: Int] = [:]
 
   init(_ plan: RandomPlan) throws {
     self.plan = plan
@@ -62,17 +64,17 @@ struct Oracle {
     for (time, input) in plan.script { happen(at: time, .input(input)) }
   }
 
-  private mutating func happen(at time: Duration, _ what: Happening) {
+  mutating func happen(at time: Duration, _ what: Happening) {
     order += 1
     happenings.append((time, order, what))
   }
 
-  private mutating func fault(_ text: String) { faults.append("plan \(plan.seed) at \(now): \(text)") }
-  private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &plan.random) == 0 }
-  private mutating func duration(_ range: ClosedRange<Int>) -> Duration {
+  mutating func fault(_ text: String) { faults.append("plan \(plan.seed) at \(now): \(text)") }
+  mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &plan.random) == 0 }
+  mutating func duration(_ range: ClosedRange<Int>) -> Duration {
     .milliseconds(Int.random(in: range, using: &plan.random))
   }
-  private mutating func error() -> any Error { Thrown(number: Int.random(in: 0..<1_000_000, using: &plan.random)) }
+  mutating func error() -> any Error { Thrown(number: Int.random(in: 0..<1_000_000, using: &plan.random)) }
 
   /// Lives until nothing more happens, and returns what is wrong.
   mutating func run() -> [String] {
@@ -96,7 +98,7 @@ struct Oracle {
 
   // MARK: Inputs
 
-  private mutating func give(_ input: Machine.Input) {
+  mutating func give(_ input: Machine.Input) {
     switch input {
     case .call(let id, let call):
       calls.insert(id)
@@ -129,7 +131,7 @@ struct Oracle {
     checkServices()
   }
 
-  private mutating func note(_ job: Job, _ result: Machine.Result) {
+  mutating func note(_ job: Job, _ result: Machine.Result) {
     alive.remove(job)
     switch result {
     case .completed, .idle, .skipped:
@@ -141,12 +143,13 @@ struct Oracle {
   }
 
   /// Lets a job begin, and decides how it will end unless it is cancelled.
-  private mutating func begin(_ job: Job) {
+  mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
     if let end = machine.began(job) { return give(.ended(job, end)) }
     begun.insert(job)
     if machine.phase == .over, job.kind == .run { fault("the service \(job) begins after the end") }
-    let failure = Machine.Result.failed(error(), text: "", isRetryable: !chance(5))
+    let text = String(repeating: "it failed as often before, ", count: chance(20) ? 20 : 1)
+    let failure = Machine.Result.failed(error(), text: text, isRetryable: !chance(5))
     let end: (Duration, Machine.Result)? =
       switch (job.purpose, job.kind) {
       case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
@@ -166,21 +169,21 @@ struct Oracle {
     }
   }
 
-  private mutating func endService(of step: Int, _ fails: Bool) {
+  mutating func endService(of step: Int, _ fails: Bool) {
     for job in alive where job.kind == .run && job.step == step {
       end(job, after: duration(0...40), fails ? .failed(error(), text: "", isRetryable: false) : .completed)
     }
   }
 
   /// Makes a job end in another way than it was to.
-  private mutating func end(_ job: Job, after pause: Duration, _ result: Machine.Result) {
+  mutating func end(_ job: Job, after pause: Duration, _ result: Machine.Result) {
     happenings.removeAll { if case .input(.ended(job, _)) = $0.what { true } else { false } }
     happen(at: now + pause, .input(.ended(job, result)))
   }
 
   // MARK: Actions
 
-  private mutating func perform(_ action: Machine.Action) {
+  mutating func perform(_ action: Machine.Action) {
     switch action {
     case .start(let job): start(job)
     case .cancel(let job):
@@ -211,7 +214,7 @@ struct Oracle {
     }
   }
 
-  private mutating func start(_ job: Job) {
+  mutating func start(_ job: Job) {
     counts["\(job.purpose) \(job.kind)", default: 0] += 1
     alive.insert(job)
     happen(at: now + (chance(3) ? duration(0...10) : .zero), .begins(job))
@@ -248,7 +251,7 @@ struct Oracle {
 
   /// A service is cancelled if it isn't ready in time, doesn't end in the time that it has after it was asked to, has no
   /// `stop()` of its own, or the whole shut-down takes too long.
-  private mutating func checkCancellation(of job: Job) {
+  mutating func checkCancellation(of job: Job) {
     guard let index = steps[job.step], let begin = runs[job] else { return }
     if machine.phase != .closing {
       let isDue = plan.steps[index].timeout.map { now >= begin + $0 } ?? false
@@ -259,13 +262,13 @@ struct Oracle {
     }
   }
 
-  private mutating func checkAwaited(_ job: Job, _ other: Int, _ isRequired: Bool) {
+  mutating func checkAwaited(_ job: Job, _ other: Int, _ isRequired: Bool) {
     let outcome = outcomes[other]
     if outcome == nil { fault("\(job) starts before \(plan.steps[other].id) has ended") }
     if isRequired, outcome != .completed { fault("\(job) starts although \(plan.steps[other].id) has not completed") }
   }
 
-  private mutating func checkShutDown(_ job: Job, _ index: Int) {
+  mutating func checkShutDown(_ job: Job, _ index: Int) {
     downs[job.step, default: 0] += 1
     if alive.contains(where: { $0.kind == .run && $0.step == job.step }) {
       fault("\(job) starts before its service ended")
@@ -279,7 +282,8 @@ struct Oracle {
     }
   }
 
-  private mutating func note(_ event: LaunchEvent) {
+  mutating func note(_ event: LaunchEvent) {
+    noteTime(of: event)
     guard case .ended(let outcome) = event.kind, let index = plan.steps.firstIndex(where: { $0.id == event.id }) else {
       return
     }
@@ -297,97 +301,12 @@ struct Oracle {
     }
   }
 
-  // MARK: Checks
-
-  /// No slot is free while a step could begin.
-  private mutating func checkWork() {
-    guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
-    let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
-    for (node, index) in steps where outcomes[index] == nil && machine.passes.launch.steps[node].attempt == 0 {
-      let step = plan.steps[index]
-      guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
-      if machine.passes.launch.running + machine.passes.foreground.running < plan.maxConcurrentSteps {
-        fault("\(step.id) could begin, and doesn't")
-      }
-    }
-  }
-
-  /// Each service whose turn has come is asked to end, however many steps are being shut down; and none goes on for longer
-  /// than its timeout without being ready.
-  private mutating func checkServices() {
-    for job in alive where job.kind == .run && machine.jobs[job] != nil && !cancelled.contains(job) {
-      guard let index = steps[job.step], let begin = runs[job] else { continue }
-      if machine.phase == .closing {
-        if !machine.passes.shutDown.isUnderWay || machine.reachedLimit != nil || asked[job.step] != nil { continue }
-        if !isHeldUp(index) { fault("\(job) isn't asked to end") }
-      } else if let timeout = plan.steps[index].timeout, !readyRuns.contains(job), now > begin + timeout {
-        fault("\(job) isn't ready in time, and goes on")
-      }
-    }
-  }
-
-  /// Whether a step has to stay up, because one that waits for it is up, or waits itself for one that is.
-  private func isHeldUp(_ index: Int) -> Bool {
-    steps.contains { node, other in
-      let step = plan.steps[other]
-      let waits = step.awaited.contains { $0.step == index } || step.isDeferred && !plan.steps[index].isDeferred
-      if !waits { return false }
-      let state = machine.passes.launch.steps[node]
-      return (state.isUp || state.isUndone) && downOutcomes[other] == nil || isHeldUp(other)
-    }
-  }
-
-  /// Checks what has to hold when nothing more happens.
-  private mutating func finish() {
-    if machine.phase != .over { fault("it never ends: \(machine.phase), \(machine.jobs.keys)") }
-    for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }
-    if !machine.jobs.isEmpty { fault("jobs are left: \(machine.jobs.keys)") }
-    for job in alive where !abandoned.contains(job) { fault("\(job) goes on after the end") }
-    let noted = machine.errors.all.compactMap { ($0 as? Thrown)?.number }
-    if noted != thrown { fault("it notes the errors \(noted), not \(thrown)") }
-    let isLimited = machine.reachedLimit != nil
-    for (node, count) in ups {
-      let down = downs[node] ?? 0
-      if down > 1 || count > 1 { fault("step \(node) came up \(count) and went down \(down) times") }
-      if down == 0, !isLimited, !servicesLeft.contains(node) { fault("step \(node) isn't shut down") }
-    }
-    for job in abandoned where job.purpose == .shutDown && job.kind != .rollBack && begun.contains(job) {
-      if steps[job.step].flatMap({ downOutcomes[$0] }) == .completed {
-        fault("\(job) was given up, and isn't reported")
-      }
-    }
-    for node in downs.keys where ups[node] == nil { fault("step \(node) is shut down, and never came up") }
-    checkExitCode()
-    if isLimited { counts["limits", default: 0] += 1 }
-    if !abandoned.isEmpty { counts["abandoned", default: 0] += 1 }
-    counts["plans", default: 0] += 1
-  }
-
-  private mutating func checkExitCode() {
-    let isDown =
-      failedUndos.isEmpty
-      && steps.allSatisfy { node, index in
-        !machine.passes.launch.steps[node].isUp || downOutcomes[index] == .completed
-      }
-    let expected: Int32 =
-      switch (machine.cause, machine.wasLaunched) {
-      case (.signal?, false): 128 + 15
-      case (.signal?, true), (.asked?, true): isDown ? 0 : 1
-      default: 1
-      }
-    if machine.exitCode != expected { fault("the exit code is \(machine.exitCode), not \(expected)") }
-    if (machine.failure == nil) != (machine.wasLaunched && expected == 0 || machine.wasLaunched && isShutDown) {
-      fault("the failure is \(String(describing: machine.failure))")
-    }
-    if let failure = machine.failure, failure.errors.compactMap({ ($0 as? Thrown)?.number }) != thrownUntilEnd {
-      fault("the failure has the errors \(failure.errors), not \(thrownUntilEnd)")
-    }
-  }
-
-  private var isShutDown: Bool {
-    switch machine.cause {
-    case .asked?, .signal?: true
-    case .failed?, .cancelled?, nil: false
+  mutating func noteTime(of event: LaunchEvent) {
+    guard let index = plan.steps.firstIndex(where: { $0.id == event.id }) else { return }
+    switch event.phase {
+    case .launch, .deferred: launchTimes.note(event, of: index)
+    case .shutDown: shutDownTimes.note(event, of: index)
+    case .foreground, .running: break
     }
   }
 }

@@ -208,7 +208,9 @@ extension LaunchMachine {
   }
 
   /// Returns whether something has to end before a step can be shut down: its service, or the undoing of an abandoned
-  /// attempt. No maximum number applies to these, so that every service is asked to end as soon as its turn comes.
+  /// attempt.
+  ///
+  /// No maximum number applies to these, so that every service is asked to end as soon as its turn comes.
   func isHeldUp(_ step: Int) -> Bool { services[step] != nil || isUndoing(step) }
 
   private func isUndoing(_ step: Int) -> Bool {

@@ -202,7 +202,9 @@ extension LaunchMachine {
     }
   }
 
-  /// Begins to undo what an abandoned attempt did. The shut-down waits for that, unless its limit is reached or it is over.
+  /// Begins to undo what an abandoned attempt did.
+  ///
+  /// The shut-down waits for that, unless its limit is reached or it is over.
   private mutating func undoLate(_ job: Job) {
     if phase == .over || reachedLimit != nil { return actions.append(.start(job)) }
     passes.launch.steps[job.step].isUndone = true
