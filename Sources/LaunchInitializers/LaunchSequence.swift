@@ -63,6 +63,10 @@ public final class LaunchSequence: Sendable {
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
   /// registered in the registry that is current for the first caller. Cancelling all callers cancels the launch.
   ///
+  /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and ends no
+  /// program. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has the error. The
+  /// program has to call ``shutDown(within:)`` before it exits.
+  ///
   /// - Throws: ``LaunchError`` if the launch is cancelled, is shut down, or is aborted by a failed step or service; by
   ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.
   @discardableResult

@@ -5,7 +5,7 @@ import Foundation
   import FoundationXML
 #endif
 
-/// What a report of a random plan has to say, from the plan and the events alone.
+/// The contents that a report of a random plan has to have, from the plan and the events alone.
 struct ReportOracle {
   /// The times at which steps began and ended, by step.
   struct Times {

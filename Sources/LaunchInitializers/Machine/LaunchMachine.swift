@@ -46,7 +46,7 @@ struct LaunchMachine: Sendable {
   private var foregroundAttempts = 0
   /// The calls of `enterForeground()` that wait for the next pass.
   private var callsForNextPass: [Int] = []
-  /// How often a step began or ended so far, and how often when the watch timer was set; nil if no such timer is set.
+  /// The number of times that a step began or ended, and that number when the watch timer was set; nil if none is set.
   var progress = 0
   private var watchedProgress: Int?
 
