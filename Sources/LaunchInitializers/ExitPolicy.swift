@@ -7,7 +7,8 @@ public struct ExitPolicy: Sendable, Hashable {
   }
 
   private var survivesReturn = false
-  private var survivesError = false
+  /// Whether the sequence goes on after the service threw an error.
+  private(set) var survivesError = false
   /// The maximum number of restarts within `window`, and the pauses before them; nil if the service isn't restarted.
   private var max: Int?
   private var window = Duration.zero

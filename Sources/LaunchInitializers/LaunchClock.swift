@@ -52,8 +52,8 @@ struct LaunchClock: Sendable {
   }
 
   #if canImport(Dispatch)
-    /// The queue on which all timers wait.
-    private static let queue = DispatchQueue(label: "LaunchInitializers.timers")
+    /// The queue on which all timers wait; its priority has threads of its own, if queues of other libraries block theirs.
+    private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
     /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
     static func deadline(after pause: Duration) -> DispatchTime {
@@ -63,11 +63,41 @@ struct LaunchClock: Sendable {
   #endif
 }
 
-/// Calls a function on a thread of its own, because it may cancel steps, whose cancellation handlers may block.
+/// Calls a function on a thread of its own, because it may block: it may write a log, or cancel steps, which calls their
+/// cancellation handlers.
+///
+/// Other libraries may block every thread that Dispatch has for queues, so the thread isn't one of those.
 func callOnThread(_ body: @escaping @Sendable () -> Void) {
-  #if canImport(Dispatch)
+  #if os(Windows)
     DispatchQueue(label: "LaunchInitializers.call").async(execute: body)
+  #elseif canImport(Dispatch)
+    let argument = Unmanaged.passRetained(ThreadBody(call: body)).toOpaque()
+    #if canImport(Darwin) || canImport(Musl)
+      var thread: pthread_t?
+    #else
+      var thread = pthread_t()
+    #endif
+    let error = pthread_create(
+      &thread, nil,
+      { argument in
+        pthread_detach(pthread_self())
+        let argument: UnsafeMutableRawPointer? = argument
+        if let argument { Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().call() }
+        return nil
+      }, argument)
+    // The process may have as many threads as it can have.
+    if error != 0 {
+      let body = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
+      DispatchQueue(label: "LaunchInitializers.call").async { body.call() }
+    }
   #else
     Task { body() }
   #endif
+}
+
+/// A function for a thread, which gets a pointer to an object.
+private final class ThreadBody: Sendable {
+  let call: @Sendable () -> Void
+
+  init(call: @escaping @Sendable () -> Void) { self.call = call }
 }

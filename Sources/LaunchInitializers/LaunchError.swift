@@ -8,8 +8,10 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let id: String?
   /// The first error that the step or its service threw; nil if there is none, as after a timeout.
   public let underlying: (any Error)?
-  /// All errors of the steps' attempts, rollbacks, services and shut-downs, in order; a `CancellationError` of work
-  /// that the sequence cancelled is left out.
+  /// All errors of the steps' attempts, rollbacks, services and shut-downs, in order.
+  ///
+  /// A `CancellationError` of work that the sequence cancelled is left out. Of more than a hundred errors, the list has
+  /// the first fifty and the latest fifty.
   public let errors: [any Error]
   /// The report of the launch; nil if the error ended only a call, and not the launch.
   public let report: LaunchReport?

@@ -32,7 +32,7 @@ public struct LaunchEvent: Sendable, Hashable {
     case serviceEnded
     /// A signal arrived, and the shut-down begins after this time.
     case draining(Duration)
-    /// Nothing has happened for ten seconds, while these steps were under way.
+    /// No step has begun or ended for ten seconds, while these steps were under way.
     case waiting(for: [String])
   }
 

@@ -8,7 +8,9 @@ public struct LaunchReport: Sendable {
   static let empty = LaunchReport(entries: [])
 
   /// The time from the beginning to the end of the last step.
-  public var duration: Duration { entries.map(\.end).max() ?? .zero }
+  public var duration: Duration {
+    entries.reduce(.zero) { $1.outcome == .notRun ? $0 : max($0, $1.end) }
+  }
 
   /// A line about each step that was skipped, failed, or has a note; control characters are escaped.
   public var warnings: [String] {
@@ -44,9 +46,15 @@ public struct LaunchReport: Sendable {
     public let attempts: Int
     /// The reason that the step failed or was skipped, or another note about the step; nil if there is none.
     public let message: String?
-    /// The errors of the step's attempts, its rollback and its service, in order.
+    /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shut-down, the errors
+    /// of the shut-down.
+    ///
+    /// Of more than a hundred errors, the list has the first fifty and the latest fifty.
     public let errors: [any Error]
     /// The IDs of the steps that this step waited for; for a group, only of the step that ended last.
+    ///
+    /// A member of a group has what the group waited for, too, and a deferred step has the end of the launch, if the
+    /// step waited longer for that than for the others.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool
@@ -84,17 +92,18 @@ extension LaunchReport {
   ///
   /// A star marks a step of the ``criticalPath``; a light bar is a wait while the maximum number of steps was running.
   public func timeline() -> String {
-    let width = entries.map(\.id.escaped.count).max() ?? 0
-    let critical = Set(criticalPath)
+    let width = entries.map(\.id.escaped.columns).max() ?? 0
+    let (critical, scale) = (Set(criticalPath), Scale(duration: duration, width: Self.columns))
     return entries.reduce(into: "\(summary)\n") { text, entry in
       let id = entry.id.escaped
       let star = critical.contains(entry.id) ? "*" : " "
-      text += "\(id)\(Self.bar(" ", width - id.count)) \(entry.sign) \(star) \(bar(of: entry))  \(entry.note)\n"
+      let bar = Self.bar(of: entry, on: scale)
+      text += "\(id)\(Self.bar(" ", width - id.columns)) \(entry.sign) \(star) \(bar)  \(entry.note)\n"
     }
   }
 
   /// The duration, and the number of steps with each outcome.
-  private var summary: String {
+  var summary: String {
     let counts = [Outcome.completed, .skipped, .failed, .notRun].compactMap { outcome -> String? in
       let count = entries.count { $0.outcome == outcome }
       return count == 0 ? nil : "\(count) \(outcome == .notRun ? "not run" : outcome.rawValue)"
@@ -105,11 +114,11 @@ extension LaunchReport {
   /// The number of columns of a bar.
   private static let columns = 48
 
-  private func bar(of entry: Entry) -> String {
+  private static func bar(of entry: Entry, on scale: Scale) -> String {
     if entry.outcome == .notRun { return Self.bar(" ", Self.columns) }
-    let first = min(part(entry.start, of: Self.columns), Self.columns - 1)
-    let length = max(1, part(entry.end, of: Self.columns) - first)
-    let queued = min(part(entry.queued, of: Self.columns), first)
+    let first = min(scale.position(of: entry.start), Self.columns - 1)
+    let length = max(1, scale.position(of: entry.end) - first)
+    let queued = min(scale.position(of: entry.queued), first)
     let bar = entry.duration == .zero ? "·" : Self.bar("█", length)
     return Self.bar(" ", queued) + Self.bar("░", first - queued) + bar + Self.bar(" ", Self.columns - first - length)
   }
@@ -118,9 +127,14 @@ extension LaunchReport {
     String(repeating: character, count: max(0, count))
   }
 
-  /// Returns a time as a part of a width that stands for the whole duration.
-  private func part(_ time: Duration, of width: Int) -> Int {
-    duration > .zero ? Int((time / duration * Double(width)).rounded()) : 0
+  /// The positions of times on an axis for the whole duration of a report.
+  struct Scale {
+    let duration: Duration
+    let width: Int
+
+    func position(of time: Duration) -> Int {
+      duration > .zero ? Int((time / duration * Double(width)).rounded()) : 0
+    }
   }
 
   /// Returns the report as a JSON object, whose members have the names of the properties; times are in seconds.
@@ -145,40 +159,13 @@ extension LaunchReport {
 
       """
   }
-
-  /// Returns the report as an SVG image with a bar for each step on a time axis; bars of failed steps are red.
-  public func svg() -> String {
-    let (left, row) = (32 + 8 * (entries.map(\.id.count).max() ?? 0), 26)
-    let critical = Set(criticalPath)
-    let rows = entries.enumerated().map { index, entry in
-      let (x, y) = (left + part(entry.start, of: 640), 40 + index * row)
-      let width = max(2, part(entry.end, of: 640) - part(entry.start, of: 640))
-      let weight = critical.contains(entry.id) ? " font-weight=\"bold\"" : ""
-      return """
-        <text x="\(left - 12)" y="\(y + 11)" text-anchor="end"\(weight)>\(entry.id.escaped.xmlEscaped)</text>\
-        <rect x="\(x)" y="\(y)" width="\(width)" height="14" rx="2" fill="\(entry.color)"/>\
-        <text x="\(x + width + 6)" y="\(y + 11)" fill="#445">\(entry.note.xmlEscaped)</text>
-        """
-    }
-    let (width, height) = (left + 960, 56 + entries.count * row)
-    return """
-      <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)" viewBox="0 0 \(width) \(height)" \
-      font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
-      <rect width="100%" height="100%" fill="#ffffff"/>
-      <text x="16" y="22" font-weight="bold">\(summary.xmlEscaped)</text>
-      \(rows.joined(separator: "\n"))
-      </svg>
-
-      """
-  }
 }
 
 extension LaunchReport.Entry {
   fileprivate var sign: String { [.completed: "✓", .failed: "✗", .skipped: "○"][outcome] ?? "–" }
-  fileprivate var color: String { [.completed: "#2f5d9b", .failed: "#c0392b"][outcome] ?? "#c9b458" }
 
   /// The step's time or outcome, its message and number of attempts, its groups, and the steps that it waited for.
-  fileprivate var note: String {
+  var note: String {
     var parts = [outcome == .completed ? duration.text : outcome == .notRun ? "not run" : outcome.rawValue]
     if outcome == .failed, duration > .zero { parts[0] += " after \(duration.text)" }
     if let message { parts[0] += ": \(message)" }

@@ -20,7 +20,7 @@ public final class LaunchSequence: Sendable {
   let configuration: any Configurable
   let plan: LaunchPlan
   let clock: LaunchClock
-  let log: @Sendable (String) -> Void
+  let log: LaunchLog
   let state: Lock<SequenceState>
   /// A stream of jobs to start, whose reader has the priority and the task-local values of the first caller.
   let (starts, startSource) = AsyncStream.makeStream(of: LaunchMachine.Job.self)
@@ -33,8 +33,9 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
-  ///     and each long wait, in order, on one thread at a time. By default, the lines go to the standard error. Callers get
-  ///     their answers after the lines before them, so it must return soon, and must not wait for the sequence.
+  ///     and each long wait, in order, on a thread of the log's own. By default, the lines go to the standard error.
+  ///     Callers get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait for
+  ///     a function that blocks; further lines are left out, and the function gets their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -49,10 +50,10 @@ public final class LaunchSequence: Sendable {
     }
     if grace < .zero { fatalError("A cancelled step can't have \(grace) to end. Use a grace period of zero or more.") }
     (self.configuration, self.clock) = (configuration, LaunchClock(clock))
-    self.log = log ?? { writeToStandardError("\($0)\n") }
+    self.log = LaunchLog(log ?? { writeToStandardError("\($0)\n") })
     plan = try LaunchPlan(steps(), stage: configuration.currentStage())
-    state = Lock(
-      SequenceState(machine: LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: grace)))
+    let machine = LaunchMachine(plan, maxConcurrentSteps: maxConcurrentSteps, grace: grace)
+    state = Lock(SequenceState(machine, log: self.log))
   }
 
   deinit { startSource.finish() }
@@ -61,6 +62,10 @@ public final class LaunchSequence: Sendable {
   ///
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
   /// registered in the registry that is current for the first caller. Cancelling all callers cancels the launch.
+  ///
+  /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and ends no
+  /// program. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has the error. The
+  /// program has to call ``shutDown(within:)`` before it exits.
   ///
   /// - Throws: ``LaunchError`` if the launch is cancelled, is shut down, or is aborted by a failed step or service; by
   ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.
@@ -96,7 +101,8 @@ public final class LaunchSequence: Sendable {
 
   /// Whether the launch has completed and all services are ready, for a readiness probe.
   ///
-  /// The value is false while a service restarts, and from the moment a signal or a call begins the shut-down.
+  /// The value is false while a service restarts, and from the moment a signal or a call begins the shut-down. It stays
+  /// true while the service of a deferred step begins.
   public var isReady: Bool { state.withLock(\.machine.isReady) }
 
   /// The report of the launch, including deferred steps and errors of services so far; nil before the launch has
@@ -112,12 +118,21 @@ public final class LaunchSequence: Sendable {
   /// events until they are read, and ends when the sequence has been shut down or its launch has failed.
   public var events: AsyncStream<LaunchEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
-    let isOver = state.withLock { state in
+    let number = state.withLock { state -> Int? in
       state.machine.isObserved = true
-      if state.machine.phase != .over { state.streams.append(continuation) }
-      return state.machine.phase == .over
+      if state.machine.phase == .over { return nil }
+      state.lastStream += 1
+      state.streams[state.lastStream] = continuation
+      return state.lastStream
     }
-    if isOver { continuation.finish() }
+    guard let number else {
+      continuation.finish()
+      return stream
+    }
+    // Forgets a stream that isn't read anymore.
+    continuation.onTermination = { [weak self] _ in
+      _ = self?.state.withLock { $0.streams.removeValue(forKey: number) }
+    }
     return stream
   }
 
@@ -163,7 +178,8 @@ public final class LaunchSequence: Sendable {
   /// The first signal begins the shut-down, even during the launch, unless a failure, ``shutDown(within:)`` or the
   /// task's cancellation has already begun it. The second signal ends the process at once, even if steps block every
   /// thread or the process is number 1 in a container; if the signal had a handler before the call, that handler is
-  /// called instead. If several sequences run, each receives every signal.
+  /// called instead. If several sequences run, each receives every signal. A signal that the process ignores, as a shell
+  /// and nohup arrange for SIGINT and SIGHUP, stays ignored.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.
@@ -179,7 +195,8 @@ public final class LaunchSequence: Sendable {
     shutDownWithin limit: Duration = .seconds(30)
   ) async -> Int32 {
     if let id = callingStep {
-      log("\(LaunchError(reenteredBy: id))")
+      log.add(LaunchError(reenteredBy: id))
+      log.start()
       return 1
     }
     let listener = SignalListener(signals) { [self] number, arrival in signalArrived(number, arrival) }

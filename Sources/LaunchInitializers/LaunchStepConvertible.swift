@@ -48,6 +48,10 @@ extension LaunchStepConvertible {
 
   /// Sets what the launch does when the step fails; by default, the launch aborts.
   ///
+  /// The step of a ``ReadyInitializer`` fails, too, if its service throws, returns, or exceeds the timeout before it is
+  /// ready. Then a retry only runs the service again. If no retry is left, ``onExit(_:)`` may restart the service or go on
+  /// without it.
+  ///
   /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
   ///
   /// - Precondition: The number of retries, if any, is at least 1, and no pause is negative.
@@ -60,8 +64,9 @@ extension LaunchStepConvertible {
   ///
   /// If a cancelled attempt still completes within the sequence's grace period, the step counts as completed, with a
   /// note. An attempt that takes longer is abandoned: the step has failed and isn't retried, and what the attempt sets
-  /// up later is shut down. A ``ReadyInitializer`` has the same time again to become ready. On the system's clocks, the
-  /// time passes even while steps block every thread of the concurrency pool.
+  /// up later is shut down, before the steps that it waited for. In each run, a ``ReadyInitializer`` has the same time
+  /// again to become ready. On the system's clocks, the time passes even while steps block every thread of the
+  /// concurrency pool.
   ///
   /// - Precondition: The duration is more than zero.
   public func timeout(_ duration: Duration) -> LaunchStep {
@@ -72,8 +77,9 @@ extension LaunchStepConvertible {
   /// Limits the time of the step's shut-down, on the sequence's clock; a shut-down that takes longer is cancelled and,
   /// after the cancellation grace period, abandoned.
   ///
-  /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. Without this
-  /// modifier, the limit is the step's `.timeout`, or else ten seconds.
+  /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. A service with a
+  /// ``RunningInitializer/stop()`` of its own that takes longer is cancelled, and the report shows its step as failed.
+  /// Without this modifier, the limit is the step's `.timeout`, or else ten seconds.
   ///
   /// - Precondition: The duration is more than zero.
   public func stopTimeout(_ duration: Duration) -> LaunchStep {
@@ -96,6 +102,8 @@ extension LaunchStepConvertible {
   }
 
   /// Sets what the sequence does when the step's service ends by itself; by default, the sequence shuts down.
+  ///
+  /// A restarted service that isn't ready within the step's timeout is cancelled, as if it had ended with an error.
   ///
   /// - Precondition: The step has a service, and the number of restarts, if any, is at least 1.
   public func onExit(_ policy: ExitPolicy) -> LaunchStep {

@@ -10,7 +10,8 @@
 /// }
 /// ```
 ///
-/// ``LaunchSequence/launch()`` and the steps that wait for this step wait until the service is ready.
+/// ``LaunchSequence/launch()`` and the steps that wait for this step wait until the service is ready. If the service
+/// throws, returns, or exceeds the step's timeout before, the step has failed, and its ``FailurePolicy`` applies.
 public protocol ReadyInitializer: RunningInitializer {
   /// Runs the service until it is to end, and calls ``RunningService/ready()`` as soon as the service is ready.
   func run(_ service: RunningService) async throws

@@ -1,10 +1,6 @@
 internal import Support
 internal import Synchronization
 
-#if canImport(Dispatch)
-  internal import Dispatch
-#endif
-
 /// A listener for signals, which replaces their former handlers until ``finish()`` is called.
 final class SignalListener: Sendable {
   private let id: Int
@@ -30,7 +26,7 @@ final class SignalListener: Sendable {
 #if canImport(Dispatch) && !os(Windows)
   /// A pipe from the signal handler to the listeners, because a handler may do little more than write.
   ///
-  /// The queue that reads the pipe has a thread of its own, however many other threads are blocked.
+  /// The thread that reads the pipe does nothing else, so it reads however many other threads are blocked.
   private final class SignalPipe: Sendable {
     static let shared = SignalPipe()
 
@@ -43,27 +39,24 @@ final class SignalListener: Sendable {
     }
 
     private let state = Lock(State())
-    private let source: Lock<any DispatchSourceRead>
 
     private init() {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
         fatalError("The pipe for signals can't be opened: error \(errno). Close files that are no longer needed.")
       }
-      for end in ends {
-        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      // The handler must not wait for a full pipe, whose bytes are signals that haven't been read yet.
+      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
       signalPipeEnd.store(ends[1], ordering: .sequentiallyConsistent)
       let readEnd = ends[0]
-      let source = DispatchSource.makeReadSource(
-        fileDescriptor: readEnd, queue: DispatchQueue(label: "LaunchInitializers.signals"))
-      source.setEventHandler {
+      callOnThread {
         var number: UInt8 = 0
-        while read(readEnd, &number, 1) == 1 { SignalPipe.shared.arrived(Int32(number)) }
+        while true {
+          let count = read(readEnd, &number, 1)
+          if count == 1 { SignalPipe.shared.arrived(Int32(number)) } else if count == 0 || errno != EINTR { return }
+        }
       }
-      source.resume()
-      self.source = Lock(source)
     }
 
     func add(_ numbers: Set<Int32>, _ hear: @escaping @Sendable (Int32, Int) -> Void) -> Int {
@@ -72,24 +65,36 @@ final class SignalListener: Sendable {
         state.listeners[state.lastID] = (numbers, hear)
         for number in numbers where state.former[number] == nil {
           var action = sigaction()
-          // A handler of 0 is the default action, a handler of 1 ignores the signal, and -1 is an error.
-          guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0,
-            case let former = unsafeBitCast(signal(number, handleSignal), to: Int.self), former != -1
-          else {
-            fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
-          }
-          state.former[number] = (action, former != 0 && former != 1)
+          guard (1..<NSIG).contains(number), sigaction(number, nil, &action) == 0 else { Self.trap(number) }
+          // A shell starts a background program with SIGINT ignored, and nohup ignores SIGHUP: the signal isn't for the
+          // program.
+          let former = action.handler
+          if former == Self.ignored { continue }
+          if unsafeBitCast(signal(number, handleSignal), to: Int.self) == Self.failed { Self.trap(number) }
+          state.former[number] = (action, former != Self.standard)
         }
         return state.lastID
       }
     }
 
-    /// Removes a listener, and restores the former handlers of signals that now have no listener.
+    /// The handlers that stand for the default action, for ignoring a signal, and for an error.
+    private static let (standard, ignored, failed) = (0, 1, -1)
+
+    private static func trap(_ number: Int32) -> Never {
+      fatalError("run(on:) can't wait for signal \(number), which no program can handle. Use .terminate.")
+    }
+
+    /// Removes a listener, and restores the former handlers of signals that now have no listener, unless other code has
+    /// set a handler since.
     func remove(_ id: Int) {
       state.withLock { state in
         guard let removed = state.listeners.removeValue(forKey: id) else { return }
         for number in removed.numbers where !state.listeners.values.contains(where: { $0.numbers.contains(number) }) {
-          if var former = state.former.removeValue(forKey: number) { _ = sigaction(number, &former.action, nil) }
+          guard var former = state.former.removeValue(forKey: number) else { continue }
+          var current = sigaction()
+          if sigaction(number, nil, &current) == 0, current.handler == ownHandler {
+            _ = sigaction(number, &former.action, nil)
+          }
         }
       }
     }
@@ -110,7 +115,7 @@ final class SignalListener: Sendable {
       } else {
         _ = signal(number, SIG_DFL)
       }
-      // The threads of a queue block signals, so this thread has to accept this signal.
+      // The thread may block signals, as its creator did, so it has to accept this signal.
       var set = sigset_t()
       sigemptyset(&set)
       sigaddset(&set, number)
@@ -122,6 +127,24 @@ final class SignalListener: Sendable {
 
   /// The end of the pipe that the handler writes to; a global variable, because a signal handler has no context.
   private let signalPipeEnd = Atomic<Int32>(-1)
+
+  /// The address of the function that handles signals.
+  private let ownHandler = unsafeBitCast(handleSignal as @convention(c) (Int32) -> Void, to: Int.self)
+
+  extension sigaction {
+    /// The address of the handler, or a number that stands for one.
+    fileprivate var handler: Int {
+      #if canImport(Darwin)
+        unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)
+      #elseif canImport(Glibc)
+        unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self)
+      #elseif canImport(Musl)
+        unsafeBitCast(__sa_handler.sa_handler, to: Int.self)
+      #else
+        unsafeBitCast(sa_handler, to: Int.self)
+      #endif
+    }
+  }
 
   private func handleSignal(_ number: Int32) {
     let error = errno

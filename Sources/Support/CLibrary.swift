@@ -16,15 +16,58 @@
   #error("Spellbook doesn't know the C library of this platform. Add its module to this list.")
 #endif
 
-/// Writes text to standard error, without a buffer.
+/// Writes text to standard error, without a buffer; the text is lost if nothing reads standard error anymore.
+///
+/// Like `write`, waits while a pipe is full. Unlike `write`, raises no SIGPIPE, which would end the program.
 package func writeToStandardError(_ text: String) {
   let bytes = Array(text.utf8)
   #if os(Windows)
     _ = _write(2, bytes, UInt32(bytes.count))
-  #else
+  #elseif os(WASI)
     _ = write(STDERR_FILENO, bytes, bytes.count)
+  #else
+    withoutPipeSignal(from: STDERR_FILENO) {
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        if count > 0 {
+          rest.removeFirst(count)
+        } else if count < 0, errno == EAGAIN {
+          var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+          _ = poll(&descriptor, 1, -1)
+        } else if count == 0 || errno != EINTR {
+          return
+        }
+      }
+    }
   #endif
 }
+
+#if canImport(Darwin)
+  /// Calls `body`, whose writes to a file descriptor raise no SIGPIPE.
+  private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
+    // The signal is sent to the process, so a mask of the thread's signals wouldn't keep it away.
+    let former = fcntl(descriptor, F_GETNOSIGPIPE)
+    _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
+    body()
+    if former == 0 { _ = fcntl(descriptor, F_SETNOSIGPIPE, 0) }
+  }
+#elseif !os(Windows) && !os(WASI)
+  /// Calls `body`, whose writes raise no SIGPIPE.
+  private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
+    var (pipe, former, pending) = (sigset_t(), sigset_t(), sigset_t())
+    sigemptyset(&pipe)
+    sigaddset(&pipe, SIGPIPE)
+    sigpending(&pending)
+    let wasPending = sigismember(&pending, SIGPIPE) == 1
+    pthread_sigmask(SIG_BLOCK, &pipe, &former)
+    body()
+    // The signal of a write is sent to the writing thread, which takes it before it accepts this signal again.
+    var noTime = timespec()
+    if !wasPending { while sigtimedwait(&pipe, nil, &noTime) == -1, errno == EINTR {} }
+    pthread_sigmask(SIG_SETMASK, &former, nil)
+  }
+#endif
 
 // MARK: The origin of the process, by its environment and its arguments
 

@@ -1,4 +1,4 @@
-import LaunchInitializers
+@testable import LaunchInitializers
 import SpellTesting
 import Support
 import TestSupport
@@ -36,7 +36,6 @@ import Testing
   func logOrder() async throws {
     for _ in 0..<50 {
       let (goOn, end, shutsDown, journal) = (AsyncLatch(), AsyncLatch(), Latch(), Journal())
-      // Timeouts are reported on a thread that isn't of the concurrency pool, so the log may block it.
       let launch = try LaunchSequence(
         configuration: NoConfiguration(), cancellationGracePeriod: .zero,
         log: { line in
@@ -62,26 +61,6 @@ import Testing
     }
   }
 
-  @Test("a log that blocks its thread keeps no step from beginning, nor from being shut down")
-  func logBlocks() async throws {
-    let (goOn, isDown) = (Latch(), AsyncLatch())
-    let launch = try LaunchSequence(
-      configuration: NoConfiguration(),
-      log: { line in
-        // The queue of a signal or a shut-down, not a thread of the concurrency pool, should be blocked.
-        if line.hasPrefix("shutDown: began") { goOn.wait() }
-      }
-    ) {
-      Do(whenShutDown: { isDown.open() }) { _ in }.id("first")
-      Do { _ in }.id("second")
-    }
-    try await launch.launch()
-    let shutDown = Task { await launch.shutDown() }
-    await isDown.wait()
-    goOn.open()
-    #expect(await shutDown.value.entries.count == 2)
-  }
-
   @Test("a log that cancels the launch gets the lines that follow, before the launch throws")
   func logCancels() async throws {
     let (journal, launching, isSet) = (Journal(), Box<Task<LaunchReport, any Error>>(), Latch())
@@ -96,7 +75,7 @@ import Testing
     ) {
       Do { _ in }.id("up")
       Do { _ in throw Broken() }.id("bad").onFailure(.skip)
-      Do { _ in try Task.checkCancellation() }.id("next")
+      Do { _ in try await untilCancelled(0) }.id("next")
     }
     let task = Task { try await launch.launch() }
     launching.value.withLock { $0 = task }
@@ -105,6 +84,58 @@ import Testing
     #expect(error.code == .cancelled)
     #expect(
       journal.entries == ["launch: bad failed: Broken(number: 0)", "shutDown: began: the launch was cancelled"])
+  }
+
+  @Test("a deferred step begins after the event of the launch's end")
+  func deferred() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Do { _ in }.id("a")
+      Do { _ in }.id("b").deferred()
+      Do { _ in }.id("c").deferred().only(in: .production)
+    }
+    let events = launch.events
+    try await launch.launch()
+    await launch.shutDown()
+    var lines: [String] = []
+    for await event in events { lines.append("\(event)") }
+    let end = try #require(lines.firstIndex { $0.hasPrefix("launch: ended") })
+    let deferred = try #require(lines.firstIndex { $0.hasPrefix("deferred: ") })
+    #expect(end < deferred, "\(lines)")
+  }
+
+  @Test("a stream that isn't read anymore is forgotten")
+  func forgotten() async throws {
+    let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in }.id("a") }
+    let kept = launch.events
+    for _ in 0..<1_000 { _ = launch.events }
+    #expect(launch.state.withLock { $0.streams.count } == 1)
+    try await launch.launch()
+    await launch.shutDown()
+    var count = 0
+    for await _ in kept { count += 1 }
+    #expect(count == 8)
+    #expect(launch.state.withLock { $0.streams.isEmpty })
+  }
+
+  @Test("a service that restarts very often keeps a limited number of errors, the first and the latest")
+  func errors() async throws {
+    struct Fails: RunningInitializer {
+      let runs = Counter()
+      func run(_ configuration: any Configurable) async throws {
+        let run = runs.increment()
+        if run > 300 { try await untilCancelled(run) }
+        throw Broken(number: run)
+      }
+    }
+    let service = Fails()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      service.id("feed").onExit(.restart(max: 1_000, within: .seconds(1_000), backoff: .constant(.zero)))
+    }
+    try await launch.launch()
+    while service.runs.value <= 300 { await Task.yield() }
+    let errors = launch.report?.entries[0].errors.compactMap { ($0 as? Broken)?.number } ?? []
+    #expect(errors == Array(1...50) + Array(251...300))
+    await launch.shutDown()
   }
 
   @Test("each stream of a failing launch ends after the roll-back")

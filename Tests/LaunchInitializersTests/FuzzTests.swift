@@ -21,8 +21,8 @@ import Testing
     #expect(faults.isEmpty, "\(faults.prefix(10).joined(separator: "\n"))")
     // Each of these things happens to some plans.
     let kinds = [
-      "launch perform", "launch rollBack", "launch run", "launch undo", "foreground perform", "foreground rollBack",
-      "shutDown perform", "shutDown stop", "second signals", "limits", "abandoned", "completed", "failed", "skipped",
+      "launch setUp", "launch rollBack", "launch run", "launch undo", "foreground setUp", "foreground rollBack",
+      "shutDown shutDown", "shutDown stop", "second signals", "limits", "abandoned", "completed", "failed", "skipped",
     ]
     for kind in kinds { #expect(counts[kind, default: 0] > 0, "\(kind)") }
     if Self.isLong { print(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }
@@ -54,7 +54,7 @@ import Testing
     }
     #expect(limits(.call(1, .run(drain: .zero, limit: .seconds(2)))) == [])
     #expect(
-      limits(.ended(LaunchMachine.Job(purpose: .launch, kind: .perform, step: 0, number: 1), .completed)) == [])
+      limits(.ended(LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1), .completed)) == [])
     #expect(limits(.call(2, .shutDown(within: .seconds(30)))) == [.seconds(2)])
     #expect(limits(.call(3, .shutDown(within: .seconds(2))), at: .seconds(1)) == [])
     #expect(limits(.call(4, .shutDown(within: .milliseconds(500))), at: .seconds(1)) == [.milliseconds(1_500)])
@@ -64,7 +64,7 @@ import Testing
   func rollback() throws {
     let plan = try LaunchPlan([Do { _ in }.id("bad").onRollback {}], stage: .test)
     var machine = LaunchMachine(plan, maxConcurrentSteps: 8, grace: .seconds(60))
-    let job = LaunchMachine.Job(purpose: .launch, kind: .perform, step: 0, number: 1)
+    let job = LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1)
     _ = machine.handle(.call(1, .launch), at: .zero)
     if machine.began(job) != nil { Issue.record("The attempt isn't wanted.") }
     _ = machine.handle(.call(2, .shutDown(within: .seconds(1))), at: .zero)
@@ -90,7 +90,7 @@ import Testing
     }
     let run = LaunchMachine.Job(purpose: .launch, kind: .run, step: 0, number: 1)
     give(.call(1, .launch))
-    give(.ended(LaunchMachine.Job(purpose: .launch, kind: .perform, step: 0, number: 1), .completed))
+    give(.ended(LaunchMachine.Job(purpose: .launch, kind: .setUp, step: 0, number: 1), .completed))
     give(.ready(run))
     give(.ended(run, .completed))
     give(.call(2, .shutDown(within: .seconds(30))))

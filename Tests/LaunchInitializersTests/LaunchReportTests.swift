@@ -1,6 +1,7 @@
 import Foundation
-import LaunchInitializers
+@testable import LaunchInitializers
 import SpellTesting
+import Support
 import TestSupport
 import Testing
 
@@ -96,6 +97,42 @@ import Testing
     #expect(svg.matches(of: /<rect x=/).count == 5)
     let red = svg.split(separator: "\n").filter { $0.contains("#c0392b") }
     #expect(red.count == 1 && red[0].contains(">flags<"))
+  }
+
+  @Test("the critical path goes through what a group or the deferred steps waited for")
+  func outside() async throws {
+    let clock = TestClock()
+    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      Do { _ in }.id("fast").after()
+      take(.seconds(3), on: clock).id("slow").after()
+      LaunchGroup("storage") { take(.seconds(2), on: clock).id("cache").after("fast") }.after("slow")
+      Do { _ in }.id("later").after("fast").deferred()
+    }
+    let launching = Task { try await launch.launch() }
+    await clock.advance(through: .seconds(3), .seconds(5))
+    let report = try await launching.value
+    #expect(report.criticalPath == ["slow", "cache"])
+    #expect(report.entry("cache")?.waitedFor == ["fast", "slow"])
+    await launch.shutDown()
+    let later = try #require(launch.state.withLock { $0.machine.report(of: .launch) }.entry("later"))
+    #expect(later.waitedFor == ["fast", "cache"])
+    #expect(later.queued == .seconds(5))
+  }
+
+  @Test("the picture has room for long names and notes")
+  func longTexts() async throws {
+    struct Long: Error, CustomStringConvertible { let description: String }
+    let text = String(repeating: "the database at db-1.internal refused the connection ", count: 20)
+    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      Do { _ in throw Long(description: text) }.id("数据库初始化程序\u{1b}[31m").onFailure(.skip)
+      Do { _ in throw Long(description: String(repeating: "x", count: 1_000)) }.id("long").onFailure(.skip)
+    }
+    let report = try await launch.launch()
+    #expect(PictureTexts.problems(of: report) == [])
+    // No part of a note is missing.
+    #expect(report.svg().components(separatedBy: "refused").count == 21)
+    #expect(report.svg().count { $0 == "x" } > 1_000)
+    await launch.shutDown()
   }
 
   @Test(

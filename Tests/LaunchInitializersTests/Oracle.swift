@@ -9,39 +9,50 @@ struct Oracle {
   typealias Job = LaunchMachine.Job
   typealias Machine = LaunchMachine
 
-  private enum Happening {
+  enum Happening {
     case input(Machine.Input)
     case begins(Job)
     case fires(Machine.Timer, Int)
   }
   struct Thrown: Error { let number: Int }
 
-  private var plan: RandomPlan
-  private var machine: Machine
-  private var now = Duration.zero
-  private var happenings: [(time: Duration, order: Int, what: Happening)] = []
-  private var order = 0
-  private var timers: [Machine.Timer: Int] = [:]
+  var plan: RandomPlan
+  var machine: Machine
+  var now = Duration.zero
+  var happenings: [(time: Duration, order: Int, what: Happening)] = []
+  var order = 0
+  var timers: [Machine.Timer: Int] = [:]
   /// For each plan step its node in the machine's plan, and the other way round.
-  private var steps: [Int: Int] = [:]
+  var steps: [Int: Int] = [:]
 
   /// The jobs that were started and have not ended, and those of them that began and that were given up.
-  private var alive: Set<Job> = []
-  private var begun: Set<Job> = []
-  private var abandoned: Set<Job> = []
-  private var cancelled: Set<Job> = []
+  var alive: Set<Job> = []
+  var begun: Set<Job> = []
+  var abandoned: Set<Job> = []
+  var cancelled: Set<Job> = []
   /// The numbers of times that each step's code completed and was undone.
-  private var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
-  private var outcomes: [Int: LaunchReport.Outcome] = [:]
-  private var downOutcomes: [Int: LaunchReport.Outcome] = [:]
-  private var (thrown, thrownUntilEnd): ([Int], [Int]) = ([], [])
-  private var answers: [Int: Int] = [:]
-  private var calls: Set<Int> = []
-  private var servicesLeft: Set<Int> = []
+  var (ups, downs): ([Int: Int], [Int: Int]) = ([:], [:])
+  var outcomes: [Int: LaunchReport.Outcome] = [:]
+  var downOutcomes: [Int: LaunchReport.Outcome] = [:]
+  var (thrown, thrownUntilEnd): ([Int], [Int]) = ([], [])
+  /// The times at which steps began and ended in the launch and in the shut-down, as the events say.
+  var (launchTimes, shutDownTimes) = (ReportOracle.Times(), ReportOracle.Times())
+  var answers: [Int: Int] = [:]
+  var calls: Set<Int> = []
+  var servicesLeft: Set<Int> = []
+  /// The jobs that undo abandoned attempts while the sequence lives, with their times, and those that failed.
+  var lateUndos: [Job: Duration] = [:]
+  var failedUndos: Set<Job> = []
+  /// The times at which services were asked to end, and the services that can only be cancelled.
+  var asked: [Int: Duration] = [:]
+  var cannotStop: Set<Int> = []
+  /// The times at which runs of services began, and the runs that became ready.
+  var runs: [Job: Duration] = [:]
+  var readyRuns: Set<Job> = []
   /// Whether a call set a time limit for the shut-down, when that must be over, and whether it is.
-  private var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
+  var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   private(set) var faults: [String] = []
-  private(set) var counts: [String: Int] = [:]
+  var counts: [String: Int] = [:]
 
   init(_ plan: RandomPlan) throws {
     self.plan = plan
@@ -53,17 +64,17 @@ struct Oracle {
     for (time, input) in plan.script { happen(at: time, .input(input)) }
   }
 
-  private mutating func happen(at time: Duration, _ what: Happening) {
+  mutating func happen(at time: Duration, _ what: Happening) {
     order += 1
     happenings.append((time, order, what))
   }
 
-  private mutating func fault(_ text: String) { faults.append("plan \(plan.seed) at \(now): \(text)") }
-  private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &plan.random) == 0 }
-  private mutating func duration(_ range: ClosedRange<Int>) -> Duration {
+  mutating func fault(_ text: String) { faults.append("plan \(plan.seed) at \(now): \(text)") }
+  mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &plan.random) == 0 }
+  mutating func duration(_ range: ClosedRange<Int>) -> Duration {
     .milliseconds(Int.random(in: range, using: &plan.random))
   }
-  private mutating func error() -> any Error { Thrown(number: Int.random(in: 0..<1_000_000, using: &plan.random)) }
+  mutating func error() -> any Error { Thrown(number: Int.random(in: 0..<1_000_000, using: &plan.random)) }
 
   /// Lives until nothing more happens, and returns what is wrong.
   mutating func run() -> [String] {
@@ -75,7 +86,10 @@ struct Oracle {
       switch what {
       case .input(let input): give(input)
       case .begins(let job): begin(job)
-      case .fires(let timer, let number): if timers[timer] == number { give(.fired(timer)) }
+      case .fires(let timer, let number):
+        guard timers[timer] == number else { continue }
+        if let job = timer.job, machine.jobs[job] == nil { fault("\(timer) is still set, and its job has ended") }
+        give(.fired(timer))
       }
     }
     finish()
@@ -84,7 +98,7 @@ struct Oracle {
 
   // MARK: Inputs
 
-  private mutating func give(_ input: Machine.Input) {
+  mutating func give(_ input: Machine.Input) {
     switch input {
     case .call(let id, let call):
       calls.insert(id)
@@ -93,7 +107,10 @@ struct Oracle {
       case .launch, .foreground: break
       }
     case .ended(let job, let result): note(job, result)
-    case .ready(let job): if !alive.contains(job) { return }
+    case .ready(let job):
+      if !alive.contains(job) { return }
+      readyRuns.insert(job)
+    case .cannotStop(let job): cannotStop.insert(job.step)
     default: break
     }
     let before = Set(machine.jobs.keys)
@@ -101,6 +118,7 @@ struct Oracle {
     for job in before.subtracting(machine.jobs.keys) where alive.contains(job) {
       abandoned.insert(job)
       if job.kind == .run { servicesLeft.insert(job.step) }
+      if lateUndos[job] != nil { failedUndos.insert(job) }
       if !cancelled.contains(job) { fault("\(job) was given up, but not cancelled before") }
     }
     if machine.phase == .closing, deadline == nil {
@@ -110,32 +128,35 @@ struct Oracle {
     if !last.allSatisfy({ if case .cancel = $0 { true } else { false } }) { fault("cancellations hold up \(last)") }
     for action in actions { perform(action) }
     checkWork()
+    checkServices()
   }
 
-  private mutating func note(_ job: Job, _ result: Machine.Result) {
+  mutating func note(_ job: Job, _ result: Machine.Result) {
     alive.remove(job)
-    for timer in [Machine.Timer.timeout(job), .grace(job)] { timers[timer] = nil }
     switch result {
     case .completed, .idle, .skipped:
-      if case .completed = result, job.kind == .perform, job.purpose == .launch { ups[job.step, default: 0] += 1 }
-    case .failed(let error, _, _): if let error = error as? Thrown { thrown.append(error.number) }
+      if case .completed = result, job.kind == .setUp, job.purpose == .launch { ups[job.step, default: 0] += 1 }
+    case .failed(let error, _, _):
+      if let error = error as? Thrown { thrown.append(error.number) }
+      if lateUndos[job] != nil, machine.jobs[job] != nil { failedUndos.insert(job) }
     }
   }
 
   /// Lets a job begin, and decides how it will end unless it is cancelled.
-  private mutating func begin(_ job: Job) {
+  mutating func begin(_ job: Job) {
     guard alive.contains(job), let index = steps[job.step] else { return }
     if let end = machine.began(job) { return give(.ended(job, end)) }
     begun.insert(job)
     if machine.phase == .over, job.kind == .run { fault("the service \(job) begins after the end") }
-    let failure = Machine.Result.failed(error(), text: "", isRetryable: !chance(5))
+    let text = String(repeating: "it failed as often before, ", count: chance(20) ? 20 : 1)
+    let failure = Machine.Result.failed(error(), text: text, isRetryable: !chance(5))
     let end: (Duration, Machine.Result)? =
       switch (job.purpose, job.kind) {
       case (_, .run): chance(2) ? nil : (duration(0...300), chance(2) ? .completed : failure)
       case (_, .stop): (duration(0...60), .completed)
-      case (_, .rollBack), (_, .undo), (.shutDown, .perform): (duration(0...80), chance(5) ? failure : .completed)
-      case (.foreground, .perform): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
-      case (.launch, .perform):
+      case (_, .rollBack), (_, .undo), (_, .shutDown): (duration(0...80), chance(5) ? failure : .completed)
+      case (.foreground, _): (duration(0...60), chance(3) ? .idle : chance(6) ? failure : .completed)
+      case (_, .setUp):
         (duration(0...60), chance(12) ? .skipped("nothing to do") : chance(6) ? failure : .completed)
       }
     if let (pause, result) = end { happen(at: now + pause, .input(.ended(job, result))) }
@@ -148,25 +169,26 @@ struct Oracle {
     }
   }
 
-  private mutating func endService(of step: Int, _ fails: Bool) {
+  mutating func endService(of step: Int, _ fails: Bool) {
     for job in alive where job.kind == .run && job.step == step {
       end(job, after: duration(0...40), fails ? .failed(error(), text: "", isRetryable: false) : .completed)
     }
   }
 
   /// Makes a job end in another way than it was to.
-  private mutating func end(_ job: Job, after pause: Duration, _ result: Machine.Result) {
+  mutating func end(_ job: Job, after pause: Duration, _ result: Machine.Result) {
     happenings.removeAll { if case .input(.ended(job, _)) = $0.what { true } else { false } }
     happen(at: now + pause, .input(.ended(job, result)))
   }
 
   // MARK: Actions
 
-  private mutating func perform(_ action: Machine.Action) {
+  mutating func perform(_ action: Machine.Action) {
     switch action {
     case .start(let job): start(job)
     case .cancel(let job):
       if !cancelled.insert(job).inserted { fault("\(job) is cancelled twice") }
+      if job.kind == .run { checkCancellation(of: job) }
       guard begun.contains(job), alive.contains(job), !chance(4) else { return }
       let ends: [Machine.Result] = [
         .failed(error(), text: "", isRetryable: true), .completed,
@@ -192,55 +214,76 @@ struct Oracle {
     }
   }
 
-  private mutating func start(_ job: Job) {
+  mutating func start(_ job: Job) {
     counts["\(job.purpose) \(job.kind)", default: 0] += 1
     alive.insert(job)
     happen(at: now + (chance(3) ? duration(0...10) : .zero), .begins(job))
     guard let index = steps[job.step] else { return fault("\(job) is of no step") }
     if machine.reachedLimit != nil, machine.jobs[job] != nil { fault("\(job) starts after the time limit") }
-    if job.kind == .rollBack, !begun.contains(job.with(.perform)) { fault("\(job) undoes what never began") }
+    if job.kind == .rollBack, !begun.contains(job.with(.setUp)) { fault("\(job) undoes what never began") }
     if job.kind == .rollBack || job.kind == .undo {
+      if abandoned.contains(job.with(.setUp)), machine.jobs[job] != nil { lateUndos[job] = now }
       if job.kind == .undo { downs[job.step, default: 0] += 1 }
       return
     }
     if job.purpose != .shutDown, machine.phase == .closing || machine.phase == .over {
       fault("\(job) starts in the shut-down")
     }
-    let atWork = alive.count {
-      $0.purpose == job.purpose && ($0.kind == .perform || $0.kind == .rollBack) && machine.jobs[$0] != nil
+    let atWork = machine.jobs.count { other, state in
+      let isOfStep = other.kind == .setUp || other.kind == .shutDown || other.kind == .rollBack && !state.isLateUndo
+      return isOfStep && alive.contains(other) && (other.purpose == .shutDown) == (job.purpose == .shutDown)
     }
     if atWork > plan.maxConcurrentSteps { fault("\(atWork) steps at once") }
     if alive.contains(where: { $0 != job && $0.step == job.step && $0.kind == job.kind && !abandoned.contains($0) }) {
       fault("\(job) starts beside another one of the step")
     }
     switch (job.purpose, job.kind) {
-    case (.launch, .perform):
+    case (.launch, .setUp):
       for (other, isRequired) in plan.steps[index].awaited { checkAwaited(job, other, isRequired) }
-    case (.launch, .run): if ups[job.step] == nil { fault("\(job) starts before its setup") }
-    case (.shutDown, .perform): checkShutDown(job, index)
+    case (.launch, .run):
+      runs[job] = now
+      if ups[job.step] == nil { fault("\(job) starts before its setup") }
+    case (_, .stop): asked[job.step] = now
+    case (_, .shutDown): checkShutDown(job, index)
     default: break
     }
   }
 
-  private mutating func checkAwaited(_ job: Job, _ other: Int, _ isRequired: Bool) {
+  /// A service is cancelled if it isn't ready in time, doesn't end in the time that it has after it was asked to, has no
+  /// `stop()` of its own, or the whole shut-down takes too long.
+  mutating func checkCancellation(of job: Job) {
+    guard let index = steps[job.step], let begin = runs[job] else { return }
+    if machine.phase != .closing {
+      let isDue = plan.steps[index].timeout.map { now >= begin + $0 } ?? false
+      if !isDue || readyRuns.contains(job) { fault("\(job) is cancelled while the sequence goes on") }
+    } else if machine.reachedLimit == nil, !cannotStop.contains(job.step) {
+      guard let asked = asked[job.step] else { return fault("\(job) is cancelled before it was asked to end") }
+      if now < asked + plan.steps[index].stopTimeout { fault("\(job) is cancelled before its stop timeout") }
+    }
+  }
+
+  mutating func checkAwaited(_ job: Job, _ other: Int, _ isRequired: Bool) {
     let outcome = outcomes[other]
     if outcome == nil { fault("\(job) starts before \(plan.steps[other].id) has ended") }
     if isRequired, outcome != .completed { fault("\(job) starts although \(plan.steps[other].id) has not completed") }
   }
 
-  private mutating func checkShutDown(_ job: Job, _ index: Int) {
+  mutating func checkShutDown(_ job: Job, _ index: Int) {
     downs[job.step, default: 0] += 1
     if alive.contains(where: { $0.kind == .run && $0.step == job.step }) {
       fault("\(job) starts before its service ended")
     }
     for (node, other) in steps where plan.steps[other].awaited.contains(where: { $0.step == index }) {
-      if ups[node] != nil, machine.passes[0].steps[node].isUp, downOutcomes[other] == nil {
+      if ups[node] != nil, machine.passes.launch.steps[node].isUp, downOutcomes[other] == nil {
         fault("\(job) starts before \(plan.steps[other].id) is shut down")
       }
+      let undo = lateUndos.first { $0.key.step == node && machine.jobs[$0.key] != nil }
+      if let undo, undo.value < machine.passes.shutDown.began { fault("\(job) starts before \(undo.key) has ended") }
     }
   }
 
-  private mutating func note(_ event: LaunchEvent) {
+  mutating func note(_ event: LaunchEvent) {
+    noteTime(of: event)
     guard case .ended(let outcome) = event.kind, let index = plan.steps.firstIndex(where: { $0.id == event.id }) else {
       return
     }
@@ -249,7 +292,7 @@ struct Oracle {
       if downOutcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) is shut down twice") }
     } else if event.phase != .foreground {
       if outcomes.updateValue(outcome, forKey: index) != nil { fault("\(plan.steps[index].id) ends twice") }
-      let isBegun = begun.contains { steps[$0.step] == index && $0.kind == .perform && $0.purpose == .launch }
+      let isBegun = begun.contains { steps[$0.step] == index && $0.kind == .setUp && $0.purpose == .launch }
       if outcome == .notRun, isBegun { fault("\(plan.steps[index].id) began, and is reported as not run") }
       if outcome == .failed, !isBegun, event.message?.contains("did not get a thread") != true {
         fault("\(plan.steps[index].id) never began, and is reported as failed")
@@ -258,68 +301,12 @@ struct Oracle {
     }
   }
 
-  // MARK: Checks
-
-  /// No slot is free while a step could begin.
-  private mutating func checkWork() {
-    guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
-    let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
-    for (node, index) in steps where outcomes[index] == nil && machine.passes[0].steps[node].attempt == 0 {
-      let step = plan.steps[index]
-      guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
-      if machine.passes[0].running < plan.maxConcurrentSteps { fault("\(step.id) could begin, and doesn't") }
-    }
-  }
-
-  /// Checks what has to hold when nothing more happens.
-  private mutating func finish() {
-    if machine.phase != .over { fault("it never ends: \(machine.phase), \(machine.jobs.keys)") }
-    for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }
-    if !machine.jobs.isEmpty { fault("jobs are left: \(machine.jobs.keys)") }
-    for job in alive where !abandoned.contains(job) { fault("\(job) goes on after the end") }
-    let noted = machine.errors.compactMap { ($0 as? Thrown)?.number }
-    if noted != thrown { fault("it notes the errors \(noted), not \(thrown)") }
-    let isLimited = machine.reachedLimit != nil
-    for (node, count) in ups {
-      let down = downs[node] ?? 0
-      if down > 1 || count > 1 { fault("step \(node) came up \(count) and went down \(down) times") }
-      if down == 0, !isLimited, !servicesLeft.contains(node) { fault("step \(node) isn't shut down") }
-    }
-    for job in abandoned where job.purpose == .shutDown && job.kind != .rollBack && begun.contains(job) {
-      if steps[job.step].flatMap({ downOutcomes[$0] }) == .completed {
-        fault("\(job) was given up, and isn't reported")
-      }
-    }
-    for node in downs.keys where ups[node] == nil { fault("step \(node) is shut down, and never came up") }
-    checkExitCode()
-    if isLimited { counts["limits", default: 0] += 1 }
-    if !abandoned.isEmpty { counts["abandoned", default: 0] += 1 }
-    counts["plans", default: 0] += 1
-  }
-
-  private mutating func checkExitCode() {
-    let isDown = steps.allSatisfy { node, index in
-      !machine.passes[0].steps[node].isUp || downOutcomes[index] == .completed
-    }
-    let expected: Int32 =
-      switch (machine.cause, machine.wasLaunched) {
-      case (.signal?, false): 128 + 15
-      case (.signal?, true), (.asked?, true): isDown ? 0 : 1
-      default: 1
-      }
-    if machine.exitCode != expected { fault("the exit code is \(machine.exitCode), not \(expected)") }
-    if (machine.failure == nil) != (machine.wasLaunched && expected == 0 || machine.wasLaunched && isShutDown) {
-      fault("the failure is \(String(describing: machine.failure))")
-    }
-    if let failure = machine.failure, failure.errors.compactMap({ ($0 as? Thrown)?.number }) != thrownUntilEnd {
-      fault("the failure has the errors \(failure.errors), not \(thrownUntilEnd)")
-    }
-  }
-
-  private var isShutDown: Bool {
-    switch machine.cause {
-    case .asked?, .signal?: true
-    case .failed?, .cancelled?, nil: false
+  mutating func noteTime(of event: LaunchEvent) {
+    guard let index = plan.steps.firstIndex(where: { $0.id == event.id }) else { return }
+    switch event.phase {
+    case .launch, .deferred: launchTimes.note(event, of: index)
+    case .shutDown: shutDownTimes.note(event, of: index)
+    case .foreground, .running: break
     }
   }
 }

@@ -5,7 +5,9 @@ import TestSupport
 struct RandomPlan {
   struct Step {
     let id: String
-    /// The steps that it waits for, and whether it requires each.
+    /// The steps and groups that it refers to, and whether it requires each.
+    let references: [(id: String, isRequired: Bool)]
+    /// The steps that it waits for, by itself and with its group, and whether it requires each.
     let awaited: [(step: Int, isRequired: Bool)]
     let isDeferred: Bool
     let isExcluded: Bool
@@ -19,12 +21,22 @@ struct RandomPlan {
     let skips: Bool
   }
 
+  /// Some steps one after another in the list, which refer to other steps together, and to which others can refer.
+  struct Group {
+    let id: String
+    let first: Int
+    var end: Int
+    let references: [(id: String, isRequired: Bool)]
+    let awaited: [(step: Int, isRequired: Bool)]
+  }
+
   let seed: UInt64
   let maxConcurrentSteps: Int
   let grace: Duration
   let drain: Duration
   let limit: Duration
   private(set) var steps: [Step] = []
+  private(set) var groups: [Group] = []
   /// The events from outside, and their times.
   private(set) var script: [(time: Duration, input: LaunchMachine.Input)] = []
   /// The generator of the rest of its random choices.
@@ -41,10 +53,27 @@ struct RandomPlan {
     drain = chance(2) ? .zero : duration(1...80)
     limit = chance(4) ? duration(0...150) : .seconds(30)
     let isCalm = chance(2)
-    for number in 0..<Int.random(in: 1...10, using: &random) {
+    let count = Int.random(in: 1...10, using: &random)
+    var openGroup: Group?
+    for number in 0..<count {
+      if openGroup == nil, chance(4) {
+        let candidates = steps.indices.filter { !steps[$0].isDeferred }.shuffled(using: &random)
+        let awaited = candidates.prefix(Int.random(in: 0...2, using: &random)).map { ($0, chance(3)) }
+        openGroup = Group(
+          id: "g\(number)", first: number, end: number, references: awaited.map { (steps[$0].id, $1) }, awaited: awaited
+        )
+      }
       let isDeferred = chance(6)
       let candidates = steps.indices.filter { isDeferred || !steps[$0].isDeferred }.shuffled(using: &random)
-      let awaited = candidates.prefix(Int.random(in: 0...3, using: &random)).map { ($0, chance(3)) }
+      var awaited = candidates.prefix(Int.random(in: 0...3, using: &random)).map { ($0, chance(3)) }
+      var references = awaited.map { (steps[$0].id, $1) }
+      if openGroup == nil, chance(3), let group = groups.randomElement(using: &random) {
+        let isRequired = chance(3)
+        references.append((group.id, isRequired))
+        let members = (group.first..<group.end).filter { !steps[$0].isDeferred }
+        awaited += members.map { ($0, isRequired) } + group.awaited.map { ($0, $1 && isRequired) }
+      }
+      awaited += openGroup?.awaited ?? []
       let (runs, skips) = (chance(2), chance(isCalm ? 1 : 2))
       let retries =
         chance(3) ? FailurePolicy.retry(Int.random(in: 1...2, using: &random), after: duration(0...40)) : nil
@@ -52,10 +81,18 @@ struct RandomPlan {
       let exits: [ExitPolicy] = isCalm ? [.ignore, restart] : [.shutDown, .finish, .ignore, restart]
       steps.append(
         Step(
-          id: "s\(number)", awaited: awaited, isDeferred: isDeferred, isExcluded: chance(12),
+          id: Self.id(number), references: references, awaited: awaited, isDeferred: isDeferred, isExcluded: chance(12),
           runs: runs, saysReady: runs && chance(2), timeout: chance(3) ? duration(5...90) : nil,
           stopTimeout: duration(5...200), hasRollback: chance(2), policy: retries,
           exitPolicy: exits.randomElement(using: &random) ?? .ignore, skips: skips))
+      guard var group = openGroup else { continue }
+      group.end = number + 1
+      if chance(2) || group.end == count {
+        groups.append(group)
+        openGroup = nil
+      } else {
+        openGroup = group
+      }
     }
     script = [(.zero, chance(2) ? .call(1, .launch) : .call(1, .run(drain: drain, limit: limit)))]
     for call in 2..<Int.random(in: 2...7, using: &random) {
@@ -75,12 +112,21 @@ struct RandomPlan {
     script.append((.seconds(5), .call(100, .shutDown(within: limit))))
   }
 
+  /// The ID of a step: most are short, and some are long, wide, or hostile.
+  private static func id(_ number: Int) -> String {
+    switch number % 5 {
+    case 3: "s\(number) with a name that is longer than most, <& \"so\"> the picture needs more room for it"
+    case 4: "s\(number) \u{1b}[31m数据库初始化程序"
+    default: "s\(number)"
+    }
+  }
+
   func machine() throws -> LaunchMachine {
-    let listed = steps.map { step in
+    let members = steps.map { step in
       var listed: LaunchStep =
         step.runs ? Runs().id(step.id).onExit(step.exitPolicy).after() : Does().id(step.id).after()
-      for (other, isRequired) in step.awaited {
-        listed = isRequired ? listed.requires(steps[other].id) : listed.after(steps[other].id)
+      for (other, isRequired) in step.references {
+        listed = isRequired ? listed.requires(other) : listed.after(other)
       }
       listed = listed.stopTimeout(step.stopTimeout)
       if let timeout = step.timeout { listed = listed.timeout(timeout) }
@@ -90,6 +136,15 @@ struct RandomPlan {
       if let policy = step.policy { listed = listed.onFailure(policy) }
       return step.skips ? listed.onFailure(.skip) : listed
     }
+    var (listed, next): ([LaunchStep], Int) = ([], 0)
+    for group in groups {
+      listed += members[next..<group.first]
+      var step = LaunchGroup(group.id) { Array(members[group.first..<group.end]) }.after()
+      for (other, isRequired) in group.references { step = isRequired ? step.requires(other) : step.after(other) }
+      listed.append(step)
+      next = group.end
+    }
+    listed += members[next...]
     var machine = LaunchMachine(
       try LaunchPlan(listed, stage: .test), maxConcurrentSteps: maxConcurrentSteps, grace: grace)
     machine.isObserved = true

@@ -171,6 +171,43 @@
       }
     }
 
+    @Test("a signal that the process ignores stays ignored")
+    func ignored() async {
+      await #expect(processExitsWith: .exitCode(0)) {
+        alarm(300)
+        signal(SIGINT, SIG_IGN)
+        let (journal, ignored) = (Journal(), Self.handler(of: SIGINT))
+        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+          note("a", journal)
+          Do { _ in
+            kill(getpid(), SIGINT)
+            journal.note(Self.handler(of: SIGINT) == ignored ? "ignored" : "handled")
+            kill(getpid(), SIGTERM)
+          }.deferred()
+        }
+        let code = await launch.run()
+        #expect(journal.entries.prefix(2) == ["a", "ignored"])
+        #expect(Self.handler(of: SIGINT) == ignored)
+        exit(launch.state.withLock { $0.machine.reason } == "signal \(SIGTERM) came" ? code : 5)
+      }
+    }
+
+    @Test("a handler that is set during a run stays when the run ends")
+    func laterHandler() async {
+      await #expect(processExitsWith: .success) {
+        alarm(300)
+        let launch = try Self.sequence()
+        let former = Self.handler(of: SIGUSR1)
+        let running = Task { await launch.run(on: [.user1]) }
+        while Self.handler(of: SIGUSR1) == former || !launch.isReady { await Task.yield() }
+        signal(SIGUSR1) { _ in }
+        let later = Self.handler(of: SIGUSR1)
+        await launch.shutDown()
+        #expect(await running.value == 0)
+        #expect(later != former && Self.handler(of: SIGUSR1) == later)
+      }
+    }
+
     @Test("two runs of a sequence count a signal once")
     func twice() async {
       await #expect(processExitsWith: .exitCode(0)) {

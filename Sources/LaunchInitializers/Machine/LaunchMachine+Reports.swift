@@ -14,59 +14,89 @@ extension LaunchMachine {
       case .shutDown: .shutDown
       }
     guard isObserved || LaunchEvent.isLogged(kind, phase, message) else { return }
-    let time = now - passes[purpose.rawValue].began
+    let time = now - passes[purpose].began
     let id = step.map { plan.nodes[$0].id }
     actions.append(.event(LaunchEvent(kind: kind, phase: phase, id: id, time: time, message: message)))
   }
 
   /// Returns the report of a pass.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of nodes and dependencies.
   func report(of purpose: Purpose) -> LaunchReport {
-    let pass = passes[purpose.rawValue]
+    let pass = passes[purpose]
     if pass.steps.isEmpty { return .empty }
-    let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
-    // For each point, the step that ended last of those that the point waits for.
-    var last: [Int: Int] = [:]
+    // For each node that isn't in the report, the step in the report that ended last of those that the node waits for.
+    var last: [Int?] = Array(repeating: nil, count: plan.nodes.count)
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
-    func time(_ time: Duration) -> Duration { max(.zero, time - pass.began) }
     for index in indices {
-      let (node, step) = (plan.nodes[index], pass.steps[index])
-      // The beginning of the step's own group counts only if the step waits for nothing else.
-      let inner = graph[index].filter { plan.nodes[$0].declared != nil || plan.nodes[$0].groups != node.groups }
-      var known: Set<Int> = []
-      let awaited = (inner.isEmpty ? graph[index] : inner[...]).compactMap {
-        plan.nodes[$0].declared == nil ? last[$0] : $0
-      }.filter { known.insert($0).inserted }
-      guard node.declared != nil else {
-        last[index] = awaited.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
-        continue
+      let awaited = awaited(by: index, purpose, last)
+      if isReported(index, purpose) {
+        entries.append(entry(of: index, purpose, waitedFor: awaited.map { plan.nodes[$0].id }))
+      } else {
+        last[index] = lastEnded(awaited, in: pass)
       }
-      if !isMentioned(index, purpose) { continue }
-      let isMissed = purpose == .shutDown && step.outcome == .notRun
-      let message = isMissed ? reachedLimit.map { "not shut down within \($0.text)" } : step.message
-      entries.append(
-        LaunchReport.Entry(
-          id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start),
-          end: time(step.end), attempts: step.attempt, message: message, errors: step.errors,
-          waitedFor: awaited.compactMap { isMentioned($0, purpose) ? plan.nodes[$0].id : nil },
-          wasAbandoned: step.wasAbandoned, groups: node.groups))
     }
     return LaunchReport(entries: entries)
   }
 
-  private func isMentioned(_ step: Int, _ purpose: Purpose) -> Bool {
-    switch purpose {
+  /// Returns the step that ended last, and of several such steps the first; nil if there are none.
+  private func lastEnded(_ steps: [Int], in pass: Pass) -> Int? {
+    steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
+  }
+
+  /// Returns the reported steps that a node waited for: those that it depends on, and for each other node that it depends
+  /// on, the step in `last`.
+  private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
+    let (node, pass) = (plan.nodes[index], passes[purpose])
+    let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
+    var awaited: [Int] = []
+    var known: Set<Int> = []
+    // The steps behind the border of the step's own group, and behind the point between the launch and deferred steps.
+    var outside: [Int] = []
+    for other in graph[index] {
+      guard let step = isReported(other, purpose) ? other : last[other] else { continue }
+      let isBorder =
+        plan.nodes[other].declared == nil && (other == plan.deferral || plan.nodes[other].groups == node.groups)
+      if isBorder, node.declared != nil {
+        outside.append(step)
+      } else if known.insert(step).inserted {
+        awaited.append(step)
+      }
+    }
+    // Most steps of a group waited longer for one another.
+    guard let step = lastEnded(outside, in: pass), known.insert(step).inserted else { return awaited }
+    let isLast = awaited.allSatisfy { pass.steps[$0].end < pass.steps[step].end }
+    return isLast ? awaited + [step] : awaited
+  }
+
+  private func entry(of index: Int, _ purpose: Purpose, waitedFor: [String]) -> LaunchReport.Entry {
+    let (node, pass) = (plan.nodes[index], passes[purpose])
+    let step = pass.steps[index]
+    func time(_ time: Duration) -> Duration { max(.zero, time - pass.began) }
+    let isMissed = purpose == .shutDown && step.outcome == .notRun
+    let errors = purpose == .shutDown ? shutDownProblems[index]?.errors ?? ErrorList() : step.errors
+    return LaunchReport.Entry(
+      id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start), end: time(step.end),
+      attempts: step.attempt, message: isMissed ? reachedLimit.map { "not shut down within \($0.text)" } : step.message,
+      errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
+  }
+
+  /// Returns whether a node is a step that the report of a pass has.
+  private func isReported(_ step: Int, _ purpose: Purpose) -> Bool {
+    if plan.nodes[step].declared == nil { return false }
+    return switch purpose {
     case .launch: true
-    case .foreground: passes[1].steps[step].attempt > 0 && !passes[1].steps[step].isUnmentioned
-    case .shutDown: passes[0].steps[step].isUp
+    case .foreground: passes.foreground.steps[step].attempt > 0 && !passes.foreground.steps[step].isUnmentioned
+    case .shutDown: passes.launch.steps[step].isUp || passes.launch.steps[step].isUndone
     }
   }
 
   /// The reason for the shut-down, for the log.
   var reason: String {
     switch cause {
-    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes[0].steps[step].message ?? "")"
+    case .failed(let step, _)?: "\(plan.nodes[step].id) failed: \(passes.launch.steps[step].message ?? "")"
     case .cancelled?: "the launch was cancelled"
     case .asked?, nil: "shutDown() was called"
     case .signal(let number)?: "signal \(number) came"
@@ -81,17 +111,17 @@ extension LaunchMachine {
       (code, step) = (failure, failed)
       let what =
         wasLaunched ? "the sequence was shut down" : "the launch was aborted and completed steps were shut down"
-      message = "failed, so \(what): \(passes[0].steps[failed].message ?? "")"
+      message = "failed, so \(what): \(passes.launch.steps[failed].message ?? "")"
     case .cancelled?:
       (code, step, message) = (.cancelled, nil, "was cancelled, and the completed steps were shut down.")
     case .asked?, .signal?:
-      let time = passes[0].steps.isEmpty ? "it began" : "it had completed"
+      let time = passes.launch.steps.isEmpty ? "it began" : "it had completed"
       (code, step, message) = (.shutDown, nil, "was shut down before \(time).")
     case nil: return nil
     }
     if wasLaunched, code == .shutDown { return nil }
     return LaunchError(
-      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes[0].steps[$0].errors.first },
-      errors: errors, report: report(of: .launch), rollback: report(of: .shutDown), message)
+      code, id: step.map { plan.nodes[$0].id }, underlying: step.flatMap { passes.launch.steps[$0].errors.all.first },
+      errors: errors.all, report: report(of: .launch), rollback: report(of: .shutDown), message)
   }
 }

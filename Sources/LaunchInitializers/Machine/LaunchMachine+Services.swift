@@ -5,72 +5,145 @@ extension LaunchMachine {
 
   /// Begins the service of a step that has been set up.
   mutating func beginService(of step: Int) {
-    passes[0].steps[step].phase = .readying
+    passes.launch.steps[step].phase = .readying
     runService(of: step)
   }
 
+  /// Runs the service; if its step has a timeout, the service has that time to become ready.
   private mutating func runService(of step: Int) {
     services[step, default: ServiceState()].run += 1
     let number = services[step]?.run ?? 1
     event(.serviceBegan(run: number), .launch, step, isService: true)
-    let timeout = passes[0].steps[step].phase == .readying ? declared(step).timeout : nil
-    start(Job(purpose: .launch, kind: .run, step: step, number: number), timeout: timeout)
+    let job = run(number, of: step)
+    start(job, timeout: nil)
+    if let timeout = declared(step).timeout { schedule(.readiness(job), after: timeout) }
+  }
+
+  private func run(_ number: Int, of step: Int) -> Job {
+    Job(purpose: .launch, kind: .run, step: step, number: number)
   }
 
   mutating func ready(_ job: Job) {
-    guard jobs[job] != nil, services[job.step]?.isReady == false else { return }
+    guard jobs[job]?.isLate == false, services[job.step]?.isReady == false else { return }
     services[job.step]?.isReady = true
+    unschedule(.readiness(job), of: job)
     event(.serviceReady, .launch, job.step, isService: true)
-    guard passes[0].steps[job.step].phase == .readying else { return }
-    jobs[job]?.hasTimeout = false
-    actions.append(.unschedule(.timeout(job)))
-    settle(job.step, .launch, .completed, passes[0].steps[job.step].message)
+    guard passes.launch.steps[job.step].phase == .readying else { return }
+    settle(job.step, .launch, .completed, passes.launch.steps[job.step].message)
   }
 
-  /// Records that a step failed because its service wasn't ready in time, and aborts the launch if its policy says so.
-  mutating func notReadyInTime(_ step: Int) {
-    services[step]?.isStopping = true
-    let message = "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
-    settle(step, .launch, .failed, message)
-    abort(step, .launch, .timedOut)
+  /// Begins another attempt of a step whose service has failed before it was ready.
+  mutating func retryService(of step: Int) {
+    beginAttempt(step, .launch)
+    passes.launch.steps[step].message = nil
+    services[step]?.isPausing = false
+    beginService(of: step)
   }
 
   mutating func restart(_ step: Int) {
     if services[step]?.isPausing != true { return }
     services[step]?.isPausing = false
+    if passes.launch.steps[step].phase == .readying { passes.launch.steps[step].message = nil }
     runService(of: step)
   }
 
-  mutating func runEnded(_ job: Job, _ result: Result) {
+  /// The end of a service's run that the sequence didn't ask for.
+  private struct Exit {
+    var reason: String
+    /// Whether the service threw, or wasn't ready in time.
+    var isFailure: Bool
+    var isLate = false
+    /// Whether the step's policy for failures lets the service run again.
+    var isRetryable = true
+  }
+
+  mutating func runEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let step = job.step
     guard let service = services[step] else { return }
     let isExpected = service.isStopping || phase == .closing
-    var failure: String?
-    if case .failed(let error, let text, _) = result, note(error, of: job, isExpected) { failure = "failed: \(text)" }
+    var exit = Exit(reason: "returned without being asked to", isFailure: false)
+    if case .failed(let error, let text, let isRetryable) = result {
+      exit.isRetryable = isRetryable
+      exit.isFailure = note(error, of: job, isExpected || state.isCancelled)
+      if exit.isFailure { exit.reason = "failed: \(text)" }
+    }
     if isExpected {
-      if let failure, phase == .closing { shutDownNotes[step].add("its service \(failure)") }
+      let failure = exit.isFailure ? exit.reason : nil
+      if let failure { addShutDownProblem("its service \(failure)", of: step) }
       serviceEnded(step, message: failure)
-      return serviceMayHaveStopped(step)
+      return continueShutDown(of: step)
+    }
+    if state.isLate {
+      let late = notReadyMessage(of: step)
+      exit.reason = exit.isFailure ? "\(late), then \(exit.reason)" : late
+      (exit.isLate, exit.isFailure) = (true, true)
+    }
+    exited(step, exit)
+  }
+
+  private func notReadyMessage(of step: Int) -> String {
+    "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
+  }
+
+  /// Decides what follows when a service ended by itself: until the service is ready, the step hasn't completed, so its
+  /// policy for failures counts before and after that for exits.
+  private mutating func exited(_ step: Int, _ exit: Exit) {
+    let isStarting = passes.launch.steps[step].phase == .readying
+    let message = exit.isLate ? exit.reason : "its service \(exit.reason)"
+    if isStarting {
+      passes.launch.steps[step].message = message
+      passes.launch.steps[step].isRetryable = exit.isRetryable
+      if pauseBeforeRetry(step, .launch) {
+        services[step]?.isPausing = true
+        return
+      }
     }
     let decision = declared(step).exitPolicy.decide(
-      threw: failure != nil, at: now, &services[step, default: ServiceState()].restarts)
-    let reason = failure ?? "returned without being asked to"
+      threw: exit.isFailure, at: now, &services[step, default: ServiceState()].restarts)
     switch decision {
     case .restart(let pause):
       services[step]?.isPausing = true
       services[step]?.isReady = false
-      event(.serviceRestarting(after: pause), .launch, step, message: reason, isService: true)
-      schedule(.restart(step, run: service.run), after: pause)
-    case .goOn:
-      serviceEnded(step, message: failure)
-      if passes[0].steps[step].phase == .readying {
-        settle(step, .launch, failure == nil ? .completed : .failed, failure.map { "its service \($0)" })
-      }
-    case .shutDown:
-      serviceEnded(step, message: reason)
-      if passes[0].steps[step].phase == .readying { settle(step, .launch, .failed, "its service \(reason)") }
-      passes[0].steps[step].message = "its service \(reason)"
-      close(.failed(step, .serviceFailed))
+      event(.serviceRestarting(after: pause), .launch, step, message: exit.reason, isService: true)
+      schedule(.restart(step, run: services[step]?.run ?? 1), after: pause)
+    case .goOn: goOn(without: step, exit, message)
+    case .shutDown: fail(step, exit, message)
+    }
+  }
+
+  private mutating func goOn(without step: Int, _ exit: Exit, _ message: String) {
+    let isStarting = passes.launch.steps[step].phase == .readying
+    serviceEnded(step, message: exit.isFailure ? exit.reason : nil)
+    if isStarting { settle(step, .launch, exit.isFailure ? .failed : .completed, exit.isFailure ? message : nil) }
+  }
+
+  private mutating func fail(_ step: Int, _ exit: Exit, _ message: String) {
+    let isStarting = passes.launch.steps[step].phase == .readying
+    serviceEnded(step, message: exit.reason)
+    if isStarting {
+      settle(step, .launch, .failed, message)
+      return abort(step, .launch, exit.isLate ? .timedOut : .serviceFailed)
+    }
+    passes.launch.steps[step].message = message
+    close(.failed(step, .serviceFailed))
+  }
+
+  /// Handles the end of the grace period of a service, which may go on and so doesn't run again.
+  mutating func runAbandoned(_ job: Job, _ state: JobState, _ ignored: String) {
+    let step = job.step
+    let isExpected = services[step]?.isStopping == true || phase == .closing
+    passes.launch.steps[step].isServiceLeft = true
+    addShutDownProblem("its service \(ignored)", of: step)
+    if isExpected {
+      serviceEnded(step, message: ignored)
+      return continueShutDown(of: step)
+    }
+    let exit = Exit(
+      reason: "\(notReadyMessage(of: step)); its service \(ignored)", isFailure: true, isLate: true, isRetryable: false)
+    if declared(step).exitPolicy.survivesError {
+      goOn(without: step, exit, exit.reason)
+    } else {
+      fail(step, exit, exit.reason)
     }
   }
 
@@ -84,23 +157,28 @@ extension LaunchMachine {
 
   /// Prevents further steps from beginning, and cancels the attempts under way.
   mutating func stopPasses() {
-    for purpose in [Purpose.launch, .foreground] where passes[purpose.rawValue].isUnderWay {
-      passes[purpose.rawValue].stop()
+    for purpose in [Purpose.launch, .foreground] where passes[purpose].isUnderWay {
+      passes[purpose].stop()
       for step in plan.nodes.indices {
-        let state = passes[purpose.rawValue].steps[step]
+        let state = passes[purpose].steps[step]
         if state.phase == .pausing || state.phase == .waiting && state.attempt > 0 {
           actions.append(.unschedule(.retry(purpose, step, attempt: state.attempt)))
           settle(step, purpose, .failed, state.message)
         } else if state.phase == .readying {
-          settle(step, purpose, .failed, "was not ready before the sequence was shut down")
+          var message = state.message
+          message.add("was not ready before the sequence was shut down")
+          settle(step, purpose, .failed, message)
         }
       }
     }
-    for (step, service) in services.sorted(by: { $0.key < $1.key }) where service.isPausing {
+    for (step, service) in services.sorted(by: { $0.key < $1.key }) {
+      let job = run(service.run, of: step)
+      unschedule(.readiness(job), of: job)
+      guard service.isPausing else { continue }
       actions.append(.unschedule(.restart(step, run: service.run)))
       serviceEnded(step)
     }
-    cancelAll { $0.kind == .perform }
+    cancelAll { $0.kind == .setUp }
   }
 
   private mutating func cancelAll(where isWanted: (Job) -> Bool) {
@@ -112,74 +190,109 @@ extension LaunchMachine {
 
   /// Begins to shut the steps down once all attempts have ended, and ends the sequence once all jobs have.
   mutating func proceedClosing() {
-    if !passes[2].isUnderWay {
-      if passes[0].running + passes[1].running > 0 { return }
-      if passes[0].isUnderWay {
-        passes[0].end()
+    if !passes.shutDown.isUnderWay {
+      if passes.launch.running + passes.foreground.running > 0 { return }
+      if passes.launch.isUnderWay {
+        passes.launch.end()
         if !wasLaunched { event(.phaseEnded, .launch) }
       }
-      if passes[0].steps.contains(where: \.isUp) { begin(.shutDown) }
+      if passes.launch.steps.contains(where: { $0.isUp || $0.isUndone }) { begin(.shutDown) }
     }
-    if passes[2].isUnderWay { beginReady(.shutDown) }
-    if !jobs.isEmpty || (passes[2].isUnderWay && !passes[2].isIdle) { return }
-    if passes[2].isUnderWay {
-      passes[2].end()
+    if passes.shutDown.isUnderWay { beginReady(.shutDown) }
+    if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
+    if passes.shutDown.isUnderWay {
+      passes.shutDown.end()
       event(.phaseEnded, .shutDown)
     }
     finish()
   }
 
-  /// Begins to shut a step down; if the step has a service, asks the service to end first.
+  /// Returns whether something has to end before a step can be shut down: its service, or the undoing of an abandoned
+  /// attempt.
+  ///
+  /// No maximum number applies to these, so that every service is asked to end as soon as its turn comes.
+  func isHeldUp(_ step: Int) -> Bool { services[step] != nil || isUndoing(step) }
+
+  private func isUndoing(_ step: Int) -> Bool {
+    passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
+  }
+
+  /// Begins to shut a step down that is held up; if the step has a service, asks the service to end.
   mutating func beginShutDown(of step: Int) {
-    guard let service = services[step] else {
-      return passes[0].steps[step].isServiceLeft ? settleShutDown(step) : shutDown(step)
-    }
-    passes[2].steps[step].phase = .stopping
+    passes.shutDown.steps[step].phase = .stopping
+    beginAttempt(step, .shutDown)
+    guard let service = services[step] else { return }
     services[step]?.isStopping = true
     let timeout = plan.nodes[step].stopTimeout
     start(Job(purpose: .shutDown, kind: .stop, step: step, number: 1), timeout: timeout)
-    let run = Job(purpose: .launch, kind: .run, step: step, number: service.run)
-    if jobs[run] != nil { schedule(.timeout(run), after: timeout) }
+    let job = run(service.run, of: step)
+    if jobs[job] != nil { schedule(.stop(job), after: timeout) }
+  }
+
+  /// Cancels a service that hasn't ended within the time that it had after it was asked to.
+  mutating func cutOff(_ job: Job) {
+    // A service that can only be cancelled was cancelled when it was asked to end.
+    if jobs[job]?.isCancelled == false {
+      let timeout = plan.nodes[job.step].stopTimeout.text
+      addShutDownProblem(
+        "its service did not end within its stop timeout of \(timeout) and was cancelled", of: job.step)
+    }
+    cancelLate(job)
   }
 
   mutating func cannotStop(_ job: Job) {
     guard jobs[job] != nil, let service = services[job.step] else { return }
-    cancel(Job(purpose: .launch, kind: .run, step: job.step, number: service.run))
+    cancel(run(service.run, of: job.step))
   }
 
-  /// Shuts a step down, if its service and the call that asked the service to end have both ended.
-  mutating func serviceMayHaveStopped(_ step: Int) {
-    guard passes[2].isUnderWay, passes[2].steps[step].phase == .stopping, services[step] == nil,
+  /// Continues to shut a step down, if nothing holds it up anymore.
+  mutating func continueShutDown(of step: Int) {
+    guard passes.shutDown.isUnderWay, passes.shutDown.steps[step].phase == .stopping, !isHeldUp(step),
       jobs[Job(purpose: .shutDown, kind: .stop, step: step, number: 1)] == nil
     else { return }
-    // A service that is still running may use what the step set up, so the step isn't shut down.
-    if passes[0].steps[step].isServiceLeft || reachedLimit != nil { return settleShutDown(step) }
-    passes[2].steps[step].phase = .running
-    shutDown(step)
+    if reachedLimit != nil { return settleShutDown(step) }
+    passes.shutDown.steps[step].phase = .waiting
+    passes.shutDown.makeReady(step)
   }
 
-  private mutating func shutDown(_ step: Int) {
-    start(Job(purpose: .shutDown, kind: .perform, step: step, number: 1), timeout: plan.nodes[step].stopTimeout)
+  /// Shuts a step down when its turn comes.
+  mutating func shutDown(_ step: Int) {
+    let state = passes.launch.steps[step]
+    if state.isUp, !state.isServiceLeft {
+      let timeout = plan.nodes[step].stopTimeout
+      return start(Job(purpose: .shutDown, kind: .shutDown, step: step, number: 1), timeout: timeout)
+    }
+    // A service that is still running may use what the step set up, and an abandoned attempt has already been undone.
+    passes.shutDown.running -= 1
+    settleShutDown(step)
   }
 
   mutating func shutDownEnded(_ job: Job, _ state: JobState, _ result: Result) {
     let step = job.step
     let late = "took longer than its timeout of \(plan.nodes[step].stopTimeout.text)"
     if case .failed(let error, let text, _) = result {
-      shutDownNotes[step].add(note(error, of: job, state.isCancelled) ? text : state.isLate ? late : "cancelled")
+      let isOwn = note(error, of: job, state.isCancelled)
+      addShutDownProblem(isOwn ? text : state.isLate ? late : "cancelled", of: step)
     }
+    passes.shutDown.running -= 1
     settleShutDown(step, note: state.isLate ? late : nil)
+  }
+
+  mutating func addShutDownProblem(_ problem: String, of step: Int) {
+    shutDownProblems[step, default: ShutDownProblems()].message.add(problem)
   }
 
   /// Records the end of a step's shut-down.
   mutating func settleShutDown(_ step: Int, note: String? = nil) {
-    passes[2].running -= 1
     actions.append(.withdrawAll(step, except: nil))
-    passes[2].steps[step].wasAbandoned = passes[2].steps[step].wasAbandoned || passes[0].steps[step].isServiceLeft
-    if reachedLimit != nil, passes[2].steps[step].phase == .stopping {
-      shutDownNotes[step].add("its service was cancelled")
+    let wasAbandoned = passes.shutDown.steps[step].wasAbandoned
+    passes.shutDown.steps[step].wasAbandoned = wasAbandoned || passes.launch.steps[step].isServiceLeft
+    if let reachedLimit, passes.shutDown.steps[step].phase != .running {
+      let isService = passes.shutDown.steps[step].phase == .stopping && declared(step).work.runs
+      let missed = "not shut down within \(reachedLimit.text)"
+      addShutDownProblem(isService ? "its service was cancelled" : missed, of: step)
     }
-    let failure = shutDownNotes[step]
+    let failure = shutDownProblems[step]?.message
     settle(step, .shutDown, failure == nil ? .completed : .failed, failure ?? note)
   }
 
@@ -187,7 +300,12 @@ extension LaunchMachine {
   mutating func limitReached(_ limit: Duration) {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit
-    passes[2].stop()
+    passes.shutDown.stop()
+    // Steps whose services have ended, and which wait until fewer steps are shut down.
+    for step in passes.shutDown.steps.indices {
+      let state = passes.shutDown.steps[step]
+      if state.phase == .waiting, state.attempt > 0 { settleShutDown(step) }
+    }
     cancelAll { _ in true }
   }
 }

@@ -13,30 +13,39 @@ extension LaunchMachine {
   mutating func makeReady(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
-      passes[purpose.rawValue].steps[node].queued = now
-      let takesPart = plan.nodes[node].declared != nil && (purpose == .launch || passes[0].steps[node].isUp)
+      // The deferred steps begin after the launch, which so ends first.
+      if node == plan.deferral, purpose == .launch, phase == .launching { continue }
+      passes[purpose].steps[node].queued = now
       if purpose == .launch, let reason = reasonToSkip(node) {
-        passes[0].steps[node].start = now
+        passes.launch.steps[node].start = now
         waiting += finish(node, .launch, .skipped, reason).reversed()
-      } else if takesPart {
-        passes[purpose.rawValue].makeReady(node)
-      } else {
-        passes[purpose.rawValue].steps[node].isUnmentioned = true
+      } else if !takesPart(node, purpose) {
+        passes[purpose].steps[node].isUnmentioned = true
         waiting += finish(node, purpose, .completed, nil).reversed()
+      } else if purpose == .shutDown, isHeldUp(node) {
+        beginShutDown(of: node)
+      } else {
+        passes[purpose].makeReady(node)
       }
     }
+  }
+
+  private func takesPart(_ node: Int, _ purpose: Purpose) -> Bool {
+    if plan.nodes[node].declared == nil { return false }
+    let step = passes.launch.steps[node]
+    return purpose == .launch || step.isUp || (purpose == .shutDown && step.isUndone)
   }
 
   /// Returns the reason to skip a node when its turn comes, or nil to run it.
   private mutating func reasonToSkip(_ node: Int) -> String? {
     if let exclusion = plan.nodes[node].exclusion { return exclusion }
-    guard let required = plan.requirements[node].first(where: { passes[0].steps[$0].outcome != .completed })
+    guard let required = plan.requirements[node].first(where: { passes.launch.steps[$0].outcome != .completed })
     else { return nil }
-    let culprit = plan.nodes[required].declared == nil ? passes[0].steps[required].culprit ?? required : required
-    passes[0].steps[node].culprit = culprit
+    let culprit = plan.nodes[required].declared == nil ? passes.launch.steps[required].culprit ?? required : required
+    passes.launch.steps[node].culprit = culprit
     let groups = plan.nodes[culprit].groups
     let group = groups.isEmpty ? "" : " of \(groups.joined(separator: "/"))"
-    let what = passes[0].steps[culprit].outcome == .skipped ? "was skipped" : "failed"
+    let what = passes.launch.steps[culprit].outcome == .skipped ? "was skipped" : "failed"
     return "requires \(plan.nodes[culprit].id)\(group), which \(what)"
   }
 
@@ -44,15 +53,15 @@ extension LaunchMachine {
   private mutating func finish(
     _ node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
-    let index = purpose.rawValue
-    passes[index].steps[node].phase = .done
-    passes[index].steps[node].outcome = outcome
-    passes[index].steps[node].message = message
-    passes[index].steps[node].end = now
-    if plan.nodes[node].declared != nil, !passes[index].steps[node].isUnmentioned {
+    progress += 1
+    passes[purpose].steps[node].phase = .done
+    passes[purpose].steps[node].outcome = outcome
+    passes[purpose].steps[node].message = message
+    passes[purpose].steps[node].end = now
+    if plan.nodes[node].declared != nil, !passes[purpose].steps[node].isUnmentioned {
       event(.ended(outcome), purpose, node, message: message)
     }
-    return passes[index].settled(node, in: plan)
+    return passes[purpose].settled(node, in: plan)
   }
 
   /// Records the end of a step, and makes the steps ready that waited only for it.
@@ -64,54 +73,54 @@ extension LaunchMachine {
 
   mutating func ended(_ job: Job, _ result: Result) {
     guard let state = jobs.removeValue(forKey: job) else { return endedLate(job, result) }
-    if state.hasTimeout { actions.append(.unschedule(.timeout(job))) }
-    if state.hasGrace { actions.append(.unschedule(.grace(job))) }
-    switch (job.purpose, job.kind) {
-    case (.shutDown, .perform): shutDownEnded(job, state, result)
-    case (_, .perform): attemptEnded(job, state, result)
-    case (_, .rollBack):
+    for timer in state.timers { actions.append(.unschedule(timer)) }
+    if state.isLateUndo { return lateUndoEnded(job, state, result) }
+    switch job.kind {
+    case .shutDown: shutDownEnded(job, state, result)
+    case .setUp: attemptEnded(job, state, result)
+    case .rollBack:
       if case .failed(let error, let text, _) = result {
         let what = note(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
-        passes[job.purpose.rawValue].steps[job.step].message.add("its rollback \(what)")
+        passes[job.purpose].steps[job.step].message.add("its rollback \(what)")
       }
       fail(job.step, job.purpose)
-    case (_, .run): runEnded(job, result)
-    case (_, .stop): serviceMayHaveStopped(job.step)
-    case (_, .undo): break
+    case .run: runEnded(job, state, result)
+    case .stop: continueShutDown(of: job.step)
+    case .undo: break
     }
   }
 
   private mutating func attemptEnded(_ job: Job, _ state: JobState, _ result: Result) {
-    let (step, index) = (job.step, job.purpose.rawValue)
+    let (step, purpose) = (job.step, job.purpose)
     // The timer may be late on a busy machine, so the times are compared as well.
     let isLate = state.isLate || declared(step).timeout.map { now - state.start > $0 } ?? false
-    passes[index].steps[step].isLate = isLate
+    passes[purpose].steps[step].isLate = isLate
     let note = isLate ? overrun(step, state) : nil
     switch result {
     case .completed, .idle:
-      if case .idle = result { passes[index].steps[step].isUnmentioned = true }
+      if case .idle = result { passes[purpose].steps[step].isUnmentioned = true }
       if case .completed = result, job.number > 1 || job.purpose == .foreground {
         actions.append(.withdrawAll(step, except: job))
       }
-      passes[index].running -= 1
+      passes[purpose].running -= 1
       guard job.purpose == .launch else { return settle(step, job.purpose, .completed, note) }
-      passes[0].steps[step].isUp = true
-      passes[0].steps[step].message = note
+      passes.launch.steps[step].isUp = true
+      passes.launch.steps[step].message = note
       if declared(step).work.runs, phase != .closing { return beginService(of: step) }
       settle(step, .launch, .completed, note)
     case .skipped(let reason):
-      passes[index].running -= 1
+      passes[purpose].running -= 1
       settle(step, job.purpose, .skipped, note.map { "\(reason); \($0)" } ?? reason)
     case .failed(let error, let text, let isRetryable):
       if settleUnbegun(job, state) { return }
       actions.append(.withdraw(job))
       let isOwn = self.note(error, of: job, state.isCancelled)
       let reason = isOwn ? text : "cancelled"
-      passes[index].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
-      passes[index].steps[step].isRetryable = isRetryable
+      passes[purpose].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
+      passes[purpose].steps[step].isRetryable = isRetryable
       if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
       if let reachedLimit {
-        passes[index].steps[step].message.add("not rolled back within \(reachedLimit.text)")
+        passes[purpose].steps[step].message.add("not rolled back within \(reachedLimit.text)")
         return fail(step, job.purpose)
       }
       start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
@@ -121,25 +130,40 @@ extension LaunchMachine {
   /// Ends a step as if it had not had its turn, if its attempt was cancelled before it began; returns whether it was.
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
     if state.hasBegun || state.isLate { return false }
-    passes[job.purpose.rawValue].running -= 1
-    passes[job.purpose.rawValue].steps[job.step].attempt -= 1
-    let step = passes[job.purpose.rawValue].steps[job.step]
+    passes[job.purpose].running -= 1
+    passes[job.purpose].steps[job.step].attempt -= 1
+    let step = passes[job.purpose].steps[job.step]
     settle(job.step, job.purpose, step.attempt == 0 ? .notRun : .failed, step.message)
     return true
   }
 
   /// Retries a step after a failed attempt and its rollback, or records that the step failed.
   private mutating func fail(_ step: Int, _ purpose: Purpose) {
-    passes[purpose.rawValue].running -= 1
-    let (state, declared) = (passes[purpose.rawValue].steps[step], declared(step))
-    if phase != .closing, let retry = declared.policy.retry, state.isRetryable, state.attempt <= retry.count {
-      let pause = retry.backoff.pause(after: state.attempt)
-      passes[purpose.rawValue].steps[step].phase = .pausing
-      event(.retrying(after: pause), purpose, step, message: state.message)
-      return schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
-    }
+    passes[purpose].running -= 1
+    if pauseBeforeRetry(step, purpose) { return }
+    let state = passes[purpose].steps[step]
     settle(step, purpose, .failed, state.message)
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
+  }
+
+  /// Begins the pause before the next attempt of a step, or returns false if its policy or its error allows no other.
+  mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
+    let state = passes[purpose].steps[step]
+    guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
+    else { return false }
+    let pause = retry.backoff.pause(after: state.attempt)
+    passes[purpose].steps[step].phase = .pausing
+    event(.retrying(after: pause), purpose, step, message: state.message)
+    schedule(.retry(purpose, step, attempt: state.attempt), after: pause)
+    return true
+  }
+
+  /// Begins the next attempt of a step after the pause; if its code has completed, only its service runs again.
+  mutating func retry(_ step: Int, _ purpose: Purpose) {
+    guard passes[purpose].steps[step].phase == .pausing else { return }
+    if purpose == .launch, passes.launch.steps[step].isUp { return retryService(of: step) }
+    passes[purpose].steps[step].phase = .waiting
+    passes[purpose].makeReady(step)
   }
 
   /// Aborts the launch because of a failed step, unless the step is deferred or its policy is to go on.
@@ -150,34 +174,77 @@ extension LaunchMachine {
   }
 
   /// Records an error of a job, or returns false if the error only says that the job was cancelled.
-  mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool) -> Bool {
+  mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError { return false }
-    passes[job.purpose.rawValue].steps[job.step].errors.append(error)
+    let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
+    if isOfShutDown {
+      shutDownProblems[job.step, default: ShutDownProblems()].errors.append(error)
+    } else {
+      passes[job.purpose].steps[job.step].errors.append(error)
+    }
     errors.append(error)
     return true
   }
+
+  // MARK: Abandoned attempts
 
   /// Handles the result of an abandoned job: reports its error, and undoes what the job has set up.
   private mutating func endedLate(_ job: Job, _ result: Result) {
     if case .failed(let error, let text, _) = result, note(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
     }
-    guard job.kind == .perform, job.purpose != .shutDown else { return }
+    guard job.kind == .setUp else { return }
     actions.append(.withdraw(job))
     switch result {
-    case .completed where job.purpose == .launch: actions.append(.start(job.with(.undo)))
-    case .failed where declared(job.step).rollback != nil: actions.append(.start(job.with(.rollBack)))
+    case .completed where job.purpose == .launch: undoLate(job.with(.undo))
+    case .failed where declared(job.step).rollback != nil: undoLate(job.with(.rollBack))
     default: break
     }
   }
 
+  /// Begins to undo what an abandoned attempt did.
+  ///
+  /// The shut-down waits for that, unless its limit is reached or it is over.
+  private mutating func undoLate(_ job: Job) {
+    if phase == .over || reachedLimit != nil { return actions.append(.start(job)) }
+    passes.launch.steps[job.step].isUndone = true
+    start(job, timeout: plan.nodes[job.step].undoTimeout)
+    jobs[job]?.isLateUndo = true
+  }
+
+  private mutating func lateUndoEnded(_ job: Job, _ state: JobState, _ result: Result) {
+    var problem: String?
+    if case .failed(let error, let text, _) = result {
+      let isOwn = note(error, of: job, state.isCancelled, isLateUndo: true)
+      let late = "took longer than its timeout of \(plan.nodes[job.step].undoTimeout.text)"
+      problem = isOwn ? "failed: \(text)" : state.isLate ? late : "was cancelled"
+    }
+    lateUndoEnded(job, problem: problem)
+  }
+
+  private mutating func lateUndoEnded(_ job: Job, problem: String?) {
+    if let problem {
+      let message = "the \(job.kind == .undo ? "shut-down" : "rollback") of its abandoned attempt \(problem)"
+      addShutDownProblem(message, of: job.step)
+      event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(message)")
+    }
+    // The step's turn may have passed before its attempt ended.
+    if passes.shutDown.isUnderWay, passes.shutDown.steps[job.step].phase == .done {
+      passes.shutDown.steps[job.step].end = now
+      if let problem = shutDownProblems[job.step]?.message {
+        passes.shutDown.steps[job.step].outcome = .failed
+        passes.shutDown.steps[job.step].message = problem
+      }
+    }
+    continueShutDown(of: job.step)
+  }
+
   // MARK: Time
 
-  mutating func timedOut(_ job: Job) {
-    if jobs[job]?.hasTimeout != true { return }
+  /// Cancels a job whose time is over: it took too long, or its service isn't ready.
+  mutating func cancelLate(_ job: Job) {
     jobs[job]?.isLate = true
     giveGrace(job)
-    if job.kind == .run, passes[0].steps[job.step].phase == .readying { notReadyInTime(job.step) }
     cancel(job)
   }
 
@@ -190,9 +257,7 @@ extension LaunchMachine {
 
   /// Limits the time that a job may take to end after its cancellation.
   mutating func giveGrace(_ job: Job) {
-    guard jobs[job]?.hasGrace == false else { return }
-    jobs[job]?.hasGrace = true
-    schedule(.grace(job), after: grace)
+    if jobs[job]?.timers.contains(.grace(job)) == false { schedule(.grace(job), after: grace) }
   }
 
   /// Returns the message about an attempt that took longer than its timeout.
@@ -204,31 +269,30 @@ extension LaunchMachine {
   /// Abandons a job that hasn't ended within the grace period after its cancellation.
   mutating func abandon(_ job: Job) {
     guard let state = jobs.removeValue(forKey: job) else { return }
-    let (step, index) = (job.step, job.purpose.rawValue)
+    let (step, purpose) = (job.step, job.purpose)
     let ignored = "ignored its cancellation for \(grace.text) and was abandoned"
-    actions.append(.unschedule(.timeout(job)))
-    switch (job.purpose, job.kind) {
-    case (_, .undo): return
-    case (_, .rollBack):
-      passes[index].steps[step].wasAbandoned = true
-      passes[index].steps[step].isRetryable = false
-      passes[index].steps[step].message.add("its rollback \(ignored)")
+    for timer in state.timers { actions.append(.unschedule(timer)) }
+    if state.isLateUndo { return lateUndoEnded(job, problem: ignored) }
+    switch job.kind {
+    case .undo: return
+    case .rollBack:
+      passes[purpose].steps[step].wasAbandoned = true
+      passes[purpose].steps[step].isRetryable = false
+      passes[purpose].steps[step].message.add("its rollback \(ignored)")
       fail(step, job.purpose)
-    case (_, .run):
-      passes[0].steps[step].isServiceLeft = true
-      shutDownNotes[step].add("its service \(ignored)")
-      serviceEnded(step, message: ignored)
-      serviceMayHaveStopped(step)
-    case (.shutDown, _), (_, .stop):
+    case .run: runAbandoned(job, state, ignored)
+    case .shutDown, .stop:
       let what = job.kind == .stop ? "its stop() \(ignored)" : ignored
-      shutDownNotes[step].add(state.hasBegun ? what : "did not get a thread to shut down")
-      if state.hasBegun { passes[2].steps[step].wasAbandoned = true }
-      if job.kind == .stop { serviceMayHaveStopped(step) } else { settleShutDown(step) }
-    case (_, .perform):
+      addShutDownProblem(state.hasBegun ? what : "did not get a thread to shut down", of: step)
+      if state.hasBegun { passes.shutDown.steps[step].wasAbandoned = true }
+      if job.kind == .stop { return continueShutDown(of: step) }
+      passes.shutDown.running -= 1
+      settleShutDown(step)
+    case .setUp:
       if settleUnbegun(job, state) { return }
-      passes[index].running -= 1
+      passes[purpose].running -= 1
       actions.append(.withdraw(job))
-      passes[index].steps[step].wasAbandoned = state.hasBegun
+      passes[purpose].steps[step].wasAbandoned = state.hasBegun
       settle(step, job.purpose, .failed, state.hasBegun ? ignored : overrun(step, state))
       abort(step, job.purpose, .timedOut)
     }

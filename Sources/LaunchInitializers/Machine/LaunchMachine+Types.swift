@@ -2,19 +2,19 @@
 
 extension LaunchMachine {
   /// A purpose of a pass through the steps.
-  enum Purpose: Int, Sendable {
+  enum Purpose: Sendable {
     case launch, foreground, shutDown
   }
 
   /// One call of a step's code, such as an attempt to set the step up.
   struct Job: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-      /// An attempt to set the step up or to shut it down, and the rollback of a failed attempt.
-      case perform, rollBack
+      /// An attempt to set the step up, and the rollback of a failed attempt.
+      case setUp, rollBack
       /// A run of the step's service, and the call that asks the service to end.
       case run, stop
-      /// The shut-down of what an abandoned attempt set up after all.
-      case undo
+      /// The shut-down of the step, and the shut-down of what an abandoned attempt set up after all.
+      case shutDown, undo
     }
 
     let purpose: Purpose
@@ -40,14 +40,26 @@ extension LaunchMachine {
   }
 
   enum Timer: Hashable, Sendable {
-    /// The end of the time that a job may take, or of the time that a cancelled job has left.
-    case timeout(Job), grace(Job)
+    /// The end of the time that a job may take; a run of a service may take any time.
+    case timeout(Job)
+    /// The end of the time that a service has to become ready, or to end after it was asked to.
+    case readiness(Job), stop(Job)
+    /// The end of the time that a cancelled job has left.
+    case grace(Job)
     /// The end of the pause before a step's next attempt, or before the next run of its service.
     case retry(Purpose, Int, attempt: Int), restart(Int, run: Int)
     /// The end of the time that a shut-down may take, or of the drain before it.
     case limit(Duration), drain
-    /// A check whether anything has happened for ten seconds.
+    /// A check whether a step has begun or ended in the last ten seconds.
     case watch
+
+    /// The job whose time ends; nil if the timer is for something else.
+    var job: Job? {
+      switch self {
+      case .timeout(let job), .readiness(let job), .stop(let job), .grace(let job): job
+      case .retry, .restart, .limit, .drain, .watch: nil
+      }
+    }
   }
 
   /// A call of one of the sequence's methods, which waits for an answer.
@@ -112,8 +124,10 @@ struct StepState: Sendable {
     case waiting, running, done
     /// An attempt failed, and the next one begins after a pause.
     case pausing
-    /// The step's service isn't ready yet, or has been asked to end before the step is shut down.
-    case readying, stopping
+    /// The step's service isn't ready yet.
+    case readying
+    /// The step is shut down after its service and the undoing of its abandoned attempt have ended.
+    case stopping
   }
 
   var phase = Phase.waiting
@@ -126,6 +140,8 @@ struct StepState: Sendable {
   var wasAbandoned = false
   /// Whether the step's service ignored its cancellation and may still be running.
   var isServiceLeft = false
+  /// Whether an abandoned attempt has ended after all and is or was undone, so that the shut-down reports the step.
+  var isUndone = false
   /// Whether reports leave the step out, because it had nothing to do.
   var isUnmentioned = false
 
@@ -133,7 +149,7 @@ struct StepState: Sendable {
   var outcome = LaunchReport.Outcome.notRun
   var message: String?
   /// The errors of the step, its service and its rollback, in order.
-  var errors: [any Error] = []
+  var errors = ErrorList()
   /// The step that kept this step or point from completing; nil if there is none.
   var culprit: Int?
 }
@@ -144,6 +160,54 @@ struct ServiceState: Sendable {
   var restarts: [Duration] = []
   /// Whether the service is ready, has been asked to end, or pauses before its next run.
   var (isReady, isStopping, isPausing) = (false, false, false)
+}
+
+/// The problems of a step's shut-down, which begin with those of its service and of its abandoned attempt.
+struct ShutDownProblems: Sendable {
+  var message: String?
+  var errors = ErrorList()
+}
+
+/// A list of errors in order; of very many errors, the first ones and the latest ones, because a service that restarts
+/// for months would otherwise fill the memory.
+struct ErrorList: Sendable {
+  /// The maximum number of first errors, and of latest errors.
+  static let part = 50
+
+  private var first: [any Error] = []
+  private var latest: [any Error] = []
+
+  var all: [any Error] { first + latest }
+
+  mutating func append(_ error: any Error) {
+    if first.count < Self.part { return first.append(error) }
+    if latest.count == Self.part { latest.removeFirst() }
+    latest.append(error)
+  }
+}
+
+/// The passes through the steps of a plan, one for each purpose.
+struct Passes: Sendable {
+  var launch = Pass()
+  var foreground = Pass()
+  var shutDown = Pass()
+
+  subscript(purpose: LaunchMachine.Purpose) -> Pass {
+    _read {
+      switch purpose {
+      case .launch: yield launch
+      case .foreground: yield foreground
+      case .shutDown: yield shutDown
+      }
+    }
+    _modify {
+      switch purpose {
+      case .launch: yield &launch
+      case .foreground: yield &foreground
+      case .shutDown: yield &shutDown
+      }
+    }
+  }
 }
 
 /// One pass through the steps of a plan, forward or backward: the steps that wait, and those that may begin.

@@ -1,7 +1,7 @@
 /// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shut-down.
 ///
 /// The machine only makes decisions. ``handle(_:at:)``, which is called under the sequence's lock, takes an input and
-/// returns the actions that ``LaunchSequence`` then performs. An input about a job that has ended changes nothing, so
+/// returns the actions that ``LaunchSequence`` then carries out. An input about a job that has ended changes nothing, so
 /// timers and tasks may come late.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
@@ -18,23 +18,22 @@ struct LaunchMachine: Sendable {
   var isObserved = false
 
   var phase = Phase.new
-  /// The passes through the steps, indexed by the raw values of their purposes.
-  var passes = [Pass(), Pass(), Pass()]
+  var passes = Passes()
   /// The jobs under way.
   var jobs: [Job: JobState] = [:]
   /// The services that run or will be restarted, by step.
   var services: [Int: ServiceState] = [:]
   /// The calls that wait for an answer, by number.
   var calls: [Int: Call] = [:]
-  /// All errors that were thrown, in order.
-  var errors: [any Error] = []
+  /// The errors that were thrown, in order.
+  var errors = ErrorList()
   /// The reason for the shut-down, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
   /// The error that ended the sequence; nil before its end, and if it was shut down after its launch.
   var failure: LaunchError?
-  /// The messages about failed shut-downs, by step.
-  var shutDownNotes: [Int: String] = [:]
+  /// The problems of shut-downs, by step.
+  var shutDownProblems: [Int: ShutDownProblems] = [:]
   /// The time limit of the shut-down; nil until it is reached.
   var reachedLimit: Duration?
 
@@ -47,9 +46,9 @@ struct LaunchMachine: Sendable {
   private var foregroundAttempts = 0
   /// The calls of `enterForeground()` that wait for the next pass.
   private var callsForNextPass: [Int] = []
-  /// The number of inputs so far, and their number when the watch timer was set; nil if no such timer is set.
-  private var inputs = 0
-  private var watchedInputs: Int?
+  /// The number of times that a step began or ended, and that number when the watch timer was set; nil if none is set.
+  var progress = 0
+  private var watchedProgress: Int?
 
   /// The latest time of all inputs; an input's own time may be earlier, because clocks are read outside the lock.
   private(set) var now = Duration.zero
@@ -63,9 +62,10 @@ struct LaunchMachine: Sendable {
     var hasBegun = false
     var isCancelled = false
     var isLate = false
-    /// Whether timers are set for the job's timeout, and for the grace period after its cancellation.
-    var hasTimeout = false
-    var hasGrace = false
+    /// Whether the job undoes an attempt that ended after it was abandoned.
+    var isLateUndo = false
+    /// The timers that are set for the job.
+    var timers: [Timer] = []
   }
 
   init(_ plan: LaunchPlan, maxConcurrentSteps: Int, grace: Duration) {
@@ -75,7 +75,6 @@ struct LaunchMachine: Sendable {
   /// Handles an input, and returns the actions that follow.
   mutating func handle(_ input: Input, at time: Duration) -> [Action] {
     now = max(now, time)
-    inputs += 1
     switch input {
     case .call(let id, let call): answer(call, id)
     case .cancelled(let id): cancelCall(id)
@@ -87,6 +86,7 @@ struct LaunchMachine: Sendable {
     case .background: isInBackground = true
     }
     proceed()
+    watch()
     defer { (actions, cancelled) = ([], []) }
     for job in cancelled { actions.append(.cancel(job)) }
     return actions
@@ -94,7 +94,7 @@ struct LaunchMachine: Sendable {
 
   /// Records that the work on a job begins; if the job is no longer wanted, returns its result instead.
   mutating func began(_ job: Job) -> Result? {
-    // A job that undoes an abandoned attempt isn't in the table, because nothing waits for it, but it is wanted.
+    // A job that undoes an abandoned attempt is wanted, even if the sequence is over and so nothing waits for the job.
     guard let state = jobs[job] else { return job.kind == .undo || job.kind == .rollBack ? nil : .idle }
     if state.isCancelled { return .failed(CancellationError(), text: "", isRetryable: false) }
     jobs[job]?.hasBegun = true
@@ -104,8 +104,10 @@ struct LaunchMachine: Sendable {
   private var isServing: Bool { phase == .launched || phase == .draining }
   /// The report of the launch; nil before the launch has completed, and if it failed.
   var launchReport: LaunchReport? { wasLaunched || isServing ? report(of: .launch) : nil }
-  /// Whether the launch has completed, no shut-down has begun, and all services are ready.
-  var isReady: Bool { phase == .launched && services.values.allSatisfy(\.isReady) }
+  /// Whether the launch has completed, no shut-down has begun, and all services of completed steps are ready.
+  var isReady: Bool {
+    phase == .launched && services.allSatisfy { $1.isReady || passes.launch.steps[$0].phase != .done }
+  }
 
   // MARK: Calls
 
@@ -161,19 +163,21 @@ struct LaunchMachine: Sendable {
 
   /// Begins a pass through the steps.
   mutating func begin(_ purpose: Purpose) {
-    let first = passes[purpose.rawValue].begin(plan, isReversed: purpose == .shutDown, at: now)
+    let first = passes[purpose].begin(plan, isReversed: purpose == .shutDown, at: now)
     event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
-    if reachedLimit != nil { passes[purpose.rawValue].stop() }
+    if reachedLimit != nil { passes[purpose].stop() }
     makeReady(first, purpose)
-    watch()
   }
 
   /// Begins the steps that may begin, and ends passes and phases that are complete; the last part of every input.
   private mutating func proceed() {
     beginReady(.launch)
-    if phase == .launching, passes[0].left == 0 { launched() }
+    if phase == .launching, passes.launch.left == 0 {
+      launched()
+      beginReady(.launch)
+    }
     beginReady(.foreground)
-    while passes[1].isUnderWay, passes[1].isIdle {
+    while passes.foreground.isUnderWay, passes.foreground.isIdle {
       endPass()
       beginReady(.foreground)
     }
@@ -181,22 +185,36 @@ struct LaunchMachine: Sendable {
   }
 
   mutating func beginReady(_ purpose: Purpose) {
-    let index = purpose.rawValue
-    while passes[index].running < maxConcurrentSteps, let step = passes[index].popReady() {
-      passes[index].running += 1
-      passes[index].steps[step].phase = .running
-      passes[index].steps[step].attempt += 1
-      if passes[index].steps[step].attempt == 1 { passes[index].steps[step].start = now }
-      event(.began(attempt: passes[index].steps[step].attempt), purpose, step)
+    while hasRoom(for: purpose), let step = passes[purpose].popReady() {
+      passes[purpose].running += 1
+      passes[purpose].steps[step].phase = .running
       if purpose == .shutDown {
-        beginShutDown(of: step)
+        if passes.shutDown.steps[step].attempt == 0 { beginAttempt(step, .shutDown) }
+        shutDown(step)
       } else {
+        beginAttempt(step, purpose)
         // Numbers continue across passes, because an attempt that an earlier pass abandoned may still end.
         if purpose == .foreground { foregroundAttempts += 1 }
-        let number = purpose == .launch ? passes[0].steps[step].attempt : foregroundAttempts
-        start(Job(purpose: purpose, kind: .perform, step: step, number: number), timeout: declared(step).timeout)
+        let number = purpose == .launch ? passes.launch.steps[step].attempt : foregroundAttempts
+        start(Job(purpose: purpose, kind: .setUp, step: step, number: number), timeout: declared(step).timeout)
       }
     }
+  }
+
+  /// Returns whether another step may run; deferred steps and steps at the foreground share the maximum number.
+  private func hasRoom(for purpose: Purpose) -> Bool {
+    let running =
+      purpose == .shutDown ? passes.shutDown.running : passes.launch.running + passes.foreground.running
+    return running < maxConcurrentSteps
+  }
+
+  /// Records that an attempt of a step begins.
+  mutating func beginAttempt(_ step: Int, _ purpose: Purpose) {
+    progress += 1
+    passes[purpose].steps[step].attempt += 1
+    let attempt = passes[purpose].steps[step].attempt
+    if attempt == 1 { passes[purpose].steps[step].start = now }
+    event(.began(attempt: attempt), purpose, step)
   }
 
   mutating func start(_ job: Job, timeout: Duration?) {
@@ -208,9 +226,10 @@ struct LaunchMachine: Sendable {
   private mutating func launched() {
     phase = .launched
     actions.append(.unschedule(.watch))
-    watchedInputs = nil
+    watchedProgress = nil
     event(.phaseEnded, .launch)
     settle(ids(where: \.isLaunch), .report(report(of: .launch)))
+    if let deferral = plan.deferral { makeReady([deferral], .launch) }
     if isPassDue { beginPass() }
   }
 
@@ -219,9 +238,9 @@ struct LaunchMachine: Sendable {
   private mutating func enterForeground(_ id: Int) {
     guard phase == .launching || isServing else { return settle([id], .report(.empty)) }
     if isInBackground { (isInBackground, isPassDue) = (false, true) }
-    if !isPassDue, !passes[1].isUnderWay { return settle([id], .report(.empty)) }
+    if !isPassDue, !passes.foreground.isUnderWay { return settle([id], .report(.empty)) }
     if isPassDue { callsForNextPass.append(id) }
-    if isPassDue, isServing, !passes[1].isUnderWay { beginPass() }
+    if isPassDue, isServing, !passes.foreground.isUnderWay { beginPass() }
   }
 
   private mutating func beginPass() {
@@ -230,7 +249,7 @@ struct LaunchMachine: Sendable {
   }
 
   private mutating func endPass() {
-    passes[1].end()
+    passes.foreground.end()
     event(.phaseEnded, .foreground)
     let waiting = ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
     settle(waiting, .report(report(of: .foreground)))
@@ -255,41 +274,45 @@ struct LaunchMachine: Sendable {
   }
 
   mutating func schedule(_ timer: Timer, after pause: Duration) {
-    if case .timeout(let job) = timer { jobs[job]?.hasTimeout = true }
+    if let job = timer.job { jobs[job]?.timers.append(timer) }
     actions.append(.schedule(timer, at: now + pause))
   }
 
+  /// Withdraws a timer of a job, if it is set.
+  mutating func unschedule(_ timer: Timer, of job: Job) {
+    guard let index = jobs[job]?.timers.firstIndex(of: timer) else { return }
+    jobs[job]?.timers.remove(at: index)
+    actions.append(.unschedule(timer))
+  }
+
   private mutating func fired(_ timer: Timer) {
+    if let job = timer.job, jobs[job]?.timers.contains(timer) != true { return }
     switch timer {
-    case .timeout(let job): timedOut(job)
+    case .timeout(let job), .readiness(let job): cancelLate(job)
+    case .stop(let job): cutOff(job)
     case .grace(let job): abandon(job)
-    case .retry(let purpose, let step, _):
-      guard passes[purpose.rawValue].steps[step].phase == .pausing else { return }
-      passes[purpose.rawValue].steps[step].phase = .waiting
-      passes[purpose.rawValue].makeReady(step)
+    case .retry(let purpose, let step, _): retry(step, purpose)
     case .restart(let step, _): restart(step)
     case .limit(let limit): limitReached(limit)
     case .drain: if phase == .draining, let cause { close(cause) }
     case .watch:
-      // The timer's own input doesn't count as something that happened.
-      if watchedInputs == inputs - 1 {
+      if watchedProgress == progress {
         event(.waiting(for: waitedFor), phase == .closing ? .shutDown : .launch)
       }
-      watchedInputs = nil
-      watch()
+      watchedProgress = nil
     }
   }
 
-  /// Sets a timer that reports if nothing happens for ten seconds.
+  /// Sets a timer that reports if no step begins or ends for ten seconds.
   private mutating func watch() {
-    if watchedInputs != nil || (phase != .launching && phase != .closing) { return }
-    watchedInputs = inputs
+    if watchedProgress != nil || (phase != .launching && phase != .closing) { return }
+    watchedProgress = progress
     schedule(.watch, after: .seconds(10))
   }
 
   /// The IDs of the steps for which the launch or the shut-down waits.
   private var waitedFor: [String] {
-    let steps = passes[passes[2].isUnderWay ? 2 : 0].steps
+    let steps = (passes.shutDown.isUnderWay ? passes.shutDown : passes.launch).steps
     let awaited = steps.indices.filter { [.running, .pausing, .readying, .stopping].contains(steps[$0].phase) }
     return awaited.map { plan.nodes[$0].id }
   }

@@ -21,13 +21,19 @@ struct LaunchPlan: Sendable {
     let exclusion: String?
 
     /// Creates the node of a step; or a point, if `listed` is a group or nil.
-    init(_ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage) {
+    init(
+      _ id: String, _ listed: LaunchStep.Declaration?, groups: [String], in stage: ReleaseStage,
+      isDeferral: Bool = false
+    ) {
       (self.id, self.groups, declared) = (id, groups, listed?.members == nil ? listed : nil)
-      isDeferred = listed?.isDeferred ?? false
+      isDeferred = isDeferral || listed?.isDeferred ?? false
       let names = declared?.stages.map { $0.map(\.rawValue).sorted().joined(separator: ", ") }
       let isExcluded = declared?.stages?.contains(stage) == false
       exclusion = isExcluded ? "only in \(names ?? ""), and this is \(stage)" : nil
     }
+
+    /// The time limit for undoing an abandoned attempt, which exceeded the step's timeout and may need more to be undone.
+    var undoTimeout: Duration { declared?.stopTimeout ?? .seconds(10) }
 
     /// The time limit of the step's shut-down.
     var stopTimeout: Duration { declared?.stopTimeout ?? declared?.timeout ?? .seconds(10) }
@@ -35,6 +41,8 @@ struct LaunchPlan: Sendable {
 
   /// The nodes, each of which comes after the nodes that it waits for.
   let nodes: [Node]
+  /// The point between the steps of the launch and the deferred steps; nil if no step is deferred.
+  let deferral: Int?
   /// For each node, the nodes that it waits for.
   let dependencies: StepGraph
   /// For each node, the nodes that wait for it.
@@ -50,6 +58,7 @@ struct LaunchPlan: Sendable {
     var positions = Array(repeating: 0, count: count)
     for (position, index) in order.enumerated() { positions[index] = position }
     nodes = order.map { listing.nodes[$0] }
+    deferral = listing.deferral.map { positions[$0] }
     dependencies = listedDependencies.renumbered(positions)
     dependents = dependencies.inverted()
     requirements = StepGraph(listing.requirements, count: count).renumbered(positions)

@@ -6,11 +6,17 @@ struct StepListing {
   private typealias Span = ClosedRange<Int>
   private typealias Group = (declared: LaunchStep.Declaration, begin: Int, path: [String])
 
+  /// The maximum number of groups around a step, which keeps the recursion within the stack of every thread.
+  private static let maxDepth = 100
+
   private(set) var nodes: [LaunchPlan.Node] = []
   /// The edges from each node to the nodes that it waits for.
   private(set) var dependencies: [StepGraph.Edge] = []
   /// The edges from each node to the nodes that it requires.
   private(set) var requirements: [StepGraph.Edge] = []
+
+  /// The point between the steps of the launch and the deferred steps; nil if no step is deferred.
+  private(set) var deferral: Int?
 
   private let stage: ReleaseStage
   private var spans: [String: Span] = [:]
@@ -60,6 +66,12 @@ struct StepListing {
       nodes.append(LaunchPlan.Node(declared.id ?? "\(declared.work.type)", declared, groups: path, in: stage))
       if let id = declared.id { try self.name(begin...begin, id) } else { unnamed.append(begin) }
       return begin...begin
+    }
+    if path.count == Self.maxDepth {
+      throw LaunchPlanError(
+        .tooDeep, path: [path[0], path[Self.maxDepth - 1]],
+        "Groups are nested more than \(Self.maxDepth) deep in \(path[0].quoted). List some of the steps in an outer group."
+      )
     }
     let point = LaunchPlan.Node(name(), declared, groups: path + [name()], in: stage)
     nodes.append(point)
@@ -138,7 +150,8 @@ struct StepListing {
     }
     let point = nodes.count
     for index in nodes.indices { dependencies.append(nodes[index].isDeferred ? (index, point) : (point, index)) }
-    nodes.append(LaunchPlan.Node("", nil, groups: [], in: stage))
+    nodes.append(LaunchPlan.Node("", nil, groups: [], in: stage, isDeferral: true))
+    deferral = point
   }
 
   /// Returns the nodes in the order of the list, except that each node comes after the nodes that it waits for.

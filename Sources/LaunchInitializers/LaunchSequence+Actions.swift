@@ -14,34 +14,29 @@ struct SequenceState {
   /// The callers that wait, and the answers that no caller has taken yet.
   var waiting: [Int: CheckedContinuation<LaunchMachine.Answer, Never>] = [:]
   var answers: [Int: LaunchMachine.Answer] = [:]
-  var streams: [AsyncStream<LaunchEvent>.Continuation] = []
-  /// The lines of the log and the answers that are to be given out, in order, and whether a thread does that.
-  var outgoing: [LaunchMachine.Action] = []
-  var isGiving = false
+  /// The streams of events that are still read, by number.
+  var streams: [Int: AsyncStream<LaunchEvent>.Continuation] = [:]
+  var lastStream = 0
+  let log: LaunchLog
   var lastCall = 0
+
+  init(_ machine: LaunchMachine, log: LaunchLog) { (self.machine, self.log) = (machine, log) }
 
   /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
-    let (actions, count) = (machine.handle(input, at: time), outgoing.count)
+    let actions = machine.handle(input, at: time)
     for case .event(let event) in actions {
-      for stream in streams { stream.yield(event) }
-      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { outgoing.append(.event(event)) }
+      for stream in streams.values { stream.yield(event) }
+      if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.add(event) }
     }
-    // The log may block the thread, so its lines come last, and at once.
-    guard outgoing.count > count, let line = outgoing.last else { return actions }
-    return actions.filter { if case .event = $0 { false } else { true } } + [line]
-  }
-
-  /// Takes the next line or answer; nil if none is left, and the next one's thread gives it out.
-  mutating func nextOutgoing() -> LaunchMachine.Action? {
-    isGiving = !outgoing.isEmpty
-    return isGiving ? outgoing.removeFirst() : nil
+    return actions
   }
 
   /// Returns whether a timer that was just set may still be needed.
   func isWanted(_ timer: LaunchMachine.Timer) -> Bool {
     switch timer {
-    case .timeout(let job), .grace(let job): machine.jobs[job] != nil
+    case .timeout(let job), .readiness(let job), .stop(let job), .grace(let job):
+      machine.jobs[job]?.timers.contains(timer) ?? false
     case .retry, .restart, .limit, .drain, .watch: machine.phase != .over
     }
   }
@@ -52,16 +47,16 @@ struct SequenceState {
 extension LaunchSequence {
   typealias Job = LaunchMachine.Job
 
-  /// Gives the machine an input, and performs the actions that follow.
-  func handle(_ input: LaunchMachine.Input) { perform(decide(input)) }
+  /// Gives the machine an input, and carries out the actions that follow.
+  func handle(_ input: LaunchMachine.Input) { carryOut(decide(input)) }
 
   private func decide(_ input: LaunchMachine.Input) -> [LaunchMachine.Action] {
     let time = clock.now()
     return state.withLock { state in state.decide(input, at: time) }
   }
 
-  private func perform(_ actions: [LaunchMachine.Action]) { for action in actions { perform(action) } }
-  fileprivate func perform(_ action: LaunchMachine.Action) {
+  private func carryOut(_ actions: [LaunchMachine.Action]) { for action in actions { carryOut(action) } }
+  fileprivate func carryOut(_ action: LaunchMachine.Action) {
     switch action {
     case .start(let job): startSource.yield(job)
     case .cancel(let job): state.withLock { $0.tasks[job] }?.cancel()
@@ -69,17 +64,19 @@ extension LaunchSequence {
     case .unschedule(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?()
     case .withdraw(let job): withdraw(job.step) { $0 == job }
     case .withdrawAll(let step, let kept): withdraw(step) { $0 != kept }
-    case .event, .answer: giveOut(action)
+    case .event(let event): if LaunchEvent.isLogged(event.kind, event.phase, event.message) { log.start() }
+    case .answer(let calls, let answer):
+      log.answer { [self] in for call in calls { resume(call) { $0.answers[call] = answer } } }
     case .endProcess(let number): SignalListener.endProcess(number)
     case .over: end()
     }
   }
 
-  /// Handles a signal on the signal thread, and performs other actions elsewhere, because they could block that thread.
+  /// Handles a signal on the signal thread, and carries out the other actions elsewhere, because they could block that thread.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }
-    callOnThread { [self] in perform(actions) }
+    callOnThread { [self] in carryOut(actions) }
   }
 
   private func schedule(_ timer: LaunchMachine.Timer, at time: Duration) {
@@ -92,26 +89,13 @@ extension LaunchSequence {
       if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
     // The timer may have fired, or its job may have ended, before the timer is stored here.
     state.withLock { $0.timers[timer] = set }
-    if !state.withLock({ $0.isWanted(timer) }) { perform(.unschedule(timer)) }
-  }
-
-  /// Writes the lines of the log and gives the answers, in the order in which things happened on all threads.
-  private func giveOut(_ action: LaunchMachine.Action) {
-    let isFirst = state.withLock { state in
-      if case .answer = action { state.outgoing.append(action) }
-      defer { state.isGiving = true }
-      return !state.isGiving
-    }
-    while isFirst, let next = state.withLock({ $0.nextOutgoing() }) {
-      if case .event(let event) = next { log("\(event)") }
-      if case .answer(let calls, let answer) = next { for call in calls { resume(call) { $0.answers[call] = answer } } }
-    }
+    if !state.withLock({ $0.isWanted(timer) }) { carryOut(.unschedule(timer)) }
   }
 
   private func end() {
     let (timers, streams, registered) = state.withLock { state in
-      defer { (state.timers, state.streams, state.registered) = ([:], [], [:]) }
-      return (state.timers.values, state.streams, state.registered.values)
+      defer { (state.timers, state.streams, state.registered) = ([:], [:], [:]) }
+      return (state.timers.values, state.streams.values, state.registered.values)
     }
     for timer in timers { timer() }
     for service in registered.joined().reversed() { service.withdraw() }
@@ -123,7 +107,7 @@ extension LaunchSequence {
   /// Registers a call, and returns its number; the first call for the launch sets the registry that all steps use.
   func enroll(_ call: LaunchMachine.Call) -> Int {
     let (id, actions) = decide(call)
-    perform(actions)
+    carryOut(actions)
     return id
   }
 
@@ -167,7 +151,7 @@ extension LaunchSequence {
   @MainActor func beginImmediately() -> Int {
     let (call, actions) = decide(.launch)
     let immediate = ImmediateJobs()
-    immediate.perform(actions, in: self)
+    immediate.carryOut(actions, in: self)
     while let job = immediate.next() {
       // The context is bound here, because `withValue` with an async closure would leave the main actor.
       let task = StepContext.$current.withValue(context(of: job)) {
@@ -197,21 +181,20 @@ extension LaunchSequence {
     if isCancelled { task.cancel() }
   }
 
-  /// Performs a job, and then jobs that follow from it in the same task, unless the log has lines and may block it; a
-  /// task for each step would take twice as long (the benchmarks "Launch 1,000 steps").
+  /// Works on a job, and then jobs that follow from it in the same task; a task for each step would take twice as long
+  /// (the benchmarks "Launch 1,000 steps").
   private nonisolated(nonsending) func work(on first: Job, _ immediate: ImmediateJobs? = nil) async {
     var next: Job? = first
     while let job = next {
       let (actions, task) = ended(job, await result(of: job))
-      if let immediate { return immediate.perform(actions, in: self) }
+      if let immediate { return immediate.carryOut(actions, in: self) }
       next = nil
-      let mayBlock = if case .event? = actions.last { true } else { false }
       for action in actions {
-        if next == nil, !mayBlock, let task, case .start(let other) = action {
+        if next == nil, let task, case .start(let other) = action {
           next = other
           keep(task, for: other)
         } else {
-          perform(action)
+          carryOut(action)
         }
       }
     }
@@ -236,19 +219,19 @@ extension LaunchSequence {
   private nonisolated(nonsending) func call(_ job: Job) async -> LaunchMachine.Result {
     guard let declared = plan.nodes[job.step].declared else { return .completed }
     do {
-      switch (job.purpose, job.kind) {
-      case (_, .rollBack): try await declared.rollback?()
-      case (_, .run):
+      switch job.kind {
+      case .rollBack: try await declared.rollback?()
+      case .run:
         let service = RunningService(configuration: configuration) { [self] in handle(.ready(job)) }
         _ = try await declared.work.call(.run(service))
-      case (_, .stop): _ = try await declared.work.call(.stop)
-      case (.shutDown, .perform), (_, .undo): _ = try await declared.work.call(.shutDown)
-      case (.launch, .perform): _ = try await declared.work.call(.perform(configuration))
-      case (.foreground, .perform):
+      case .stop: _ = try await declared.work.call(.stop)
+      case .shutDown, .undo: _ = try await declared.work.call(.shutDown)
+      case .setUp where job.purpose == .foreground:
         return try await declared.work.call(.performAgain(configuration)) ? .completed : .idle
+      case .setUp: _ = try await declared.work.call(.perform(configuration))
       }
       return .completed
-    } catch let skip as SkipInitializer where job.kind == .perform && job.purpose != .shutDown {
+    } catch let skip as SkipInitializer where job.kind == .setUp {
       return .skipped(skip.description)
     } catch {
       return .failed(error, text: "\(error)", isRetryable: declared.policy.retry?.condition?(error) ?? true)
@@ -286,11 +269,11 @@ extension LaunchSequence {
 private final class ImmediateJobs: Sendable {
   private let jobs = Lock<[LaunchMachine.Job]?>([])
 
-  /// Performs actions, except that it stores the jobs to start for the loop in `beginImmediately()`.
-  func perform(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
+  /// Carries actions out, except that it stores the jobs to start for the loop in `beginImmediately()`.
+  func carryOut(_ actions: [LaunchMachine.Action], in sequence: LaunchSequence) {
     for action in actions {
       if case .start(let job) = action, jobs.withLock({ $0?.append(job) }) != nil { continue }
-      sequence.perform(action)
+      sequence.carryOut(action)
     }
   }
 

@@ -1,0 +1,102 @@
+internal import Support
+
+/// The lines of a sequence's log and the answers that follow them, which a thread of the log's own gives out in order.
+///
+/// A function that writes lines may block, for example because a pipe is full. So it holds up no step and no signal,
+/// the number of lines that wait for it is limited, and so is the time that an answer waits for the lines before it.
+final class LaunchLog: Sendable {
+  /// The maximum number of lines that wait to be written.
+  ///
+  /// Further lines are left out, and their number is written.
+  static let capacity = 1_000
+  /// The longest time that an answer waits for the lines before it, in real time.
+  static let patience = Duration.seconds(2)
+
+  private enum Item {
+    case line(any CustomStringConvertible & Sendable)
+    /// The number of lines that were left out at this place.
+    case omission(Int)
+    case answer(Int)
+  }
+
+  private struct State {
+    var items: [Item] = []
+    var lineCount = 0
+    var isThreadRunning = false
+    /// The answers among the items, by number, and the functions that cancel their timers.
+    var answers: [Int: (give: @Sendable () -> Void, cancelTimer: LaunchClock.Cancel?)] = [:]
+    var lastAnswer = 0
+
+    mutating func popItem() -> Item? {
+      isThreadRunning = !items.isEmpty
+      if items.isEmpty { return nil }
+      let item = items.removeFirst()
+      if case .line = item { lineCount -= 1 }
+      return item
+    }
+  }
+
+  private let write: @Sendable (String) -> Void
+  private let state = Lock(State())
+
+  init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+  /// Adds a line, which is written after ``start()``.
+  func add(_ line: some CustomStringConvertible & Sendable) {
+    state.withLock { state in
+      if state.lineCount < Self.capacity {
+        state.lineCount += 1
+        state.items.append(.line(line))
+      } else if case .omission(let count)? = state.items.last {
+        state.items[state.items.count - 1] = .omission(count + 1)
+      } else {
+        state.items.append(.omission(1))
+      }
+    }
+  }
+
+  /// Begins to give out what was added, unless a thread already does.
+  func start() {
+    let isNeeded = state.withLock { state in
+      defer { state.isThreadRunning = state.isThreadRunning || !state.items.isEmpty }
+      return !state.isThreadRunning && !state.items.isEmpty
+    }
+    if isNeeded { callOnThread { [self] in giveOut() } }
+  }
+
+  /// Calls a function that answers callers, once the lines before have been written or the answer has waited too long.
+  func answer(_ give: @escaping @Sendable () -> Void) {
+    let number = state.withLock { state -> Int? in
+      if !state.isThreadRunning, state.items.isEmpty { return nil }
+      state.lastAnswer += 1
+      state.answers[state.lastAnswer] = (give, nil)
+      state.items.append(.answer(state.lastAnswer))
+      return state.lastAnswer
+    }
+    guard let number else { return give() }
+    start()
+    let cancelTimer = LaunchClock.timer(after: Self.patience) { [self] in giveAnswer(number) }
+    let isWaiting = state.withLock { state in
+      state.answers[number]?.cancelTimer = cancelTimer
+      return state.answers[number] != nil
+    }
+    if !isWaiting { cancelTimer() }
+  }
+
+  private func giveAnswer(_ number: Int) {
+    guard let answer = state.withLock({ $0.answers.removeValue(forKey: number) }) else { return }
+    answer.cancelTimer?()
+    answer.give()
+  }
+
+  private func giveOut() {
+    while let item = state.withLock({ $0.popItem() }) {
+      switch item {
+      case .line(let line): write("\(line)")
+      case .omission(let count):
+        write("log: \(count) lines were left out, because the log took too long to write others")
+      case .answer(let number): giveAnswer(number)
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+@testable import LaunchInitializers
+
+/// The checks of a world's state, after each input and at the end.
+extension Oracle {
+  /// No slot is free while a step could begin.
+  mutating func checkWork() {
+    guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
+    let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
+    for (node, index) in steps where outcomes[index] == nil && machine.passes.launch.steps[node].attempt == 0 {
+      let step = plan.steps[index]
+      guard step.awaited.allSatisfy({ outcomes[$0.step] != nil }), !step.isDeferred || isOver else { continue }
+      if machine.passes.launch.running + machine.passes.foreground.running < plan.maxConcurrentSteps {
+        fault("\(step.id) could begin, and doesn't")
+      }
+    }
+  }
+
+  /// Each service whose turn has come is asked to end, however many steps are being shut down; and none goes on for longer
+  /// than its timeout without being ready.
+  mutating func checkServices() {
+    for job in alive where job.kind == .run && machine.jobs[job] != nil && !cancelled.contains(job) {
+      guard let index = steps[job.step], let begin = runs[job] else { continue }
+      if machine.phase == .closing {
+        if !machine.passes.shutDown.isUnderWay || machine.reachedLimit != nil || asked[job.step] != nil { continue }
+        if !isHeldUp(index) { fault("\(job) isn't asked to end") }
+      } else if let timeout = plan.steps[index].timeout, !readyRuns.contains(job), now > begin + timeout {
+        fault("\(job) isn't ready in time, and goes on")
+      }
+    }
+  }
+
+  /// Whether a step has to stay up, because one that waits for it is up, or waits itself for one that is.
+  func isHeldUp(_ index: Int) -> Bool {
+    steps.contains { node, other in
+      let step = plan.steps[other]
+      let waits = step.awaited.contains { $0.step == index } || step.isDeferred && !plan.steps[index].isDeferred
+      if !waits { return false }
+      let state = machine.passes.launch.steps[node]
+      return (state.isUp || state.isUndone) && downOutcomes[other] == nil || isHeldUp(other)
+    }
+  }
+
+  /// Checks what has to hold when nothing more happens.
+  mutating func finish() {
+    if machine.phase != .over { fault("it never ends: \(machine.phase), \(machine.jobs.keys)") }
+    for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }
+    if !machine.jobs.isEmpty { fault("jobs are left: \(machine.jobs.keys)") }
+    for job in alive where !abandoned.contains(job) { fault("\(job) goes on after the end") }
+    let noted = machine.errors.all.compactMap { ($0 as? Thrown)?.number }
+    if noted != thrown { fault("it notes the errors \(noted), not \(thrown)") }
+    let isLimited = machine.reachedLimit != nil
+    for (node, count) in ups {
+      let down = downs[node] ?? 0
+      if down > 1 || count > 1 { fault("step \(node) came up \(count) and went down \(down) times") }
+      if down == 0, !isLimited, !servicesLeft.contains(node) { fault("step \(node) isn't shut down") }
+    }
+    for job in abandoned where job.purpose == .shutDown && job.kind != .rollBack && begun.contains(job) {
+      if steps[job.step].flatMap({ downOutcomes[$0] }) == .completed {
+        fault("\(job) was given up, and isn't reported")
+      }
+    }
+    for node in downs.keys where ups[node] == nil { fault("step \(node) is shut down, and never came up") }
+    checkExitCode()
+    checkReports()
+    if isLimited { counts["limits", default: 0] += 1 }
+    if !abandoned.isEmpty { counts["abandoned", default: 0] += 1 }
+    counts["plans", default: 0] += 1
+  }
+
+  mutating func checkReports() {
+    let launch = ReportOracle(plan: plan, times: launchTimes, outcomes: outcomes)
+    for problem in launch.problems(of: machine.report(of: .launch)) { fault("the launch's report: \(problem)") }
+    // A step whose turn had passed ends again when its abandoned attempt has been undone.
+    if !lateUndos.isEmpty { return }
+    let shutDown = ReportOracle(plan: plan, times: shutDownTimes, outcomes: downOutcomes, isReversed: true)
+    for problem in shutDown.problems(of: machine.report(of: .shutDown)) { fault("the shut-down's report: \(problem)") }
+  }
+
+  mutating func checkExitCode() {
+    let isDown =
+      failedUndos.isEmpty
+      && steps.allSatisfy { node, index in
+        !machine.passes.launch.steps[node].isUp || downOutcomes[index] == .completed
+      }
+    let expected: Int32 =
+      switch (machine.cause, machine.wasLaunched) {
+      case (.signal?, false): 128 + 15
+      case (.signal?, true), (.asked?, true): isDown ? 0 : 1
+      default: 1
+      }
+    if machine.exitCode != expected { fault("the exit code is \(machine.exitCode), not \(expected)") }
+    if (machine.failure == nil) != (machine.wasLaunched && expected == 0 || machine.wasLaunched && isShutDown) {
+      fault("the failure is \(String(describing: machine.failure))")
+    }
+    if let failure = machine.failure, failure.errors.compactMap({ ($0 as? Thrown)?.number }) != thrownUntilEnd {
+      fault("the failure has the errors \(failure.errors), not \(thrownUntilEnd)")
+    }
+  }
+
+  var isShutDown: Bool {
+    switch machine.cause {
+    case .asked?, .signal?: true
+    case .failed?, .cancelled?, nil: false
+    }
+  }
+}
