@@ -1,5 +1,5 @@
-public import PreferenceStorage
-public import SpellRegistry
+@_exported public import PreferenceStorage
+@_exported public import SpellRegistry
 
 /// A property whose value is kept in a preferences store, under the property's name.
 ///

@@ -49,7 +49,7 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 
 extension PreferenceStore {
   /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
-  public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
+  public func value<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 
@@ -68,7 +68,7 @@ extension PreferenceStore {
 
 extension PreferenceTransaction {
   /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
-  public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
+  public func value<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
     try value(Value.self, forKey: key.name) ?? key.defaultValue
   }
 

@@ -170,8 +170,8 @@ extension PreferenceKeys {
     try store.removeValue(for: dynamic)
     #expect(preference.value == 4)
     try store.transaction { changes in
-      try changes.set(try changes.value(.volume) + 1, for: .volume)
+      try changes.set(try changes.value(for: .volume) + 1, for: .volume)
     }
-    #expect(try store.value(.volume) == 6)
+    #expect(try store.value(for: .volume) == 6)
   }
 }
