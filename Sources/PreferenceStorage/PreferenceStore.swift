@@ -79,6 +79,13 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
 
   /// Returns when everything written so far would survive a power cut, if the store's medium can ensure this.
   func synchronize() throws(PreferenceError)
+
+  /// Erases what was removed or replaced from the store's medium, for instance a token after a sign-out.
+  ///
+  /// A store that keeps nothing but its values, as one in memory does, has nothing to do.
+  ///
+  /// - Throws: `.unwritable`, `.noSpace` or `.busy`. The store keeps its values, and what was replaced may remain.
+  func compact() throws(PreferenceError)
 }
 
 extension PreferenceStore {
@@ -151,6 +158,9 @@ extension PreferenceStore {
 
   /// Returns nil; a store that has signals replaces this method.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
+
+  /// Does nothing; a store that keeps what was removed or replaced erases it in this method.
+  public func compact() throws(PreferenceError) {}
 
   /// A stream that ends at once; a store that reports errors replaces this property.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }

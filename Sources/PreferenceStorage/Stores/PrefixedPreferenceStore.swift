@@ -65,4 +65,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
 
   /// Synchronizes the base store.
   public func synchronize() throws(PreferenceError) { try base.synchronize() }
+
+  /// Compacts the base store, which erases what was removed or replaced under any key.
+  public func compact() throws(PreferenceError) { try base.compact() }
 }
