@@ -94,6 +94,11 @@ extension PreferenceStore {
 
   /// Returns the value of the key, or nil if there is none.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    try readValue(type, forKey: key)
+  }
+
+  /// Returns the value that the key's JSON text encodes, or nil if there is none.
+  func readValue<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       try ValueTable.check(key)
       return try json(forKey: key).map { JSONText($0) }?.value(type, forKey: key)
@@ -150,7 +155,14 @@ extension PreferenceStore {
     package var path: String? { nil }
   #else
     /// The path of the store's file, for messages; nil if there is none.
-    package var path: String? { (self as? FilePreferenceStore)?.file.name }
+    package var path: String? {
+      switch self {
+      case let store as FilePreferenceStore: store.file.name
+      case let store as OverridingPreferenceStore: store.base.path
+      case let store as PrefixedPreferenceStore: store.base.path
+      default: nil
+      }
+    }
   #endif
 
   /// Returns the changes of all keys; a store that can tell keys apart replaces this method.

@@ -97,6 +97,12 @@ public final class FilePreferenceStore: ErrorReporter {
   /// `import(from:)` reads a file with this object.
   public func json() -> String { JSONText.object(file.memory.withLock(\.table).allEntries) }
 
+  /// Returns the values of some keys as ``json()`` returns all.
+  package func json(ofKeys keys: [String]) -> String {
+    let table = file.memory.withLock(\.table)
+    return JSONText.object(keys.map { PreferenceChange(key: $0, text: table.text(forKey: $0)) })
+  }
+
   /// Returns the changes from now on, by this process or another.
   ///
   /// While there is a listener to any file of the process, one thread waits for file events of the system, and once a
