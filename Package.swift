@@ -99,6 +99,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
       swiftSettings: settings(of: "TestSupport")),
+    // A program whose only import is one wrapper's module.
+    .testTarget(
+      name: "PreferenceSpellAloneTests", dependencies: ["PreferenceSpell"],
+      swiftSettings: settings(of: "PreferenceSpellAloneTests")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
       name: "MainActorAppTests", dependencies: ["LaunchInitializers", "Spellbook", "SpellTesting"],

@@ -18,10 +18,11 @@ extension Preference {
       nonmutating set { cache.set(newValue) }
     }
 
-    /// The key, the value, the path or the type of the store, and the place of the declaration.
+    /// The key, the value and what overrides it, the path or the type of the store, and the place of the declaration.
     public var description: String {
       let store = cache.store.path ?? "\(type(of: cache.store))"
-      return "\(key.debugDescription): \(value), in \(store), declared at \(cache.place)"
+      let overridden = cache.overridden.map { " (overridden by \($0))" } ?? ""
+      return "\(key.debugDescription): \(value)\(overridden), in \(store), declared at \(cache.place)"
     }
 
     /// Whether the store has a value, even one that can't be read; if not, the property reads as its default.

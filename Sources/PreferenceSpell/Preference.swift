@@ -1,5 +1,5 @@
-public import PreferenceStorage
-public import SpellRegistry
+@_exported public import PreferenceStorage
+@_exported public import SpellRegistry
 
 /// A property whose value is kept in a preferences store, under the property's name.
 ///
@@ -39,8 +39,8 @@ public import SpellRegistry
   /// The same object as `resolver`, for reads that don't retain it; `resolver` keeps it alive.
   @usableFromInline let unretainedResolver: Unmanaged<PreferenceResolver<Value>>
 
-  private init(
-    at place: SourcePlace, _ key: String?, _ defaultValue: DefaultValue<Value>?, _ store: (any PreferenceStore)? = nil,
+  fileprivate init(
+    at place: SourcePlace, _ key: String?, _ defaultValue: DefaultValue<Value>, _ store: (any PreferenceStore)? = nil,
     _ formerKeys: [FormerPreferenceKey] = [], isConstant: Bool = false
   ) {
     let declaration = PreferenceDeclaration(
@@ -52,49 +52,46 @@ public import SpellRegistry
   /// Creates a property with a default.
   ///
   /// - Parameters:
-  ///   - defaultValue: The property's value until another value is set. It is never stored. If it is an Optional that
-  ///     isn't nil, an assigned nil is stored as `{"#nil":null}`, and `reset()` removes the value.
+  ///   - defaultValue: The property's value until another value is set. It is never stored. All objects of a process
+  ///     that have the same store and key use the default of the first, such as a `UUID()`, unless an initializer
+  ///     passes the default. If it is an Optional that isn't nil, an assigned nil is stored as `{"#nil":null}`, and
+  ///     `reset()` removes the value.
   ///   - key: The key in the store; by default, the property's name, which is known only in a class or an actor.
   ///   - store: The store; by default, the registered store.
-  ///   - formerKeys: Earlier keys of the value. If the present key has no value, the property reads the first former
-  ///     value. The next assignment stores its value under the present key, and removes the former values.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
+  ///   - function: The name of the type that declares the property, or of the initializer that passes the default.
   public init(
     wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
-    formerly formerKeys: FormerPreferenceKey..., fileID: StaticString = #fileID, line: UInt = #line,
-    column: UInt = #column
+    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column, function: StaticString = #function
   ) {
     self.init(
-      at: SourcePlace(fileID: fileID, line: line, column: column), key, .constant(defaultValue), store, formerKeys)
+      at: SourcePlace(fileID: fileID, line: line, column: column), key,
+      DefaultValue(defaultValue, writtenIn: function), store)
   }
 
-  /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
+  /// Creates a property with a default, whose value had other keys before.
+  ///
+  /// If the present key has no value, the property reads the value of the first former key that has one. The next
+  /// assignment stores its value under the present key, and removes the former values. The other parameters have the
+  /// same meanings as those of the initializer without former keys.
   public init(
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) where Value: ExpressibleByNilLiteral {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, .constant(nil))
-  }
-
-  /// Creates a property whose key and default are chosen in the initializer of the enclosing object.
-  ///
-  /// ```swift
-  /// @Preference var token: String
-  /// init(user: String) { _token = Preference(wrappedValue: "", user) }
-  /// ```
-  ///
-  /// - Precondition: The initializer assigns another wrapper before the property is used.
-  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, nil)
+    wrappedValue defaultValue: Value, _ key: String? = nil, store: (any PreferenceStore)? = nil,
+    formerly formerKey: FormerPreferenceKey, _ earlierKeys: FormerPreferenceKey..., fileID: StaticString = #fileID,
+    line: UInt = #line, column: UInt = #column, function: StaticString = #function
+  ) {
+    self.init(
+      at: SourcePlace(fileID: fileID, line: line, column: column), key,
+      DefaultValue(defaultValue, writtenIn: function), store, [formerKey] + earlierKeys)
   }
 
   /// Creates a property or a plain constant with a declared key, which provides the type and the default.
   ///
   /// - Parameters:
-  ///   - key: The declared key, whose default is evaluated at each read while the property isn't set.
+  ///   - key: The declared key, whose default is made once for each store.
   ///   - store: The store; by default, the registered store.
-  ///   - formerKeys: Earlier keys of the value; see the initializer with a default.
+  ///   - formerKeys: Earlier keys of the value; see the initializer with former keys.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
@@ -127,7 +124,7 @@ public import SpellRegistry
   ///   - key: The key in the store.
   ///   - defaultValue: The constant's value until another value is set. It is never stored.
   ///   - store: The store; by default, the store in the registry that is current at each use.
-  ///   - formerKeys: Earlier keys of the value; see the initializer with a default.
+  ///   - formerKeys: Earlier keys of the value; see the initializer with former keys.
   ///   - fileID: The file of the declaration, for messages.
   ///   - line: The line of the declaration, for messages.
   ///   - column: The column of the declaration, which distinguishes properties on the same line.
@@ -179,12 +176,30 @@ public import SpellRegistry
   public var projectedValue: Projection { Projection(origin: resolver.cache(in: nil)) }
 }
 
+// In the type's body, the compiler would call this initializer for each property without a default, and refuse those
+// that the initializer of the enclosing object assigns: `_token = Preference(wrappedValue: "", "token.\(user)")`. For an
+// Optional, it calls `init(wrappedValue:)` with nil, which for this must not have a variadic parameter.
+extension Preference where Value: ExpressibleByNilLiteral {
+  /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
+  public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), nil, .constant(nil))
+  }
+}
+
 extension Preference {
   /// The value of a plain constant, in the given store or in the store of the current registry.
-  public var value: Value {
-    get { resolver.constantCache.value }
-    nonmutating set { resolver.constantCache.set(newValue) }
+  @inlinable public var value: Value {
+    get {
+      let decoded = withExtendedLifetime(self) { unretainedResolver._withUnsafeGuaranteedRef { $0.decodedConstant } }
+      return decoded ?? constantValue
+    }
+    nonmutating set { set(constant: newValue) }
   }
+
+  /// Reads the constant if no decoded copy is up to date; never inlined, so that other reads stay fast.
+  @usableFromInline var constantValue: Value { @inline(never) get { resolver.constantCache.value } }
+
+  @usableFromInline func set(constant value: Value) { resolver.constantCache.set(value) }
 
   /// The key that the declaration specifies.
   ///

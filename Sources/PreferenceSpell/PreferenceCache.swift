@@ -10,11 +10,17 @@ public import PreferenceStorage
 /// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards it, and nothing else changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
+  /// The store with the values that are written: `store` without its overrides.
+  private let stored: any PreferenceStore
+  /// The value that overrides the stored one for this run; nil if there is none.
+  private let override: PreferenceOverride?
+  /// The hub of the store that keeps the value, and the key there; nil if that store has no hub.
+  private let home: (hub: PreferenceHub, key: String)?
   let place: SourcePlace
   /// The present key, followed by the former keys.
   private let keys: [FormerPreferenceKey]
   private let names: [String]
-  let defaultValue: DefaultValue<Value>
+  private let declaredDefault: DefaultValue<Value>
 
   private let signal: PreferenceSignal?
   /// The same object as `signal`, for reads that don't retain it; `signal` keeps it alive.
@@ -31,10 +37,11 @@ public import PreferenceStorage
   private let outcome = Lock(PreferenceOutcome())
 
   init(
-    store: any PreferenceStore, key: String, defaultValue: DefaultValue<Value>,
-    of declaration: PreferenceDeclaration<Value>
+    store: any PreferenceStore, key: String, of declaration: PreferenceDeclaration<Value>
   ) {
-    (self.store, self.defaultValue, place) = (store, defaultValue, declaration.place)
+    (self.store, declaredDefault, place) = (store, declaration.defaultValue, declaration.place)
+    (stored, override, home) = (store.withoutOverrides, store.override(forKey: key), store.home(ofKey: key))
+    home?.hub.declarations.note(Value.self, forKey: home?.key ?? key, at: declaration.place)
     keys = [FormerPreferenceKey(key)] + declaration.formerKeys
     names = keys.map(\.key)
     signal = store.signal(forKey: key)
@@ -46,7 +53,20 @@ public import PreferenceStorage
   /// Whether the store could be created; if not, a later use tries again.
   var isAvailable: Bool { !(store is UnavailablePreferenceStore) }
 
+  /// The place of the value that overrides the stored one for this run; nil if there is none.
+  var overridden: String? { override?.source }
+
   // MARK: Reading
+
+  /// The value while none is set; if the store has a hub, the same at each read.
+  private var defaultValue: Value {
+    switch declaredDefault {
+    case .constant(let value): value
+    case .shared(let value):
+      home?.hub.declarations.defaultValue(forKey: home?.key ?? key, at: place) { value } ?? value
+    case .declared(let key): key.defaultValue(at: home)
+    }
+  }
 
   /// The value in the store, or the default.
   ///
@@ -61,16 +81,17 @@ public import PreferenceStorage
     }
     var found: Value?
     do throws(PreferenceError) {
-      found = try read().value
+      found = try read()
     } catch {
       // The result isn't kept if the store can't be read, so that the next read tries again.
-      guard error.code == .typeMismatch else { return defaultValue.value }
+      guard error.code == .typeMismatch else { return defaultValue }
       if signal?.mayReport(version) == true { report(error) }
     }
-    // A default that isn't constant isn't kept either, because it may be different at the next read. Nor is a value
-    // while the present key has none, because a change of a former key sends no signal.
-    let isKept = version > 0 && (keys.count == 1 || outcome.withLock { $0.readable?[0] != nil })
-    guard isKept, let value = found ?? defaultValue.constant else { return found ?? defaultValue.value }
+    let value = found ?? defaultValue
+    // A value isn't kept while the present key has none, because a change of a former key sends no signal. A store that
+    // has signals has a hub, and so a default that is the same at each read.
+    let isKept = keys.count == 1 || override != nil || outcome.withLock { $0.readable?[0] != nil }
+    guard version > 0, isKept else { return value }
     state.withLock { if $0.decoded.version < version { $0.decoded = (value, version) } }
     copies.keep(value, of: version)
     return value
@@ -88,10 +109,16 @@ public import PreferenceStorage
     return copies.value(of: version)
   }
 
+  /// Reads the value that overrides the stored one, or else the stored one.
+  private func read() throws(PreferenceError) -> Value? {
+    guard let override else { return try readStored().value }
+    return try override.value(Value.self, forKey: key)
+  }
+
   /// Reads the value from the store, under the present key or a former one, and returns it with the texts of all keys.
-  private func read() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
+  private func readStored() throws(PreferenceError) -> (value: Value?, texts: [String?]) {
     do throws(PreferenceError) {
-      let texts = try names.map { key throws(PreferenceError) in try store.json(forKey: key) }
+      let texts = try names.map { key throws(PreferenceError) in try stored.json(forKey: key) }
       let value = try decode(texts)
       outcome.withLock { ($0.readable, $0.readFailure) = (texts, nil) }
       return (value, texts)
@@ -112,14 +139,17 @@ public import PreferenceStorage
       for former in keys.dropFirst() where former.key == key {
         do throws(PreferenceError) { return try former.value(Value.self, of: texts[0]) } catch {}
       }
-      throw mismatch.at(store.path)
+      let conflict = home?.hub.declarations.conflict(with: Value.self, forKey: home?.key ?? key)
+      throw PreferenceError(
+        mismatch.code, mismatch.message + (conflict.map { ". \($0)" } ?? ""), key: mismatch.key,
+        path: mismatch.path ?? store.path, underlying: mismatch.underlying)
     }
   }
 
   /// Returns the value, or the default if no value is set; throws if the value can't be read.
   func load() throws(PreferenceError) -> Value {
     signal?.track()
-    return try read().value ?? defaultValue.value
+    return try read() ?? defaultValue
   }
 
   /// The error of a value that can't be read, or else of the last assignment if it failed and the value hasn't changed
@@ -172,7 +202,7 @@ public import PreferenceStorage
   /// - Returns: False if the texts of the keys aren't the known ones; nothing was changed then.
   @discardableResult
   func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
-    guard try store.replace(names, by: text, ifStill: known) else { return false }
+    guard try stored.replace(names, by: text, ifStill: known) else { return false }
     let texts = keys.count == 1 ? [text] : names.map { $0 == key ? text : nil }
     outcome.withLock { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
     return true
@@ -180,14 +210,14 @@ public import PreferenceStorage
 
   /// Reads, changes and writes the value in one transaction, with no other writer in between.
   func update<Result>(recovering: Bool = false, _ body: (inout Value) throws -> Result) throws -> Result {
-    try store.transaction { changes in
+    try stored.transaction { changes in
       var value: Value?
       do throws(PreferenceError) {
         value = try decode(names.map { key throws(PreferenceError) in try changes.json(forKey: key) })
       } catch {
         guard recovering, error.code == .typeMismatch else { throw error }
       }
-      var new = value ?? defaultValue.value
+      var new = value ?? defaultValue
       let result = try body(&new)
       for former in names.dropFirst() { changes.removeValue(forKey: former) }
       try changes.set(json: text(of: new), forKey: key)
@@ -197,7 +227,7 @@ public import PreferenceStorage
 
   /// Returns the text to store for a value; nil if the value is to be removed.
   func text(of value: Value) throws(PreferenceError) -> String? {
-    try PreferenceText.text(of: value, forKey: key, default: defaultValue.value)
+    try PreferenceText.text(of: value, forKey: key, default: defaultValue)
   }
 
   /// Returns the texts of the keys, which can be decoded, for an assignment that replaces them.
@@ -205,11 +235,13 @@ public import PreferenceStorage
   /// - Throws: An error if the value can't be read, or if the last read returned the default because the store couldn't
   ///   be read: the assigned value, as of a `+=`, may build on the default.
   private func readableTexts() throws(PreferenceError) -> [String?] {
+    // What is assigned may build on the value that overrides the stored one.
+    if override != nil { _ = try read() }
     let (texts, failure) = outcome.withLock { ($0.readable, $0.readFailure) }
     if failure == nil, let texts { return texts }
     let cause: PreferenceError
     do throws(PreferenceError) {
-      let texts = try read().texts
+      let texts = try readStored().texts
       // The store can be read again, so the next assignment is made, but this one may build on the default.
       guard let failure else { return texts }
       cause = failure

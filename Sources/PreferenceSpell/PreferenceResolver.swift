@@ -1,5 +1,5 @@
 internal import PreferenceStorage
-internal import SpellRegistry
+public import SpellRegistry
 internal import Support
 public import Synchronization
 
@@ -12,24 +12,25 @@ public import Synchronization
   /// Nil for a plain constant, which asks the current registry, and for a declaration that needs no registry.
   private let home: PropertyStorage<any PreferenceStore>?
 
-  private struct Resolved: Sendable {
-    weak var registry: InitializerRegistry?
-    let cache: PreferenceCache<Value>
-    /// The time at which to try again to create the store; nil if the store could be created.
-    let retry: ContinuousClock.Instant?
-  }
   /// The cache for the registry that was asked last.
-  private let resolved = Lock<Resolved?>(nil)
+  private let resolved = Lock<ResolvedCache?>(nil)
   /// The cache for the only registry that a property asks, kept as long as this object.
   private let cache = AtomicLazyReference<PreferenceCache<Value>>()
   /// The address of `cache`, for reads that don't retain the object.
   ///
   /// The address is stored releasing and loaded acquiring, so a reader that sees it sees the whole object.
   @usableFromInline let cacheAddress = Atomic<UInt>(0)
+  /// The cache of a constant in its own store, or in that of the shared registry, kept as long as this object.
+  private let constant = AtomicLazyReference<PreferenceCache<Value>>()
+  /// The address of `constant`, stored and loaded as `cacheAddress` is.
+  @usableFromInline let constantAddress = Atomic<UInt>(0)
+  /// Whether a constant is in the store of the registry that is current at each use.
+  @usableFromInline let asksRegistry: Bool
   let declaration: PreferenceDeclaration<Value>
 
   init(of declaration: PreferenceDeclaration<Value>, isConstant constant: Bool) {
     self.declaration = declaration
+    asksRegistry = declaration.store == nil
     home = constant || declaration.store != nil && declaration.key != nil ? nil : PropertyStorage(at: declaration.place)
   }
 
@@ -40,7 +41,18 @@ public import Synchronization
 
   /// The decoded value, if the store has been resolved and the thread's copy is up to date.
   @inlinable var decodedValue: Value? {
-    guard let address = UnsafeRawPointer(bitPattern: cacheAddress.load(ordering: .acquiring)) else { return nil }
+    decodedValue(at: cacheAddress.load(ordering: .acquiring))
+  }
+
+  /// The decoded value of a constant, if its store has been resolved, no registry but the shared one is current, and the
+  /// thread's copy is up to date.
+  @inlinable var decodedConstant: Value? {
+    let address = constantAddress.load(ordering: .acquiring)
+    return address == 0 || asksRegistry && InitializerRegistry.requested != nil ? nil : decodedValue(at: address)
+  }
+
+  @inlinable @inline(__always) func decodedValue(at address: UInt) -> Value? {
+    guard let address = UnsafeRawPointer(bitPattern: address) else { return nil }
     return Unmanaged<PreferenceCache<Value>>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.decodedValue }
   }
 
@@ -57,7 +69,14 @@ public import Synchronization
 
   /// The preference of a plain constant, in its own store or in the store of the registry that is current at each use.
   var constantCache: PreferenceCache<Value> {
-    declaration.store == nil ? cache(in: nil, asking: .current) : cache(in: nil)
+    let requested = asksRegistry ? InitializerRegistry.requested : nil
+    guard requested == nil else { return cache(in: nil, asking: requested!) }
+    if let cache = constant.load() { return cache }
+    let new = asksRegistry ? cache(in: nil, asking: .shared) : cache(in: nil)
+    guard new.isAvailable else { return new }
+    let stored = constant.storeIfNil(new)
+    constantAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
+    return stored
   }
 
   /// Returns the preference in the store of a registry.
@@ -66,28 +85,25 @@ public import Synchronization
   private func cache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
     // This isn't a key path, because each use would create a key path of a generic type, which takes microseconds.
     let known = resolved.withLock { $0 }
-    if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return known.cache }
+    func cache(of known: ResolvedCache?) -> PreferenceCache<Value>? {
+      known.map { unsafeDowncast($0.cache, to: PreferenceCache<Value>.self) }
+    }
+    if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return cache(of: known)! }
     let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
     // A cache with the same store, or as yet with none, stays, because it knows which reads and assignments failed.
-    let same = known?.cache.store === new.store || known?.registry === registry && retry != nil ? known?.cache : nil
-    resolved.withLock { $0 = Resolved(registry: registry, cache: same ?? new, retry: retry) }
-    if same == nil, let known, known.registry === registry { new.succeed(known.cache) }
+    let old = cache(of: known)
+    let same = old?.store === new.store || known?.registry === registry && retry != nil ? old : nil
+    resolved.withLock { $0 = ResolvedCache(registry: registry, cache: same ?? new, retry: retry) }
+    if same == nil, let old, known?.registry === registry { new.succeed(old) }
     return same ?? new
   }
 
   /// Returns the preference in its store, with its former keys.
   private func makeCache(in container: AnyObject?, asking registry: InitializerRegistry) -> PreferenceCache<Value> {
-    guard let defaultValue = declaration.defaultValue else {
-      trap(
-        """
-        The @Preference of type \(Value.self) declared here has no default. Give it one: '@Preference var name = value', or \
-        assign one in the initializer: '_name = Preference(wrappedValue: value)'.
-        """, at: declaration.place)
-    }
     let key = declaration.key(of: identity, in: container)
     let store = store(in: container, asking: registry, for: key)
-    return PreferenceCache(store: store, key: key, defaultValue: defaultValue, of: declaration)
+    return PreferenceCache(store: store, key: key, of: declaration)
   }
 
   /// Returns the store in the declaration, or else the registered store, or else the standard file.
@@ -127,14 +143,25 @@ public import Synchronization
   }
 }
 
+/// The cache of a preference, and the registry whose store it is in.
+///
+/// At file scope and not generic, because each read of a constant would look up eleven generic types (benchmark
+/// "Preference.value of a constant").
+private struct ResolvedCache: Sendable {
+  weak var registry: InitializerRegistry?
+  /// A `PreferenceCache` of the resolver's type.
+  let cache: any AnyObject & Sendable
+  /// The time at which to try again to create the store; nil if the store could be created.
+  let retry: ContinuousClock.Instant?
+}
+
 // MARK: Declaration
 
 /// The declaration of a preference: its key, its default, its store, and its former keys.
 struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let place: SourcePlace
   let key: String?
-  /// The default; nil if the initializer of the enclosing object has to assign another wrapper.
-  let defaultValue: DefaultValue<Value>?
+  let defaultValue: DefaultValue<Value>
   let store: (any PreferenceStore)?
   let formerKeys: [FormerPreferenceKey]
 
@@ -161,19 +188,19 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
 
 /// The value of a preference that isn't set.
 enum DefaultValue<Value: Codable & Sendable>: Sendable {
+  /// The default of this one wrapper.
   case constant(Value)
-  /// The default of a declared key, which is evaluated at each read.
+  /// The default at a declaration, of which the first in the process is used.
+  case shared(Value)
+  /// The default of a declared key, which is made once for each store.
   case declared(PreferenceKey<Value>)
 
-  var value: Value {
-    switch self {
-    case .constant(let value): value
-    case .declared(let key): key.defaultValue
-    }
+  /// Creates a default that is written in the type or the function of that name.
+  init(_ value: Value, writtenIn function: StaticString) {
+    // The name of a function has parentheses, and what it passes may differ from call to call.
+    let isPassed = function.withUTF8Buffer { $0.contains(UInt8(ascii: "(")) }
+    self = isPassed ? .constant(value) : .shared(value)
   }
-
-  /// The default if it is the same at each read; otherwise nil.
-  var constant: Value? { if case .constant(let value) = self { value } else { nil } }
 }
 
 // MARK: A store that can't be made

@@ -28,6 +28,8 @@ public final class PreferenceHub: Sendable {
   private let state = Lock(State())
   private let listenerCount = Atomic<Int>(0)
   private let signalCount = Atomic<Int>(0)
+  /// The declarations of the store's keys that the program has used.
+  package let declarations = PreferenceDeclarations()
 
   /// Creates the hub of one store.
   public init() { turn = Turn(of: nil) }

@@ -49,9 +49,14 @@ extension PreferenceStore {
   }
 
   /// Imports the values of a file from its bytes; errors name the file by `name`.
-  package func importValues(_ bytes: [UInt8], from name: String) throws -> PreferenceImport {
+  package func importValues(
+    _ bytes: [UInt8], from name: String, replacing: Bool = false
+  ) throws -> PreferenceImport {
     let values = try ImportedValues(bytes, path: name)
-    return try transaction { transaction in try transaction.stage(values, keys: nil, skippingInvalid: false) }
+    return try transaction { transaction in
+      if replacing { transaction.removeAll() }
+      return try transaction.stage(values, keys: nil, skippingInvalid: false)
+    }
   }
 }
 

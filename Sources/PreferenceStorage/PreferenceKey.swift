@@ -27,7 +27,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///
   /// - Parameters:
   ///   - name: The key in the store.
-  ///   - defaultValue: The value of the preference while it isn't set. Evaluated at each such read, and never stored.
+  ///   - defaultValue: The value of the preference while it isn't set: made once for each store, at the first such
+  ///     read, and never stored.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
     self.name = name
     makeDefault = defaultValue
@@ -39,8 +40,14 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
     makeDefault = { nil }
   }
 
-  /// The value of the preference while it isn't set; evaluated at each access.
+  /// The value of the preference while it isn't set; made at each access; a store makes its own once.
   public var defaultValue: Value { makeDefault() }
+
+  /// Returns the default of the preference in a store: the first that was made for it in this process.
+  package func defaultValue(at home: (hub: PreferenceHub, key: String)?) -> Value {
+    guard let home else { return makeDefault() }
+    return home.hub.declarations.defaultValue(forKey: home.key, at: nil, make: makeDefault)
+  }
 
   fileprivate func text(of value: Value) throws(PreferenceError) -> String? {
     try PreferenceText.text(of: value, forKey: name, default: makeDefault())
@@ -49,8 +56,8 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
 
 extension PreferenceStore {
   /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
-  public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
-    try value(Value.self, forKey: key.name) ?? key.defaultValue
+  public func value<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
+    try value(Value.self, forKey: key.name) ?? key.defaultValue(at: home(ofKey: key.name))
   }
 
   /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
@@ -68,8 +75,8 @@ extension PreferenceStore {
 
 extension PreferenceTransaction {
   /// Returns the value of the key, or the default if there is none; see ``value(_:forKey:)``.
-  public func value<Value>(_ key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
-    try value(Value.self, forKey: key.name) ?? key.defaultValue
+  public func value<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) -> Value {
+    try value(Value.self, forKey: key.name) ?? key.defaultValue(at: home(ofKey: key.name))
   }
 
   /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.

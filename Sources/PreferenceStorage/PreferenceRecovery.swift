@@ -30,10 +30,21 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// Whether a repaired file lacks bytes of the damaged one, so that a copy has to preserve them.
   var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged }
 
+  /// Whether the first line is missing because the file was begun by hand, which is no damage, and all else is sound.
+  package var isOnlyWithoutFirstLine: Bool {
+    lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0
+  }
+  /// Whether the file begins with a line of values, where the first line should be.
+  var lacksFirstLine = false
+
   /// The damage and the path of the copy, as text.
   public var description: String {
     var losses: [String] = []
-    if headerWasDamaged { losses.append("the first line was damaged or missing") }
+    if lacksFirstLine {
+      losses.append(copy == nil ? "has no first line; the next write adds one" : "the first line was missing")
+    } else if headerWasDamaged {
+      losses.append("the first line was damaged")
+    }
     if !skippedLines.isEmpty {
       losses.append("line \(PreferenceRecovery.list(skippedLines)) could not be read (\(skippedBytes) bytes)")
     }

@@ -79,6 +79,13 @@ public protocol PreferenceStore: AnyObject, Sendable, CustomStringConvertible {
 
   /// Returns when everything written so far would survive a power cut, if the store's medium can ensure this.
   func synchronize() throws(PreferenceError)
+
+  /// Erases what was removed or replaced from the store's medium, for instance a token after a sign-out.
+  ///
+  /// A store that keeps nothing but its values, as one in memory does, has nothing to do.
+  ///
+  /// - Throws: `.unwritable`, `.noSpace` or `.busy`. The store keeps its values, and what was replaced may remain.
+  func compact() throws(PreferenceError)
 }
 
 extension PreferenceStore {
@@ -87,6 +94,11 @@ extension PreferenceStore {
 
   /// Returns the value of the key, or nil if there is none.
   public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    try readValue(type, forKey: key)
+  }
+
+  /// Returns the value that the key's JSON text encodes, or nil if there is none.
+  func readValue<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
     do throws(PreferenceError) {
       try ValueTable.check(key)
       return try json(forKey: key).map { JSONText($0) }?.value(type, forKey: key)
@@ -143,7 +155,14 @@ extension PreferenceStore {
     package var path: String? { nil }
   #else
     /// The path of the store's file, for messages; nil if there is none.
-    package var path: String? { (self as? FilePreferenceStore)?.file.name }
+    package var path: String? {
+      switch self {
+      case let store as FilePreferenceStore: store.file.name
+      case let store as OverridingPreferenceStore: store.base.path
+      case let store as PrefixedPreferenceStore: store.base.path
+      default: nil
+      }
+    }
   #endif
 
   /// Returns the changes of all keys; a store that can tell keys apart replaces this method.
@@ -151,6 +170,9 @@ extension PreferenceStore {
 
   /// Returns nil; a store that has signals replaces this method.
   public func signal(forKey key: String) -> PreferenceSignal? { nil }
+
+  /// Does nothing; a store that keeps what was removed or replaced erases it in this method.
+  public func compact() throws(PreferenceError) {}
 
   /// A stream that ends at once; a store that reports errors replaces this property.
   public var errors: AsyncStream<PreferenceError> { AsyncStream { $0.finish() } }

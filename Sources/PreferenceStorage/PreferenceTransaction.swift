@@ -64,6 +64,9 @@ public struct PreferenceTransaction: ~Copyable {
     return keys
   }
 
+  /// Returns the hub of the store that keeps the key's value, and the key there; nil if that store has no hub.
+  func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { values.home(ofKey: key) }
+
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     if let text = staged[key] { return text }
     return try values.text(forKey: key)
@@ -84,6 +87,7 @@ public struct PreferenceTransaction: ~Copyable {
 /// A type that provides the values of the keys that a transaction hasn't changed.
 protocol TransactionValues {
   var keys: [String] { get }
+  func home(ofKey key: String) -> (hub: PreferenceHub, key: String)?
   func text(forKey key: String) throws(PreferenceError) -> JSONText?
   /// Returns the change, with the existing spelling of the key; nil if nothing would change.
   func change(to text: JSONText?, forKey key: String) -> PreferenceChange?

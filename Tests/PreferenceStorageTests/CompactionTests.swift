@@ -39,6 +39,22 @@ import Testing
     #expect(try store.value(Int.self, forKey: "large") == 1)
   }
 
+  @Test("erases what was removed or replaced at once if asked to, also through a prefixed store", arguments: [false, true])
+  func erasing(isPrefixed: Bool) throws {
+    let base = try FilePreferenceStore(url: file)
+    let store: any PreferenceStore = isPrefixed ? PrefixedPreferenceStore("api.", in: base) : base
+    try store.set("hunter2", forKey: "token")
+    try store.removeValue(forKey: "token")
+    try store.set("s3cret", forKey: "word")
+    try store.set("public", forKey: "word")
+    #expect(try file.text.contains("hunter2"))
+    try store.compact()
+    let text = try file.text
+    #expect(!text.contains("hunter2") && !text.contains("s3cret"))
+    #expect(try store.value(String.self, forKey: "word") == "public")
+    try MemoryPreferenceStore(["volume": 7]).compact()
+  }
+
   @Test("other stores follow to the new file, and lose nothing")
   func followed() throws {
     let one = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())

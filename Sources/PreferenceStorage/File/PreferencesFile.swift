@@ -103,6 +103,8 @@ final class PreferencesFile: @unchecked Sendable {
 // MARK: Reading values
 
 extension PreferencesFile: TransactionValues {
+  func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { (hub, key) }
+
   /// Returns the text of the key's value, or nil if there is none; tries again to open a file that couldn't be opened.
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try checkProcess()

@@ -54,6 +54,7 @@ struct LineParser {
     let checkedCount = parseLines(bytes)
     if checkedCount > 0 || damage.isEmpty && !table.isEmpty {
       damage.headerWasDamaged = true
+      damage.lacksFirstLine = !damage.skippedLines.contains(1)
       damage.skippedLines.removeAll { $0 == 1 }
       return .damaged
     }

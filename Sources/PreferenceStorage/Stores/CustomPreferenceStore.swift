@@ -78,6 +78,8 @@ private struct StoreValues<Store: PreferenceStore>: TransactionValues {
 
   var keys: [String] { store.keys }
 
+  func home(ofKey key: String) -> (hub: PreferenceHub, key: String)? { store.home(ofKey: key) }
+
   func text(forKey key: String) throws(PreferenceError) -> JSONText? {
     try store.json(forKey: key).map { JSONText($0) }
   }

@@ -97,6 +97,12 @@ public final class FilePreferenceStore: ErrorReporter {
   /// `import(from:)` reads a file with this object.
   public func json() -> String { JSONText.object(file.memory.withLock(\.table).allEntries) }
 
+  /// Returns the values of some keys as ``json()`` returns all.
+  package func json(ofKeys keys: [String]) -> String {
+    let table = file.memory.withLock(\.table)
+    return JSONText.object(keys.map { PreferenceChange(key: $0, text: table.text(forKey: $0)) })
+  }
+
   /// Returns the changes from now on, by this process or another.
   ///
   /// While there is a listener to any file of the process, one thread waits for file events of the system, and once a
@@ -127,8 +133,14 @@ public final class FilePreferenceStore: ErrorReporter {
   /// - Throws: `.unwritable` or `.noSpace`. The last changes may not survive a power cut then.
   public func synchronize() throws(PreferenceError) { try file.synchronize() }
 
-  /// Replaces the file with a new one that has one line for each key.
-  package func compact() throws(PreferenceError) { try file.compact(terms) }
+  /// Replaces the file with a new one that has one line for each key, and nothing that was removed or replaced.
+  ///
+  /// A removed value otherwise stays in the file until it is over 256 KiB and three times as long as necessary. Costs
+  /// the writing and the synchronization of the whole file. A copy of a damaged or edited file, which
+  /// ``recovery`` names, isn't erased, and neither is what the file system or the disk keeps of the old file.
+  ///
+  /// - Throws: `.unwritable`, `.noSpace` or `.busy`. All values are kept, and what was replaced may remain.
+  public func compact() throws(PreferenceError) { try file.compact(terms) }
 
   package func reportError(_ error: PreferenceError) { file.hub.report(error) }
 }

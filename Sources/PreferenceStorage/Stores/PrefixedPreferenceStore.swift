@@ -11,9 +11,9 @@
 /// Each write is a transaction of the base store, which also provides the notifications, the signals and the errors.
 public final class PrefixedPreferenceStore: ErrorReporter {
   /// The base store, which keeps the values.
-  private let base: any PreferenceStore
+  let base: any PreferenceStore
   /// The prefix of the keys in the base store.
-  private let prefix: String
+  let prefix: String
 
   /// Creates a store for the keys of a base store that begin with a prefix, which the keys of this store omit.
   public init(_ prefix: String, in base: any PreferenceStore) { (self.prefix, self.base) = (prefix, base) }
@@ -31,6 +31,12 @@ public final class PrefixedPreferenceStore: ErrorReporter {
 
   /// Returns the JSON text of the value, or nil if there is none.
   public func json(forKey key: String) throws(PreferenceError) -> String? { try base.json(forKey: prefix + key) }
+
+  /// Returns the value of the key, or nil if there is none.
+  public func value<Value: Codable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    if let found = override(forKey: key) { return try found.value(type, forKey: key) }
+    return try readValue(type, forKey: key)
+  }
 
   /// Reads and changes several values as a unit, in one transaction of the base store.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
@@ -65,4 +71,7 @@ public final class PrefixedPreferenceStore: ErrorReporter {
 
   /// Synchronizes the base store.
   public func synchronize() throws(PreferenceError) { try base.synchronize() }
+
+  /// Compacts the base store, which erases what was removed or replaced under any key.
+  public func compact() throws(PreferenceError) { try base.compact() }
 }

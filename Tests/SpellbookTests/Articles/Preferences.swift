@@ -55,7 +55,7 @@ import Testing
     }
 
     try store.set(8, for: .volume)
-    let volume = try store.value(.volume)
+    let volume = try store.value(for: .volume)
 
     #expect(volume == 8 && Player().volume == 8)
     #expect(Account(user: "ada").token == "none")

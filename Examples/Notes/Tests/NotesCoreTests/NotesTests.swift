@@ -71,7 +71,7 @@ private func register(in registry: InitializerRegistry) {
         "  2  a",
       ])
     let store = try registry.resolve((any PreferenceStore).self)
-    #expect(try store.value(.order) == .text)
+    #expect(try store.value(for: .order) == .text)
   }
 
   @Test("A value of the file that isn't the setting's is reported, and stays")

@@ -1,0 +1,137 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Values of preferences for this run of the program, from its arguments, its environment, or the program itself.
+///
+/// An ``OverridingPreferenceStore`` reads them in place of the values of another store, and never writes them.
+///
+/// ```sh
+/// player -volume 8 -ui.theme dark -hasSeenTour YES
+/// PLAYER_VOLUME=8 PLAYER_UI_THEME=dark player
+/// ```
+///
+/// A value is read as the type that the reader asks for: as JSON, or else as a string, so that a text needs no quotes.
+/// A `Bool` is also `YES` or `NO`, `on` or `off`, `1` or `0`. `null` is no value, which reads as the default.
+public struct PreferenceOverrides: Sendable {
+  private var values: [String: PreferenceOverride] = [:]
+  /// Returns the name under which `values` has the value of a key.
+  private let name: @Sendable (_ key: String) -> String
+
+  /// Returns the values in the arguments of a program, such as `8` for the key `volume` in `-volume 8`.
+  ///
+  /// As in `UserDefaults`, an argument that begins with one hyphen is a key, if the next argument is a value: anything
+  /// that doesn't begin with a hyphen, or a negative number. The first argument, options with two hyphens, and what
+  /// follows `--` are skipped. Of two values of one key, the last counts.
+  public static func arguments(_ arguments: [String] = CommandLine.arguments) -> PreferenceOverrides {
+    var overrides = PreferenceOverrides { $0 }
+    var rest = arguments.dropFirst()
+    while let argument = rest.popFirst(), argument != "--" {
+      let key = argument.dropFirst()
+      guard argument.hasPrefix("-"), !key.isEmpty, !key.hasPrefix("-") else { continue }
+      guard let value = rest.first, !value.hasPrefix("-") || JSONText(value).isJSON else { continue }
+      rest.removeFirst()
+      overrides.values[String(key)] = PreferenceOverride(value, from: "the argument \(argument)")
+    }
+    return overrides
+  }
+
+  /// Returns the values in the environment of a program, such as `8` for the key `volume` in `APP_VOLUME=8`.
+  ///
+  /// The variable of a key has its words in capitals, with underscores between them: with the prefix `APP`, the key
+  /// `ui.lastOpened` has the variable `APP_UI_LAST_OPENED`. Two keys with the same words have the same variable.
+  ///
+  /// - Parameters:
+  ///   - prefix: The beginning of the variables' names, with or without the underscore after it.
+  ///   - environment: The variables and their values.
+  public static func environment(
+    prefix: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> PreferenceOverrides {
+    let prefix = prefix.isEmpty || prefix.hasSuffix("_") ? prefix : prefix + "_"
+    var overrides = PreferenceOverrides { prefix + variable(ofKey: $0) }
+    for (name, value) in environment where name.hasPrefix(prefix) {
+      overrides.values[name] = PreferenceOverride(value, from: "the environment variable \(name)")
+    }
+    return overrides
+  }
+
+  /// Creates overrides from values of the program, for instance those of its own command-line options.
+  ///
+  /// - Precondition: Each value can be encoded.
+  public init(_ values: KeyValuePairs<String, any Codable & Sendable>) {
+    self.init { $0 }
+    for (key, value) in values {
+      do { self.values[key] = PreferenceOverride(try JSONText(encoding: value)) } catch {
+        preconditionFailure("The override of the key \(key.debugDescription) can't be encoded: \(error)")
+      }
+    }
+  }
+
+  private init(name: @escaping @Sendable (_ key: String) -> String) { self.name = name }
+
+  /// The value of a key, if there is one.
+  subscript(key: String) -> PreferenceOverride? { values.isEmpty ? nil : values[name(key)] }
+
+  /// The places of the values, in alphabetical order.
+  package var sources: [String] { values.values.map(\.source).sorted() }
+
+  /// Returns the words of the key in capitals, with underscores between them.
+  private static func variable(ofKey key: String) -> String {
+    var name = ""
+    let characters = Array(key)
+    for (index, character) in characters.enumerated() {
+      guard character.isLetter || character.isNumber else {
+        name += "_"
+        continue
+      }
+      if character.isUppercase, index > 0 {
+        let (before, after) = (characters[index - 1], characters[(index + 1)...].first)
+        // A word begins at `O` in `lastOpened`, and at `S` in `HTTPServer`.
+        if before.isLowercase || before.isNumber || before.isUppercase && after?.isLowercase == true { name += "_" }
+      }
+      name += character.uppercased()
+    }
+    return name
+  }
+}
+
+/// The value of one key for this run, and its place.
+package struct PreferenceOverride: Sendable {
+  /// The place of the value, for messages: "the argument -volume".
+  package let source: String
+  /// The value as JSON, or as a JSON string if it isn't JSON.
+  private let text: JSONText
+  /// The value as it was given; nil for a value of the program.
+  private let word: String?
+
+  fileprivate init(_ word: String, from source: String) {
+    (self.word, self.source) = (word, source)
+    text = JSONText(validating: word) ?? JSONText(string: word)
+  }
+
+  fileprivate init(_ text: JSONText) { (self.text, word, source) = (text, nil, "the program") }
+
+  /// The value as JSON text in one line; nil if it is `null`, which means that there is no value.
+  package var json: String? { text.isNull ? nil : text.string }
+
+  /// Returns the value; nil if it is `null`.
+  ///
+  /// - Throws: `.typeMismatch` if the value can't be read as the type. The error doesn't contain the value.
+  package func value<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(PreferenceError) -> Value? {
+    if text.isNull { return nil }
+    var readings = [text]
+    if let word {
+      readings.append(JSONText(string: word))
+      switch word.lowercased() {
+      case "yes", "on", "true", "1": readings.append(JSONText("true"))
+      case "no", "off", "false", "0": readings.append(JSONText("false"))
+      default: break
+      }
+    }
+    for reading in readings { do { return try reading.decode(type) } catch {} }
+    throw PreferenceError(
+      .typeMismatch, "\(source) has a value that can't be read as \(type); give it one, as JSON or as a text", key: key)
+  }
+}
