@@ -137,16 +137,22 @@ extension PropertyCell {
     // Other threads may be reading the old value, so the new value goes into another cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
-    let supply: InitializerRegistry.Supply
+    var supply = InitializerRegistry.Supply.nothing
     if !hasExpression {
       supply = try registry.supply(value, request, propertyGate: gate, isKept: fields.home.isWeak, on: thread)
-    } else if registry.hasContainers, let match = registry.match(request, onlyForContainer: true) {
-      supply = try registry.supply(
-        value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
-        on: thread)
     } else {
-      try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in expression(value) }
-      supply = .value(heardBy: nil)
+      // Another turn is needed only if a registration is withdrawn meanwhile.
+      while registry.hasContainers, case .nothing = supply,
+        let match = registry.match(request, onlyForContainer: true)
+      {
+        supply = try registry.supply(
+          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
+          on: thread)
+      }
+      if case .nothing = supply {
+        try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in expression(value) }
+        supply = .value(heardBy: nil)
+      }
     }
     var record: RegistrationRecord?
     switch supply {

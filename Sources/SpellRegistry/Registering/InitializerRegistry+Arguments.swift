@@ -102,8 +102,9 @@ extension InitializerRegistry {
     return try ValueMemory.value { memory throws(InjectionError) in
       let request = Request(Value.self, named: name.map { Alias($0) })
       if case .match(let record, let owner) = find(request, search) {
-        return try fulfill(
+        _ = try fulfill(
           request, in: memory, from: Match(record: record, owner: owner.object), with: ArgumentBox(list))
+        return
       }
       let optional = Value.self as? any OptionalValue.Type
       let service = Service(optional?.wrappedType ?? Value.self)

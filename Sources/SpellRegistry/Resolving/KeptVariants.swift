@@ -82,6 +82,6 @@ final class KeptVariants: Sendable {
       defer { state.variants = [:] }
       return state.variants
     }
-    for variant in dropped.values.joined() { variant.kept.retire() }
+    for variant in dropped.values.joined() { variant.kept.reset(in: nil) }
   }
 }
