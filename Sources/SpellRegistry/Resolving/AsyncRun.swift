@@ -15,7 +15,8 @@ final class AsyncRun: Sendable {
   /// Whether new objects refer to their registry weakly, because a registry may keep them.
   let isKept: Bool
 
-  /// What the run refers to while its initializer runs; a task that the initializer has started may keep the run longer.
+  /// The objects that a run refers to only while its initializer runs, because the tasks that the initializer has
+  /// started may keep the run longer.
   private struct State: Sendable {
     /// The task in which the initializer runs.
     var task: TaskID?

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a frame is for a thread: the current registry of a task, and the async initializer that the task belongs to.
+/// The counterpart of a frame for a task: the current registry, and the async initializer that the task belongs to.
 ///
 /// ``InitializerRegistry/run(_:)`` and each async initializer create a context, which the tasks that they start inherit.
 final class TaskContext: Sendable {
@@ -9,7 +9,7 @@ final class TaskContext: Sendable {
   let reference: RegistryReference
   /// Whether new objects refer to their registry weakly, because a registry may keep them.
   let isKept: Bool
-  /// The run of the innermost async initializer that has created this context, or one around it.
+  /// The run of the innermost async initializer around, which may be over; nil if there is none.
   let run: AsyncRun?
   /// The innermost enclosing context whose body hadn't returned when this one was created.
   ///
