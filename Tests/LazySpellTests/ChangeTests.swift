@@ -49,6 +49,20 @@ import Testing
     #expect(Node.errors.codes == [.stackExhausted])
   }
 
+  private final class Nested: DefaultInitializable {
+    @Lazy var next: Nested
+    static let errors = Errors()
+    init() {
+      do throws(InjectionError) { try $next.resolve() } catch { Nested.errors.note(error.code) }
+    }
+  }
+
+  @Test("objects whose empty values create one another without end get an error before the stack overflows")
+  func endlessEmptyValues() {
+    _ = Nested()
+    #expect(Nested.errors.codes == [.stackExhausted])
+  }
+
   final class Errors: Sendable {
     private let noted = Mutex<[InjectionError.Code]>([])
     var codes: [InjectionError.Code] { noted.withLock(\.self) }

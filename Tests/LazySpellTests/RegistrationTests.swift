@@ -60,6 +60,36 @@ private final class Essay: Article {}
     #expect(reader.run { own.run { Outer() }.page.backup.label } == "own")
   }
 
+  private final class Basket: DefaultInitializable, @unchecked Sendable {
+    @Lazy var content: Service
+    init() {}
+  }
+
+  @Test("an object that is an empty value asks the registry of the property, whoever reads it")
+  func ofAnEmptyValueIsThePropertysRegistry() {
+    final class Outer { @Lazy var basket: Basket }
+    let (own, reader) = (InitializerRegistry(), InitializerRegistry())
+    own.register { Service("own") }
+    reader.register { Service("reader") }
+    let outer = own.run { Outer() }
+    #expect(reader.run { outer.basket.content.label } == "own")
+  }
+
+  @Test("an empty value that a singleton holds doesn't keep the registry, whoever reads it first")
+  func ofAnEmptyValueIsNotKept() throws {
+    final class Outer: @unchecked Sendable { @Lazy var basket: Basket }
+    weak var gone: InitializerRegistry?
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.register { Service("own") }
+      registry.register(Outer.self, scope: .singleton) { Outer() }
+      let outer = try registry.resolve(Outer.self)
+      #expect(registry.run { outer.basket.content.label } == "own")
+    }
+    #expect(gone == nil)
+  }
+
   @Test("a registration ranks below the expression unless it is for the class")
   func standsBelowTheExpressionUnlessItIsForTheContainer() {
     registry.register { Service("any") }

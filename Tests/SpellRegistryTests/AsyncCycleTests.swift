@@ -276,6 +276,27 @@ private struct Three: Sendable {}
     }
   }
 
+  @Test("is an error with the whole path also for a task that joined a run within it", arguments: [true, false])
+  func joined(isUnique: Bool) async throws {
+    let registry = registry
+    let (begun, mayAsk) = (AsyncLatch(), AsyncLatch())
+    link(One(), to: Two.self)
+    link(Two(), to: Three.self, scope: isUnique ? .unique : .singleton)
+    registry.registerAsync(Three.self, scope: .singleton) { resolver in
+      begun.open()
+      await mayAsk.wait()
+      _ = try await resolver.resolveAsync(One.self)
+      return Three()
+    }
+    let first = Task { await error(awaiting: One.self, of: registry) }
+    await begun.wait()
+    let second = Task { await error(awaiting: Three.self, of: registry) }
+    for _ in 0..<100 { await Task.yield() }
+    mayAsk.open()
+    #expect(await first.value?.path == ["One", "Two", "Three", "One"])
+    #expect(await second.value?.path == ["Three", "One", "Two", "Three"])
+  }
+
   @Test("after a cycle is broken by another registration everything resolves")
   func repaired() async throws {
     link(One(), to: Two.self)

@@ -82,6 +82,12 @@ public struct InjectionError: Error, Sendable {
   /// Returns the same error, which gains no more steps on its way out, because one lap of a cycle is enough.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
+  /// Returns the same error without the steps after the first lap of a cycle, in which a run that several requests
+  /// await is found at more than one place.
+  func inOneLap() -> InjectionError {
+    code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
+  }
+
   /// Returns the same error with more notes.
   package func noting(_ notes: String...) -> InjectionError {
     InjectionError(code, steps, underlying, self.notes + notes, isWhole: details.content.isWhole)

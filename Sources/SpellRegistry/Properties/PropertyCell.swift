@@ -137,31 +137,32 @@ extension PropertyCell {
     // Other threads may be reading the old value, so the new value goes into another cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
-    let supply: InitializerRegistry.Supply
+    var supply = InitializerRegistry.Supply.nothing
     if !hasExpression {
       supply = try registry.supply(value, request, propertyGate: gate, isKept: fields.home.isWeak, on: thread)
-    } else if registry.hasContainers, let match = registry.match(request, onlyForContainer: true) {
-      supply = try registry.supply(
-        value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
-        on: thread)
     } else {
-      var frame = Frame(type: fields.type)
-      frame.registry = Borrowed(registry)
-      frame.isKept = fields.home.isWeak || thread.isMakingKept
-      frame.gate = gate
-      if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
-      thread.fields.frames.append(frame)
-      expression(value)
-      thread.fields.frames.removeLast()
-      // The frame only borrows the registry, so the registry has to live until the frame is removed.
-      withExtendedLifetime(registry) {}
-      supply = .value(heardBy: nil)
+      // Another turn is needed only if a registration is withdrawn meanwhile.
+      while registry.hasContainers, case .nothing = supply,
+        let match = registry.match(request, onlyForContainer: true)
+      {
+        supply = try registry.supply(
+          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
+          on: thread)
+      }
+      if case .nothing = supply {
+        try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in expression(value) }
+        supply = .value(heardBy: nil)
+      }
     }
     var record: RegistrationRecord?
     switch supply {
     case .value(let hearing): record = hearing
     case .nothing:
-      if try fallback(value, request.point) { break }
+      var isMade = false
+      try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in
+        isMade = try fallback(value, request.point)
+      }
+      if isMade { break }
       if state != CreationGate.vacant {
         // The old value stays, and isn't injected again, if nothing can make a new one.
         memory.copy(fields.type, from: cell.memory.value)
@@ -181,6 +182,25 @@ extension PropertyCell {
     }
     guard isHeard else { return }
     announce(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
+  }
+
+  /// Runs the part of the property that makes its value without a registration, inside a frame, as an initializer runs.
+  private func inFrame(
+    of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, on thread: CurrentThread,
+    _ body: () throws(InjectionError) -> Void
+  ) throws(InjectionError) {
+    var frame = Frame(type: fields.type)
+    frame.registry = Borrowed(registry)
+    frame.isKept = fields.home.isWeak || thread.isMakingKept
+    frame.gate = gate
+    if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
+    thread.fields.frames.append(frame)
+    defer {
+      thread.fields.frames.removeLast()
+      // The frame only borrows the registry, so the registry has to live until the frame is removed.
+      withExtendedLifetime(registry) {}
+    }
+    try body()
   }
 
   /// Calls the hooks for one injection with no lock held: the registration's hooks, the property's hook, the

@@ -7,37 +7,27 @@ internal import Synchronization
 /// value that the run makes. A run is known to await another only if its resolver or its own task asks for it. Other
 /// tasks that the initializer starts count only if they ask for the run's own value, since it may never await them.
 final class AsyncRun: Sendable {
-  /// An error for a task that asked for the value just after the run was cancelled, and so has to begin another run.
-  struct Abandoned: Error {}
-
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
   let record: RegistrationRecord
   let registry: InitializerRegistry
-  let resolution: Resolution
   private let name: String?
-  /// The run whose initializer began this run.
-  private let asker: AsyncRun?
   /// Whether new objects refer to their registry weakly, because a registry may keep them.
-  private let isKept: Bool
-  /// The number of times that the kept value had been dropped when this run was created.
-  let resetCount: Int
+  let isKept: Bool
 
+  /// The objects that a run refers to only while its initializer runs, because the tasks that the initializer has
+  /// started may keep the run longer.
   private struct State: Sendable {
     /// The task in which the initializer runs.
     var task: TaskID?
+    /// The run whose initializer began this run.
+    var asker: AsyncRun?
+    var resolution: Resolution?
     var isOver = false
-    /// The task that makes a value for all waiters, if the scope shares the value.
-    var maker: Task<Void, Never>?
-    var isBegun = false
-    var waiters: [Int: CheckedContinuation<ValueCell, any Error>] = [:]
-    var lastWaiter = 0
-    var result: Result<ValueCell, any Error>?
-    var isAbandoned = false
     /// The runs whose values this run awaits now: its initializer, or a run in the same task.
     var awaited: [Await] = []
   }
-  private let state = Lock(State())
+  private let state: Lock<State>
 
   private struct Await: Sendable {
     /// The runs in the task of the awaiting one, from the one after it to the one that asked, and the awaited run.
@@ -45,56 +35,50 @@ final class AsyncRun: Sendable {
     var other: AsyncRun { path[path.count - 1] }
   }
 
-  /// The runs that execute in this run's task, from the one that a task was created for to this one.
-  ///
-  /// A run whose value isn't shared executes in the task of its asker.
-  private var ofSameTask: [AsyncRun] {
-    sequence(first: self) { $0.record.kept == nil ? $0.asker : nil }.reversed()
-  }
-
   init(
     _ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?, asker: AsyncRun?,
-    _ resolution: Resolution, resetCount: Int = 0
+    _ resolution: Resolution
   ) {
-    (self.record, self.registry, self.name, self.asker) = (record, registry, name, asker)
-    isKept = if case .unique = record.lifetime { asker?.isKept ?? false } else { true }
-    (self.resolution, self.resetCount) = (resolution, resetCount)
+    (self.record, self.registry, self.name) = (record, registry, name)
+    let isForKept = CurrentThread.current.isMakingKept || asker?.isKept ?? false
+    isKept = if case .unique = record.lifetime { isForKept } else { true }
+    state = Lock(State(asker: asker, resolution: resolution))
   }
 
-  var isAbandoned: Bool { state.withLock(\.isAbandoned) }
-  private var isOver: Bool { state.withLock(\.isOver) }
-
-  /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
-  private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
-
-  /// Returns whether this run or one of its askers makes the value of a request.
-  func isMaking(_ record: RegistrationRecord, for registry: InitializerRegistry, named name: String?) -> Bool {
-    lineage.contains { $0.record === record && $0.registry === registry && $0.name == name }
-  }
+  var isOver: Bool { state.withLock(\.isOver) }
+  /// The resolution that the run is part of; nil once the run is over.
+  var resolution: Resolution? { state.withLock(\.resolution) }
+  private var asker: AsyncRun? { state.withLock(\.asker) }
 
   /// The run whose initializer the current task executes; nil in other tasks that the initializer has started.
   static var ofThisTask: AsyncRun? {
-    guard let run = TaskContext.current?.run, !run.isOver, run.state.withLock({ $0.task }) == .current else {
-      return nil
-    }
+    guard let run = CurrentThread.current.run(), run.state.withLock({ $0.task }) == .current else { return nil }
     return run
   }
 
-  /// Runs the initializer in the calling task, with the run's registry as the current one.
-  func perform(_ initializer: Initializer) async throws -> ValueCell {
-    let cell = ValueCell(record.service.type)
+  /// Runs the initializer in the calling task, with the run's registry as the current one, and puts the value in a cell.
+  func perform(_ initializer: Initializer, in cell: ValueCell) async throws {
     state.withLock { $0.task = .current }
-    defer { state.withLock { $0.isOver = true } }
+    defer { end() }
     let point = Request(record.service, named: name).point
     let resolver = Resolver(point: point, registry: registry, run: self)
-    let context = TaskContext(registry, run: self, isKept: isKept)
+    let context = TaskContext(registry, run: self)
     defer { context.end() }
     try await TaskContext.$local.withValue(context) { try await initializer(cell.memory, resolver) }
-    if record.hasCompletions {
+    if record.hasCompletions, let resolution {
       record.enqueueCompletions(of: cell.memory, at: point, in: registry, isKept: isKept, resolution)
     }
     cell.gate.settle(as: CreationGate.ready)
-    return cell
+  }
+
+  private func end() {
+    let former = state.withLock { state in
+      let former = state
+      (state.isOver, state.asker, state.resolution) = (true, nil, nil)
+      return former
+    }
+    // The resolution is released with no lock held, because its values may run any code when they go.
+    withExtendedLifetime(former) {}
   }
 
   /// Runs `body` on the calling thread as part of a resolution, on behalf of a run.
@@ -105,109 +89,84 @@ final class AsyncRun: Sendable {
     let former = thread.fields.resolution
     thread.fields.resolution = resolution
     defer { thread.fields.resolution = former }
-    try thread.with(run?.registry, isKept: run?.isKept ?? false, run: run, body)
+    try thread.with(run?.registry, isKept: run?.isKept ?? thread.isMakingKept, run: run, body)
   }
 
+  /// Runs `body` as part of the run's resolution; after the run, as any other code.
   func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
+    guard let resolution else { return try body() }
     try Self.continuing(resolution, as: self, body)
   }
 
-  // MARK: The tasks that await the value
+  // MARK: Cycles
 
-  func beginOnce(_ begin: () -> Task<Void, Never>) {
-    let isFirst = state.withLock { state in
-      defer { state.isBegun = true }
-      return !state.isBegun
-    }
-    guard isFirst else { return }
-    let task = begin()
-    let isAbandoned = state.withLock { state in
-      state.maker = task
-      return state.isAbandoned
-    }
-    if isAbandoned { task.cancel() }
+  /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
+  private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
+
+  /// Returns the runs that lead from another run to this one: each began the next; nil if the other one didn't begin any.
+  private func path(from other: AsyncRun) -> [AsyncRun]? {
+    let lineage = Array(lineage)
+    return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
-  func end(with result: Result<ValueCell, any Error>) {
-    let waiters = state.withLock { state in
-      defer { state.waiters = [:] }
-      state.result = result
-      return state.waiters.values
-    }
-    for waiter in waiters { waiter.resume(with: result) }
+  /// Returns the steps that lead from a run that makes the value of a request to this run; nil if there is no such run.
+  func steps(
+    fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
+  ) -> [InjectionStep]? {
+    lineage.first { $0.record === record && $0.registry === registry && $0.name == name }
+      .flatMap { path(from: $0) }?.map(\.record.step)
   }
 
-  /// Returns the value once the run has made it.
+  /// The runs that execute in this run's task, from the one that a task was created for to this one.
   ///
-  /// - Throws: The initializer's error; `.cycle` if this run waits, directly or through others, for `asker`, or if the
-  ///   initializer of this run started the calling task and still runs; `.cancelled` if the calling task is cancelled.
-  func value(for asker: AsyncRun?) async throws -> ValueCell {
-    if let asker {
-      if let path = Self.awaiting.withLock({ _ in asker.await(self) }) {
-        throw InjectionError(.cycle, through: path.map(\.record.step))
-      }
-    } else if let run = TaskContext.current?.run, run === self, !isOver {
-      // The caller is a task that the initializer started. If the initializer awaits that task, both wait forever.
-      throw InjectionError(.cycle, through: [])
-    }
-    defer { if let asker { Self.awaiting.withLock { _ in asker.endAwaiting(self) } } }
-    let id = state.withLock { state in
-      state.lastWaiter += 1
-      return state.lastWaiter
-    }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let (result, maker) = state.withLock { state -> (Result<ValueCell, any Error>?, Task<Void, Never>?) in
-          if state.isAbandoned { return (.failure(Abandoned()), nil) }
-          if let result = state.result { return (result, nil) }
-          if Task.isCancelled {
-            if state.waiters.isEmpty { state.isAbandoned = true }
-            let error = InjectionError(.cancelled, through: [], underlying: CancellationError())
-            return (.failure(error), state.isAbandoned ? state.maker : nil)
-          }
-          state.waiters[id] = continuation
-          return (nil, nil)
-        }
-        maker?.cancel()
-        if let result { continuation.resume(with: result) }
-      }
-    } onCancel: {
-      let (waiter, maker) = state.withLock {
-        state -> (CheckedContinuation<ValueCell, any Error>?, Task<Void, Never>?) in
-        let waiter = state.waiters.removeValue(forKey: id)
-        if waiter == nil || !state.waiters.isEmpty { return (waiter, nil) }
-        state.isAbandoned = true
-        return (waiter, state.maker)
-      }
-      maker?.cancel()
-      waiter?.resume(throwing: InjectionError(.cancelled, through: [], underlying: CancellationError()))
-    }
+  /// A run whose value isn't shared executes in the task of its asker.
+  private var ofSameTask: [AsyncRun] {
+    sequence(first: self) { $0.record.kept == nil ? $0.asker : nil }.reversed()
   }
 
   /// The process-wide lock that guards the record of which run awaits which.
   private static let awaiting = Lock(())
 
+  /// Awaits the end of this run with `wait`, on behalf of another run if there is one.
+  ///
+  /// - Throws: `.cycle` if this run waits, directly or through others, for `asker`, or if an initializer that waits for
+  ///   the value of this run, or this run's own, started the calling task and still runs.
+  func whileAwaited<Result>(
+    by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
+  ) async throws -> Result {
+    guard let asker else {
+      // If the initializer awaits the task that it started, both wait forever.
+      if let path = CurrentThread.current.run()?.path(from: self) {
+        throw InjectionError(.cycle, through: path.map(\.record.step))
+      }
+      return try await wait()
+    }
+    // Other runs can only await the first run of the task, so that one has to tell what the task awaits.
+    let task = asker.ofSameTask
+    if let path = Self.awaiting.withLock({ _ in asker.await(self, in: task) }) {
+      throw InjectionError(.cycle, through: path.map(\.record.step))
+    }
+    defer { Self.awaiting.withLock { _ in task[0].endAwaiting(self) } }
+    return try await wait()
+  }
+
   /// Records that this run awaits another one, or, if that makes a cycle, returns the cycle's runs after the other one.
-  private func await(_ other: AsyncRun) -> [AsyncRun]? {
+  private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]
     while let path = paths.popLast(), let last = path.last {
       // A run also waits for the runs that its initializer began.
-      if sequence(first: self, next: \.asker).contains(where: { $0 === last && !$0.isOver }) {
-        return Array(path.dropFirst())
-      }
+      if let rest = self.path(from: last) { return path.dropFirst() + rest }
       for next in last.state.withLock(\.awaited) where seen.insert(ObjectIdentifier(next.other)).inserted {
         paths.append(path + next.path)
       }
     }
-    // Other runs can only await the first run of the task, so that one has to tell what the task awaits.
-    let task = ofSameTask
     task[0].state.withLock { $0.awaited.append(Await(path: task.dropFirst() + [other])) }
     return nil
   }
 
   private func endAwaiting(_ other: AsyncRun) {
-    ofSameTask[0].state.withLock { state in
+    state.withLock { state in
       if let index = state.awaited.firstIndex(where: { $0.other === other }) { state.awaited.remove(at: index) }
     }
   }

@@ -32,7 +32,8 @@ internal import Support
       let new = { KeptValue(type, record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
-        try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
+        // Nothing withdraws the value of some arguments; the registration drops all of them together.
+        _ = try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
           try run(in: memory, type, registry, isKept: true, gate: gate, on: thread, make: make)
         }
       }
@@ -64,7 +65,11 @@ internal import Support
     if let kept = record.kept {
       return try ValueMemory.value { memory throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(FactoryValues.self), record: record) }
-        try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { _ in memory.put(FactoryValues()) }
+        let isThere = try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { _ in
+          memory.put(FactoryValues())
+        }
+        // A registration that was withdrawn keeps nothing.
+        if !isThere { memory.put(FactoryValues()) }
       }
     }
     let resolution = thread.resolution

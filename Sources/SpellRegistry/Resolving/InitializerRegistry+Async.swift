@@ -36,59 +36,58 @@ extension InitializerRegistry {
     _ service: Service, named name: String?, for run: AsyncRun?
   ) async throws(InjectionError) -> Value {
     let asker = run ?? AsyncRun.ofThisTask
-    let resolution = run?.resolution ?? Resolution()
     let cell: ValueCell
-    do {
-      cell = try await supplyAsync(service, named: name, asker: asker, in: resolution, isPart: run != nil)
-      if run == nil {
-        try AsyncRun.continuing(resolution, as: asker) { () throws(InjectionError) in
-          try resolution.complete(on: .current)
-        }
+    if let resolution = run?.resolution {
+      do { cell = try await supplyAsync(service, named: name, asker: asker, in: resolution) } catch {
+        throw InjectionError.wrapping(error)
       }
-    } catch { throw InjectionError.wrapping(error) }
-    return cell.memory.value()
+      return withExtendedLifetime(cell) { $0.memory.value() }
+    }
+    let resolution = Resolution()
+    do { cell = try await supplyAsync(service, named: name, asker: asker, in: resolution) } catch {
+      // As on a thread, the completions of values that were made before the error run.
+      try? resolution.leave(as: asker)
+      throw InjectionError.wrapping(error).inOneLap()
+    }
+    try resolution.leave(as: asker)
+    return withExtendedLifetime(cell) { $0.memory.value() }
   }
 
   /// Returns a cell with the value of a request, awaiting the value if necessary.
   private func supplyAsync(
-    _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution, isPart: Bool
+    _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
   ) async throws -> ValueCell {
-    guard case .match(let record, let owner) = find(Request(service, named: name)),
+    while case .match(let record, let owner) = find(Request(service, named: name)),
       let initializer = record.initializer.async
-    else {
-      do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError
-      {
-        guard error.code == .wrongIsolation else { throw error }
-        return try await MainActor.run { try supplySync(service, named: name, asker: asker, in: resolution) }
+    {
+      if RequestRecorder.isUsed {
+        RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? owner.object : self), by: asker)
       }
-    }
-    if RequestRecorder.isUsed {
-      RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? owner.object : self), by: asker)
-    }
-    let cell: ValueCell
-    do {
-      if let kept = record.kept {
-        cell = try await owner.object.keptCell(kept, of: record, named: name, asker: asker, initializer)
-      } else {
-        let run = AsyncRun(record, for: self, named: name, asker: asker, resolution)
-        if asker?.isMaking(record, for: self, named: name) ?? false { throw InjectionError(.cycle, through: []) }
-        if case .graph = record.lifetime, let known = resolution.graphCell(of: record, for: self) {
-          cell = known
+      let made: ValueCell?
+      do {
+        if let kept = record.kept {
+          made = try await owner.object.keptCell(
+            kept, of: record, named: name, asker: asker, in: resolution, initializer)
         } else {
-          cell = try await run.perform(initializer)
-          if case .graph = record.lifetime { resolution.keepGraphValue(cell.memory, of: record, for: self) }
+          made = try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
         }
+      } catch {
+        let step = Request(service, named: name).step(record)
+        let isCancelled = error is CancellationError && Task.isCancelled
+        if isCancelled { throw InjectionError(.cancelled, through: [step], underlying: error) }
+        throw InjectionError.wrapping(error, thrownBy: step)
       }
-    } catch {
-      let step = Request(service, named: name).step(record)
-      let isCancelled = error is CancellationError && Task.isCancelled
-      if isCancelled { throw InjectionError(.cancelled, through: [step], underlying: error) }
-      throw InjectionError.wrapping(error, thrownBy: step)
+      // The registration was withdrawn meanwhile, so look for another one.
+      guard let cell = made else { continue }
+      if hooks.areUsed || record.hooks.areUsed {
+        announce(cell.memory, of: record, at: Request(record.service, named: name).point)
+      }
+      return record.service == service ? cell : cell.wrapped(as: service.type)
     }
-    if hooks.areUsed || record.hooks.areUsed {
-      announce(cell.memory, of: record, at: Request(record.service, named: name).point)
+    do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError {
+      guard error.code == .wrongIsolation else { throw error }
+      return try await MainActor.run { try supplySync(service, named: name, asker: asker, in: resolution) }
     }
-    return record.service == service ? cell : cell.wrapped(as: service.type)
   }
 
   private func supplySync(
@@ -102,53 +101,75 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns the value that the registration keeps, else that of the run in progress, else that of a new run.
-  ///
-  /// A run has a task of its own, so that the cancellation of one awaiting task doesn't cancel the run for others.
-  private func keptCell(
-    _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?,
-    _ initializer: @escaping AsyncRun.Initializer
+  /// Returns a value that the registration doesn't keep: one of the resolution, or a new one, made in the calling task.
+  private func ownCell(
+    of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
+    _ initializer: AsyncRun.Initializer
   ) async throws -> ValueCell {
+    if let steps = asker?.steps(fromMakerOf: record, for: self, named: name) {
+      throw InjectionError(.cycle, through: steps)
+    }
+    if case .graph = record.lifetime, let known = resolution.graphCell(of: record, for: self) { return known }
     let cell = ValueCell(record.service.type)
-    var run: AsyncRun?
-    while run == nil {
-      let endCount = kept.run.withLock(\.endCount)
-      if kept.copyIfReady(to: cell.memory) {
-        cell.gate.settle(as: CreationGate.ready)
-        return cell
-      }
-      run = kept.run.withLock { runs -> AsyncRun? in
-        // A run has ended since the value was looked for, and may have kept its value, so look again.
-        if runs.endCount != endCount { return nil }
-        if let running = runs.current, running.resetCount == kept.resetCount, !running.isAbandoned { return running }
-        let run = AsyncRun(
-          record, for: self, named: name, asker: asker, Resolution(), resetCount: kept.resetCount)
-        runs.current = run
-        return run
-      }
+    try await AsyncRun(record, for: self, named: name, asker: asker, resolution).perform(initializer, in: cell)
+    if case .graph = record.lifetime { resolution.keepGraphValue(cell.memory, of: record, for: self) }
+    return cell
+  }
+
+  /// Returns the value that the registration keeps, else that of the run in progress, else that of a new run; nil if the
+  /// registration was withdrawn.
+  ///
+  /// A run has a task of its own, so that the cancellation of one awaiting task doesn't cancel the run for others. It is
+  /// a part of the resolution of the request that began it.
+  private func keptCell(
+    _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
+    _ initializer: @escaping AsyncRun.Initializer
+  ) async throws -> ValueCell? {
+    let ticket: SharedRuns.Ticket
+    switch kept.admit(orCreate: { AsyncRun(record, for: self, named: name, asker: asker, resolution) }) {
+    case .ready(let cell): return cell
+    case .withdrawn: return nil
+    case .awaiting(let place): ticket = place
     }
-    guard let run else { return cell }
-    run.beginOnce {
-      Task {
-        let result: Result<ValueCell, any Error>
-        do {
-          let cell = try await run.perform(initializer)
-          if !run.isAbandoned { kept.keep(cell, since: run.resetCount, in: self) }
-          try AsyncRun.continuing(run.resolution, as: run) { () throws(InjectionError) in
-            try run.resolution.complete(on: .current)
-          }
-          result = .success(cell)
-        } catch { result = .failure(error) }
-        kept.run.withLock { runs in
-          if runs.current === run { runs.current = nil }
-          runs.endCount += 1
+    let run = ticket.run
+    if ticket.isFirst {
+      resolution.join()
+      kept.begin(
+        run,
+        in: Task {
+          let waiters = await make(kept, by: run, in: resolution, initializer)
+          for waiter in waiters { waiter.resume() }
+        })
+    }
+    do {
+      return try await run.whileAwaited(by: asker) {
+        guard let outcome = await kept.outcome(for: ticket) else {
+          throw InjectionError(.cancelled, through: [], underlying: CancellationError())
         }
-        run.end(with: result)
+        return try outcome.get()
       }
+    } catch {
+      kept.leave(ticket)
+      throw error
     }
-    do { return try await run.value(for: asker) } catch is AsyncRun.Abandoned {
-      return try await keptCell(kept, of: record, named: name, asker: asker, initializer)
-    }
+  }
+
+  /// Runs the initializer of a value that the registration keeps; returns the waiters to resume.
+  ///
+  /// When this has returned, only the waiters and the registration have the value.
+  private func make(
+    _ kept: KeptValue, by run: AsyncRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
+  ) async -> [SharedRuns.Waiter] {
+    let cell = kept.cell(of: run)
+    let outcome: SharedRuns.Outcome
+    do {
+      try await run.perform(initializer, in: cell)
+      kept.keep(cell, in: self)
+      outcome = .success(cell)
+    } catch { outcome = .failure(error) }
+    // The request that began the run reports an error of the completions. It has ended only if it was cancelled.
+    try? resolution.leave(as: run)
+    return kept.end(run, with: outcome)
   }
 }
 

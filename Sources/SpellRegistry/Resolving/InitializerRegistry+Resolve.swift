@@ -66,10 +66,10 @@ extension InitializerRegistry {
     try resolvingTogether { () throws(InjectionError) in
       for match in reachable where match.record.container == nil {
         guard match.record.serves(service) else { continue }
-        values.append(
-          try ValueMemory.value { memory throws(InjectionError) in
-            try fulfill(Request(Value.self), in: memory, from: match)
-          })
+        let cell = ValueCell(Value.self)
+        guard try fulfill(Request(Value.self), in: cell.memory, from: match) else { continue }
+        cell.gate.settle(as: CreationGate.ready)
+        values.append(cell.memory.value())
       }
     }
     return values
@@ -95,9 +95,11 @@ extension InitializerRegistry {
   /// Puts the value for a request in memory and calls the hooks; an Optional that nothing serves becomes nil.
   ///
   /// - Parameter match: The registration to use; nil to search for the one that wins.
-  func fulfill(
+  /// - Returns: Whether there is a value; false only if the registration to use was withdrawn meanwhile.
+  @discardableResult func fulfill(
     _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil
-  ) throws(InjectionError) {
+  ) throws(InjectionError) -> Bool {
+    var isFulfilled = true
     let thread = CurrentThread.current
     try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
       let supplied =
@@ -106,11 +108,13 @@ extension InitializerRegistry {
         } else { try supply(memory, request, on: thread) }
       switch supplied {
       case .value(let record): if let record { announce(memory, of: record, at: request.point) }
+      case .nothing where match != nil: isFulfilled = false
       case .nothing:
         guard let type = request.type as? any OptionalValue.Type else { throw missing(request) }
         type.putNil(in: memory)
       }
     }
+    return isFulfilled
   }
 
   /// The result of a request.
@@ -130,20 +134,26 @@ extension InitializerRegistry {
     on thread: CurrentThread
   ) throws(InjectionError) -> Supply {
     let isHeard = hooks.areUsed || RequestRecorder.isUsed
-    let found = find(request, Search(copying: isHeard ? nil : memory))
-    if let reporter { reporter.report(request, isFound: !found.isNothing) }
-    switch consume found {
-    case .copied: return .value(heardBy: nil)
-    case .match(let record, let owner):
-      return try supply(
-        memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
-    case .nothing:
-      if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
-      return .nothing
+    while true {
+      let found = find(request, Search(copying: isHeard ? nil : memory))
+      if let reporter { reporter.report(request, isFound: !found.isNothing) }
+      switch consume found {
+      case .copied: return .value(heardBy: nil)
+      case .match(let record, let owner):
+        let supply = try supply(
+          memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+        if case .value = supply { return supply }
+      // The registration was withdrawn meanwhile, so look for another one.
+      case .nothing:
+        if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
+        return .nothing
+      }
     }
   }
 
   /// Puts the value of a registration in memory: the one that its scope keeps, or a new one from its initializer.
+  ///
+  /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller had found it.
   func supply(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil,
@@ -154,13 +164,17 @@ extension InitializerRegistry {
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
-      try supplyConverted(memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      let isSupplied = try supplyConverted(
+        memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      if !isSupplied { return .nothing }
     } else {
       switch record.keeping {
       case .nothing: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
       case .graph: try supplyGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
       case .shared:
-        try owner.object.supplyKeptValue(memory, record, request, propertyGate: propertyGate, on: thread)
+        let isSupplied = try owner.object.supplyKeptValue(
+          memory, record, request, propertyGate: propertyGate, on: thread)
+        if !isSupplied { return .nothing }
       case .factory:
         // The registration's hooks get what the factory makes.
         putFactory(in: memory, request, record, of: owner, isKept: isKept || thread.isMakingKept)
@@ -170,13 +184,18 @@ extension InitializerRegistry {
     return hooks.areUsed || record.hooks.areUsed ? .value(heardBy: record) : .value(heardBy: nil)
   }
 
+  /// Puts the value that a registration keeps in memory; returns false if the registration was withdrawn.
   private func supplyKeptValue(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
     on thread: CurrentThread
-  ) throws(InjectionError) {
-    let kept = record.kept
-    if record.isAsync, kept?.copyIfReady(to: memory) ?? false { return }
-    try kept?.copyOrMake(
+  ) throws(InjectionError) -> Bool {
+    guard let kept = record.kept else { return true }
+    if record.isAsync {
+      // An async run fills the cell, so this thread doesn't begin its gate, but throws the error that says what to await.
+      if kept.copyIfReady(to: memory) { return true }
+      try make(memory, record, request, propertyGate: propertyGate, isKept: true, on: thread)
+    }
+    return try kept.copyOrMake(
       memory, in: self,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
@@ -195,20 +214,22 @@ extension InitializerRegistry {
   }
 
   /// Puts the value of a registration of another type in memory: an instance that has the requested type as a
-  /// supertype, or a value that is then wrapped in the requested Optional.
+  /// supertype, or a value that is then wrapped in the requested Optional; returns false if it was withdrawn.
   @inline(never) private func supplyConverted(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
-  ) throws(InjectionError) {
+  ) throws(InjectionError) -> Bool {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
-      _ = try supply(
+      let supply = try supply(
         cell.memory, inner, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
+      guard case .value = supply else { return false }
       cell.gate.settle(as: CreationGate.ready)
-      return optional.putSome(cell.memory, in: memory)
+      optional.putSome(cell.memory, in: memory)
+      return true
     }
-    if let instance = record.instance, memory.put(instance, as: request.type) { return }
+    if let instance = record.instance, memory.put(instance, as: request.type) { return true }
     trap("What is registered at \(record.place) isn't a \(TypeName.of(request.type)). \(reportThis)")
   }
 
@@ -227,9 +248,10 @@ extension InitializerRegistry {
     if record.isInstance, (try? record.initializer.body(memory, request, self)) != nil { return }
     if record.isAsync {
       let run = thread.fields.frames.last { $0.run != nil }?.run?.object ?? .ofThisTask
-      let isCycle = run?.isMaking(record, for: self, named: request.name) ?? false
-      let advice = isCycle ? nil : record.adviceToAwait
-      throw InjectionError(isCycle ? .cycle : .notReady, through: [request.step(record)], advice: advice)
+      if let steps = run?.steps(fromMakerOf: record, for: self, named: request.name) {
+        throw InjectionError(.cycle, through: [request.step(record)] + steps)
+      }
+      throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
     }
     if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
     var frame = Frame(type: record.service.type)

@@ -13,7 +13,14 @@ final class KeptValue: Sendable {
     var weak: WeakReference?
     var deadline: Duration?
     var isRetired = false
-    var resetCount = 0
+    /// The async runs that make the cell's value, or the value of a cell that was dropped.
+    var runs = SharedRuns()
+
+    /// Whether the registration was withdrawn, and no value is being made for the requests that came before.
+    var isWithdrawn: Bool {
+      guard isRetired, let cell else { return isRetired }
+      return cell.gate.current == CreationGate.vacant && !runs.areMaking(cell)
+    }
   }
 
   private let type: ErasedType
@@ -24,8 +31,6 @@ final class KeptValue: Sendable {
   ///
   /// The lock of the table that has the registration guards it.
   private let published = PublishedMemory()
-  /// The async run in progress, which awaiting callers share, and the number of runs that have ended.
-  let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))
 
   init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
     (self.type, self.scope) = (ErasedType(type), scope)
@@ -46,14 +51,23 @@ final class KeptValue: Sendable {
   /// If `make` throws, each waiting thread tries again.
   ///
   /// - Parameter registry: The registry that has the registration.
+  /// - Returns: Whether there is a value; false if the registration was withdrawn after the caller had found it.
   func copyOrMake(
     _ memory: ValueMemory, in registry: InitializerRegistry, for step: () -> FrameSummary, on thread: CurrentThread,
     make: (UInt) throws(InjectionError) -> Void
-  ) throws(InjectionError) {
+  ) throws(InjectionError) -> Bool {
     while true {
-      guard let cell = look(memory) else { return }
+      let cell: ValueCell
+      switch look(memory) {
+      case .copied: return true
+      case .withdrawn: return false
+      case .cell(let current): cell = current
+      }
       let found = cell.gate.current
-      if found == CreationGate.ready { return memory.copy(cell.type, from: cell.memory) }
+      if found == CreationGate.ready {
+        memory.copy(cell.type, from: cell.memory)
+        return true
+      }
       if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
         do throws(InjectionError) { try make(cell.gate.id) } catch {
           cell.gate.settle(as: CreationGate.vacant)
@@ -61,22 +75,30 @@ final class KeptValue: Sendable {
         }
         cell.memory.copy(cell.type, from: memory)
         keep(cell, in: registry)
-        return cell.gate.settle(as: CreationGate.ready)
+        cell.gate.settle(as: CreationGate.ready)
+        return true
       }
       if CreationGate.isBusy(found) {
         try Waits.wait(at: cell.gate, for: step(), on: thread)
         // The thread takes the value that it has waited for, even if the scope no longer keeps that value.
-        if cell.gate.isReady { return memory.copy(cell.type, from: cell.memory) }
+        if cell.gate.isReady {
+          memory.copy(cell.type, from: cell.memory)
+          return true
+        }
       }
     }
   }
 
   /// Copies the value if there is one, and returns whether there is; for callers that can't make it themselves.
   func copyIfReady(to memory: ValueMemory) -> Bool {
-    guard let cell = look(memory) else { return true }
-    guard cell.gate.isReady else { return false }
-    memory.copy(cell.type, from: cell.memory)
-    return true
+    switch look(memory) {
+    case .copied: return true
+    case .withdrawn: return false
+    case .cell(let cell):
+      guard cell.gate.isReady else { return false }
+      memory.copy(cell.type, from: cell.memory)
+      return true
+    }
   }
 
   /// Whether there is no value, and no value is being made.
@@ -95,11 +117,21 @@ final class KeptValue: Sendable {
     return (object.value, gate)
   }
 
-  /// Copies a weak value to memory and returns nil if the object still exists; otherwise returns the current cell.
-  private func look(_ memory: ValueMemory) -> ValueCell? {
+  private enum Found {
+    /// A weak value, whose object still exists, was copied.
+    case copied
+    /// The cell to read or to fill.
+    case cell(ValueCell)
+    /// The registration was withdrawn, so the caller has to find another one.
+    case withdrawn
+  }
+
+  /// Finds the current cell, or copies a weak value to memory.
+  private func look(_ memory: ValueMemory) -> Found {
     // The clock may be a client's own, so it is read with no lock held.
     let now = expiry?.clock.now
-    let (cell, object, expired) = state.withLock { state -> (ValueCell, Unchecked<AnyObject?>, ValueCell?) in
+    let (cell, object, expired) = state.withLock { state -> (ValueCell?, Unchecked<AnyObject?>, ValueCell?) in
+      if state.isWithdrawn { return (nil, Unchecked(value: nil), nil) }
       var expired: ValueCell?
       if let now, let deadline = state.deadline, deadline <= now {
         expired = state.cell
@@ -111,12 +143,12 @@ final class KeptValue: Sendable {
     }
     // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
-    if let object = object.value, memory.put(object, as: type.type) { return nil }
-    return cell
+    if let object = object.value, memory.put(object, as: type.type) { return .copied }
+    return cell.map { .cell($0) } ?? .withdrawn
   }
 
   /// Keeps a cell's value as the scope says, if the cell is still the current one.
-  private func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
+  func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
     let value = cell.memory.any(type.type)
     // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
@@ -124,6 +156,8 @@ final class KeptValue: Sendable {
     let deadline = expiry.map { $0.clock.now + $0.age }
     change { state in
       guard state.cell === cell else { return }
+      // Those who asked before the registration was withdrawn have the cell.
+      if state.isRetired { return forget(&state) }
       state.deadline = deadline
       if scope.isWeak || isNothing {
         (state.cell, state.weak) = (nil, weak)
@@ -131,20 +165,6 @@ final class KeptValue: Sendable {
         publish(cell, in: registry)
       }
     }
-  }
-
-  var resetCount: Int { state.withLock(\.resetCount) }
-
-  /// Keeps an awaited value, unless the value was dropped after the caller read `count` from `resetCount`.
-  func keep(_ cell: ValueCell, since count: Int, in registry: InitializerRegistry) {
-    var isCurrent = false
-    change { state in
-      isCurrent = state.resetCount == count && !state.isRetired
-      guard isCurrent else { return }
-      publish(nil, in: registry)
-      (state.cell, state.weak, state.deadline) = (cell, nil, nil)
-    }
-    if isCurrent { keep(cell, in: registry) }
   }
 
   /// Drops the value; if it is being made, only the callers that have already asked get it.
@@ -163,17 +183,86 @@ final class KeptValue: Sendable {
   func retire() {
     change { state in
       state.isRetired = true
-      if state.cell?.gate.isReady ?? true { forget(&state) } else { state.resetCount += 1 }
+      let isMaking = state.cell.map { CreationGate.isBusy($0.gate.current) || state.runs.areMaking($0) } ?? false
+      if !isMaking { forget(&state) }
     }
   }
 
   private func forget(_ state: inout State) {
-    state.resetCount += 1
     (state.cell, state.weak, state.deadline) = (nil, nil, nil)
   }
 
   private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) {
     registry?.table.withLock { _ in published.publish(cell?.memory) }
+  }
+
+  // MARK: Async runs
+
+  /// The answer to a request for an async value.
+  enum Admission {
+    case ready(ValueCell)
+    case awaiting(SharedRuns.Ticket)
+    /// The registration was withdrawn, so the caller has to find another one.
+    case withdrawn
+  }
+
+  /// Returns the value if there is one, or else lets the request join the run in progress or a new one.
+  func admit(orCreate create: () -> AsyncRun) -> Admission {
+    while true {
+      let copy = ValueCell(type.type)
+      let cell: ValueCell
+      switch look(copy.memory) {
+      case .withdrawn: return .withdrawn
+      case .cell(let current): cell = current
+      case .copied:
+        copy.gate.settle(as: CreationGate.ready)
+        return .ready(copy)
+      }
+      let admission = state.withLock { state -> Admission? in
+        if cell.gate.isReady { return .ready(cell) }
+        if state.isWithdrawn { return .withdrawn }
+        // Another cell has taken the place of the one that was found, so look again.
+        return state.cell === cell ? .awaiting(state.runs.join(cell, orCreate: create)) : nil
+      }
+      if let admission { return admission }
+    }
+  }
+
+  /// The cell for the value of a run, which the registration doesn't keep if no request awaits the run any longer.
+  func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(type.type) }
+
+  /// Notes the task of a run that has begun, and cancels it if no request awaits the run any longer.
+  func begin(_ run: AsyncRun, in task: Task<Void, Never>) {
+    if !state.withLock({ $0.runs.begin(run, in: task) }) { task.cancel() }
+  }
+
+  /// Returns the outcome of the run that the request has joined, once there is one; nil if the task is cancelled.
+  func outcome(for ticket: SharedRuns.Ticket) async -> SharedRuns.Outcome? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        if !state.withLock({ $0.runs.wait(ticket, waiter) }) { waiter.resume() }
+      }
+    } onCancel: {
+      leave(ticket)
+    }
+    return state.withLock { $0.runs.take(ticket) }
+  }
+
+  /// Ends a request's interest in a run, and cancels the run if no other request awaits it.
+  func leave(_ ticket: SharedRuns.Ticket) {
+    var leaving = SharedRuns.Leaving()
+    change { state in
+      leaving = state.runs.leave(ticket)
+      // The next request needs another cell, because the run may still be using this one.
+      if let cell = leaving.abandoned, state.cell === cell, !cell.gate.isReady { state.cell = nil }
+    }
+    leaving.task?.cancel()
+    leaving.waiter?.resume()
+  }
+
+  /// Ends a run, and returns the waiters to resume.
+  func end(_ run: AsyncRun, with outcome: SharedRuns.Outcome) -> [SharedRuns.Waiter] {
+    state.withLock { $0.runs.end(run, with: outcome) }
   }
 
   /// Changes the state; the former values are released after the lock.

@@ -33,6 +33,9 @@ final class Resolution: Sendable {
     var chain: [RegistrationRecord] = []
     /// The number of completions that other completions caused.
     var nestedCount = 0
+    /// The number of requests and async runs that take part, and haven't ended: the outermost request, and the runs that
+    /// make values for later requests, too, and so may go on if the outermost request is cancelled.
+    var participantCount = 1
   }
 
   private let state = Lock(State())
@@ -79,6 +82,21 @@ final class Resolution: Sendable {
       state.completions.append(
         Completion(run: run, registry: registry, isKept: isKept, chain: state.chain + [record]))
     }
+  }
+
+  /// Notes that an async run takes part until it calls ``leave(as:)``.
+  func join() { state.withLock { $0.participantCount += 1 } }
+
+  /// Notes that the outermost request or an async run has ended; the last one to end runs the completions.
+  ///
+  /// - Throws: `.cycle` if completions cause each other without end.
+  func leave(as run: AsyncRun?) throws(InjectionError) {
+    let isLast = state.withLock { state in
+      state.participantCount -= 1
+      return state.participantCount == 0
+    }
+    guard isLast else { return }
+    try AsyncRun.continuing(self, as: run) { () throws(InjectionError) in try complete(on: .current) }
   }
 
   /// Runs the completions, and those that they cause, with no lock held.

@@ -1,10 +1,15 @@
 internal import Synchronization
 
-/// The registry that ``InitializerRegistry/run(_:)`` or an async initializer has made current for a task.
+/// The counterpart of a frame for a task: the current registry, and the async initializer that the task belongs to.
+///
+/// ``InitializerRegistry/run(_:)`` and each async initializer create a context, which the tasks that they start inherit.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The reference to the registry that objects made in this context share.
   let reference: RegistryReference
+  /// Whether new objects refer to their registry weakly, because a registry may keep them.
+  let isKept: Bool
+  /// The run of the innermost async initializer around, which may be over; nil if there is none.
   let run: AsyncRun?
   /// The innermost enclosing context whose body hadn't returned when this one was created.
   ///
@@ -20,9 +25,13 @@ final class TaskContext: Sendable {
 
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
 
-  init(_ registry: InitializerRegistry, run: AsyncRun? = nil, isKept: Bool = false) {
-    (self.registry, self.run) = (registry, run)
-    outer = sequence(first: Self.current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
+  /// Creates the context of an async initializer or, without a run, one that differs only in its registry.
+  init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
+    let (thread, current) = (CurrentThread.current, Self.current)
+    self.registry = registry
+    self.run = run ?? thread.run(in: current)
+    isKept = run?.isKept ?? thread.isMakingKept(in: current)
+    outer = sequence(first: current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
     reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
     Self.isUsed.store(true, ordering: .relaxed)
   }

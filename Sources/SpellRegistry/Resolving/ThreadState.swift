@@ -45,7 +45,18 @@ extension CurrentThread {
 
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  var isMakingKept: Bool { fields.frames.last?.isKept ?? false }
+  /// Whether what is made now refers to its registry weakly: the innermost frame tells, or else the task's context.
+  var isMakingKept: Bool { isMakingKept(in: .current) }
+
+  @inline(__always) func isMakingKept(in context: @autoclosure () -> TaskContext?) -> Bool {
+    fields.frames.last?.isKept ?? context()?.isKept ?? false
+  }
+
+  /// The innermost async run on whose behalf this thread or its task makes values, unless that run is over.
+  func run(in context: TaskContext? = .current) -> AsyncRun? {
+    let run = fields.frames.last { $0.run != nil }?.run?.object ?? context?.run
+    return run?.isOver ?? true ? nil : run
+  }
 
   /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
   func with<Result, Failure>(

@@ -1,0 +1,209 @@
+import SpellRegistry
+import TestSupport
+import Testing
+
+private struct Config: Sendable {}
+private struct Holder: Sendable { let asking: Asking }
+/// An object whose property asks the registry in which the object was made.
+private final class Asking: @unchecked Sendable {
+  @Spell var clock: Clock
+}
+
+@Suite("In an async initializer, tasks and the code in run", .timeLimit(.minutes(10))) struct AsyncContextTests {
+  let registry = InitializerRegistry()
+
+  enum Way: CaseIterable { case inRun, inRunOfAnother, inTaskInRun, bySyncRequest, inUnsharedInitializer }
+
+  @Test("that need the initializer's own value get an error", arguments: Way.allCases)
+  func ownValue(_ way: Way) async {
+    registry.registerAsync(Network.self) { resolver in
+      let registry = resolver.registry
+      async let config = registry.resolveAsync(Config.self)
+      _ = try await config
+      return Network(clock: Clock())
+    }
+    registry.registerAsync(Config.self, scope: .singleton) { resolver in
+      let registry = resolver.registry
+      switch way {
+      case .inRun: return try await registry.run { try await registry.resolveAsync() }
+      case .inRunOfAnother: return try await InitializerRegistry().run { try await registry.resolveAsync() }
+      case .inTaskInRun:
+        return try await registry.run { try await Task { try await registry.resolveAsync(Config.self) }.value }
+      case .bySyncRequest: return try registry.run { try registry.resolve() }
+      case .inUnsharedInitializer:
+        _ = try await resolver.resolveAsync(Network.self)
+        return Config()
+      }
+    }
+    let found = await error(awaiting: Config.self, of: registry)
+    #expect(found?.code == .cycle)
+    #expect(found?.path.first == "Config" && found?.path.last == "Config")
+  }
+
+  enum Maker: CaseIterable { case request, run, runInTask, awaitedRequestInTask, awaitedUnsharedValue, syncRunInTask }
+
+  @Test("make objects that don't keep the registry, if the registry keeps the value", arguments: Maker.allCases)
+  func ownership(_ maker: Maker) async throws {
+    weak var gone: InitializerRegistry?
+    do {
+      let registry = InitializerRegistry()
+      gone = registry
+      registry.register(Clock.self) { Clock() }
+      registry.register(Asking.self) { Asking() }
+      registry.registerAsync(Asking.self, named: "async") { resolver in
+        await Task.yield()
+        return try resolver.registry.resolve()
+      }
+      registry.register(Task<Asking, any Error>.self, scope: .singleton) { resolver in
+        resolver.registry.run { Task { Asking() } }
+      }
+      registry.registerAsync(Holder.self, scope: .singleton) { resolver in
+        let registry = resolver.registry
+        await Task.yield()
+        let asking: Asking
+        switch maker {
+        case .request: asking = try registry.resolve()
+        case .run:
+          asking = await registry.run {
+            await Task.yield()
+            return Asking()
+          }
+        case .runInTask: asking = await Task { registry.run { Asking() } }.value
+        case .awaitedRequestInTask: asking = try await Task { try await registry.resolveAsync() }.value
+        case .awaitedUnsharedValue: asking = try await Task { try await registry.resolveAsync(named: "async") }.value
+        case .syncRunInTask: asking = try await registry.resolve(Task<Asking, any Error>.self).value
+        }
+        return Holder(asking: asking)
+      }
+      let holder = try await registry.resolveAsync(Holder.self)
+      _ = holder.asking.clock
+    }
+    // The task that made a value may end a little after the value is there.
+    while gone != nil, !Task.isCancelled { await Task.yield() }
+    #expect(gone == nil)
+  }
+
+  @Test("keep the value no longer than its scope does, however long they run", arguments: [true, false])
+  func longTask(isWeak: Bool) async throws {
+    let (mayEnd, task) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil))
+    registry.registerAsync(Ticket.self, scope: isWeak ? .weak : .singleton) { _ in
+      let long = Task { await mayEnd.wait() }
+      task.update { $0 = long }
+      return Ticket(1)
+    }
+    weak var gone: Ticket?
+    do {
+      let ticket = try await registry.resolveAsync(Ticket.self)
+      gone = ticket
+      if !isWeak { registry.removeAll() }
+    }
+    #expect(gone == nil)
+    mayEnd.open()
+    await task.value?.value
+  }
+
+  @Test("keep no graph value of the resolution after the initializer")
+  func longTaskAndGraph() async throws {
+    let (mayEnd, task, goodbyes) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil), Counter())
+    registry.register(Farewell.self, scope: .graph) { Farewell { goodbyes.increment() } }
+    registry.registerAsync(Config.self) { resolver in
+      _ = try resolver.resolve(Farewell.self)
+      let long = Task { await mayEnd.wait() }
+      task.update { $0 = long }
+      return Config()
+    }
+    _ = try await registry.resolveAsync(Config.self)
+    #expect(goodbyes.value == 1)
+    mayEnd.open()
+    await task.value?.value
+  }
+}
+
+@Suite("A kept async value", .timeLimit(.minutes(10))) struct KeptAsyncValueTests {
+  let registry = InitializerRegistry()
+
+  @Test("shares the graph values of the resolution that makes it")
+  func graph() async throws {
+    registry.register(Clock.self, scope: .graph) { Clock() }
+    registry.registerAsync(Network.self, scope: .singleton) { Network(clock: try $0.resolve()) }
+    registry.registerAsync(Checkout.self) { resolver in
+      let clock = try resolver.resolve(Clock.self)
+      return Checkout(network: try await resolver.resolveAsync(), clock: clock)
+    }
+    let checkout = try await registry.resolveAsync(Checkout.self)
+    #expect(checkout.clock === checkout.network.clock)
+    #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
+  }
+
+  @Test("is completed at the end of the resolution that makes it, also if that fails", arguments: [true, false])
+  func completion(fails: Bool) async throws {
+    let journal = Journal()
+    registry.registerAsync(Config.self, scope: .singleton) { _ in Config() }
+      .onCompletion { _, _ in journal.note("completed") }
+    registry.registerAsync(Ticket.self) { resolver in
+      _ = try await resolver.resolveAsync(Config.self)
+      await Task.yield()
+      journal.note("made")
+      if fails { throw Offline() }
+      return Ticket(1)
+    }
+    #expect((try? await registry.resolveAsync(Ticket.self)) == nil ? fails : !fails)
+    #expect(journal.entries == ["made", "completed"])
+  }
+
+  @Test("is completed before others get it, if the request that began it was cancelled")
+  func completionAfterCancellation() async throws {
+    let registry = registry
+    let (begun, mayEnd, journal) = (AsyncLatch(), AsyncLatch(), Journal())
+    registry.registerAsync(Config.self, scope: .singleton) { _ in
+      begun.open()
+      await mayEnd.wait()
+      return Config()
+    }.onCompletion { _, _ in journal.note("completed") }
+    registry.registerAsync(Ticket.self) { resolver in
+      _ = try await resolver.resolveAsync(Config.self)
+      return Ticket(1)
+    }
+    let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
+    await begun.wait()
+    let patient = Task { try await registry.resolveAsync(Config.self) }
+    for _ in 0..<100 { await Task.yield() }
+    impatient.cancel()
+    #expect(await impatient.value?.code == .cancelled)
+    mayEnd.open()
+    _ = try await patient.value
+    #expect(!journal.entries.isEmpty)
+  }
+
+  @Test("whose registration is withdrawn while it is made goes with those that asked before", arguments: [true, false])
+  func withdrawn(isAsync: Bool) async throws {
+    let registry = registry
+    let (begun, mayEnd) = (AsyncLatch(), AsyncLatch())
+    let (threadBegun, threadMayEnd) = (Latch(), Latch())
+    let goodbyes = Counter()
+    let registration =
+      isAsync
+      ? registry.registerAsync(Farewell.self, scope: .singleton) { _ in
+        begun.open()
+        await mayEnd.wait()
+        return Farewell { goodbyes.increment() }
+      }
+      : registry.register(Farewell.self, scope: .singleton) {
+        threadBegun.open()
+        threadMayEnd.wait()
+        return Farewell { goodbyes.increment() }
+      }
+    async let isMade: Bool =
+      isAsync
+      ? (try? await registry.resolveAsync(Farewell.self)) != nil
+      : onThread { (try? registry.resolve(Farewell.self)) != nil }
+    if isAsync { await begun.wait() } else { _ = await onThread { threadBegun.wait() } }
+    registration.unregister()
+    #expect(registry.error(resolving: Farewell.self)?.code == .notRegistered)
+    mayEnd.open()
+    threadMayEnd.open()
+    #expect(await isMade)
+    #expect(goodbyes.value == 1)
+    withExtendedLifetime(registration) {}
+  }
+}
