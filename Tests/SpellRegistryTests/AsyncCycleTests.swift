@@ -242,6 +242,33 @@ private struct Three: Sendable {}
     }
   }
 
+  @Test("is an error with the whole path for a task that joins a run of the cycle, too")
+  func joined() async {
+    let (isBegun, isJoined) = (AsyncLatch(), AsyncLatch())
+    registry.registerAsync(One.self, scope: .singleton) { resolver in
+      _ = try await resolver.resolveAsync(Two.self)
+      return One()
+    }
+    registry.registerAsync(Two.self) { resolver in
+      _ = try await resolver.resolveAsync(Three.self)
+      return Two()
+    }
+    registry.registerAsync(Three.self, scope: .singleton) { resolver in
+      isBegun.open()
+      await isJoined.wait()
+      _ = try await resolver.resolveAsync(One.self)
+      return Three()
+    }
+    async let one = error(awaiting: One.self, of: registry)
+    await isBegun.wait()
+    // Both tasks have the same thread, so the second one begins when the first one awaits the run.
+    let executor = ThreadExecutor()
+    let joining = Task(executorPreference: executor) { [registry] in await error(awaiting: Three.self, of: registry) }
+    Task(executorPreference: executor) { isJoined.open() }
+    #expect(await one?.code == .cycle)
+    #expect(await joining.value?.path == ["Three", "One", "Two", "Three"])
+  }
+
   @Test("after a cycle is broken by another registration everything resolves")
   func repaired() async throws {
     link(One(), to: Two.self)

@@ -142,6 +142,24 @@ final class AsyncRun: Sendable {
   /// - Throws: The initializer's error; `.cycle` if this run waits, directly or through others, for `asker`, or if the
   ///   initializer of this run started the calling task and still runs; `.cancelled` if the calling task is cancelled.
   func value(for asker: AsyncRun?) async throws -> ValueCell {
+    do { return try await sharedValue(for: asker) } catch let error as InjectionError {
+      throw asker === self.asker ? error : completed(error)
+    }
+  }
+
+  /// Returns an error of this run as a task gets it that didn't begin the run.
+  ///
+  /// If a cycle leads back to an asker of this run, the error gains the steps from that asker to this run on its way out,
+  /// but only in the asker's task. So they are added here.
+  private func completed(_ error: InjectionError) -> InjectionError {
+    guard error.code == .cycle, let last = error.steps.last else { return error }
+    if error.steps.dropLast().contains(where: last.isLike) { return error }
+    let runs = Array(sequence(first: self, next: \.asker).prefix { !$0.record.step.isLike(last) })
+    if runs.last?.asker == nil { return error }
+    return InjectionError(.cycle, through: error.steps + runs.reversed().map(\.record.step))
+  }
+
+  private func sharedValue(for asker: AsyncRun?) async throws -> ValueCell {
     if let asker {
       if let path = Self.awaiting.withLock({ _ in asker.await(self) }) {
         throw InjectionError(.cycle, through: path.map(\.record.step))
