@@ -4,11 +4,11 @@ import SpellTesting
 import TestSupport
 import Testing
 
-@Suite("Steps of closures", .timeLimit(.minutes(10))) struct ClosureTests {
+@Suite("Steps of closures", .timeLimit(.hang)) struct ClosureTests {
   @Test("what perform returns is handed to the other closures")
   func value() async throws {
     let journal = Journal()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       LaunchStep("cache") { _ in
         7
       } shutDown: {
@@ -33,7 +33,7 @@ import Testing
   @Test("an error of a shut-down is reported, and the other steps are shut down")
   func shutDownFails() async throws {
     let (journal, log) = (Journal(), Journal())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { log.note($0) }) {
+    let launch = try LaunchSequence(log: { log.note($0) }) {
       LaunchStep("first") { _ in
       } shutDown: {
         journal.note("-first")

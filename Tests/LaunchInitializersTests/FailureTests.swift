@@ -4,12 +4,12 @@ import Support
 import TestSupport
 import Testing
 
-@Suite("Failing steps", .timeLimit(.minutes(10))) struct FailureTests {
+@Suite("Failing steps", .timeLimit(.hang)) struct FailureTests {
   let clock = TestClock()
   let journal = Journal()
 
   private func sequence(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
-    try LaunchSequence(configuration: NoConfiguration(), clock: clock, steps)
+    try LaunchSequence(clock: clock, steps)
   }
 
   @Test(
@@ -52,7 +52,7 @@ import Testing
   func unbegun() async throws {
     for _ in 0..<500 {
       let began = AsyncLatch()
-      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      let launch = try LaunchSequence(log: { _ in }) {
         Do { _ in throw Broken() }.id("bad").after()
         Do { _ in
           began.open()
@@ -83,7 +83,7 @@ import Testing
   func logged() async throws {
     enum Payment: Error { case cancelled }
     let journal = Journal()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { journal.note($0) }) {
+    let launch = try LaunchSequence(log: { journal.note($0) }) {
       Do { _ in throw Payment.cancelled }.id("pay")
     }
     #expect(await launch.run(on: []) == 1)
@@ -98,7 +98,7 @@ import Testing
       var description: String { "ready: \(box.value.withLock { $0 }?.isReady ?? false)" }
     }
     let box = Box<LaunchSequence>()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+    let launch = try LaunchSequence(log: { _ in }) {
       Do { _ in throw Asks(box: box) }.id("asks").onFailure(.skip).onRollback { throw Asks(box: box) }
     }
     box.value.withLock { $0 = launch }
@@ -146,7 +146,7 @@ import Testing
 
   @Test("a retry has the task-local values of the launch's caller")
   func retryContext() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence(clock: ContinuousClock()) {
       Do { _ in
         journal.note(Trace.id)
         if journal.entries.count == 1 { throw Broken() }
@@ -213,7 +213,7 @@ import Testing
   func jitter() async throws {
     for _ in 0..<20 {
       let clock = TestClock()
-      let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+      let launch = try LaunchSequence(clock: clock) {
         Do { _ in throw Broken() }.onFailure(
           .retry(.exponential(from: .seconds(10), to: .seconds(10), jitter: 0.2), times: 1, then: .skip))
       }
@@ -228,7 +228,7 @@ import Testing
 
   @Test("an abort ends a step that waits for its next attempt")
   func abortDuringPause() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
+    let launch = try LaunchSequence(maxConcurrentSteps: 1, clock: clock) {
       Do { _ in throw Broken(number: 1) }.id("net").after().onFailure(.retry(1, after: .seconds(60)))
       Do { _ in throw Broken(number: 2) }.id("bad").after()
     }
@@ -243,10 +243,7 @@ import Testing
   func race() async throws {
     for _ in 0..<20 {
       let journal = Journal()
-      // With a grace that no busy machine uses up.
-      let launch = try LaunchSequence(
-        configuration: NoConfiguration(), maxConcurrentSteps: 64, cancellationGracePeriod: .seconds(60)
-      ) {
+      let launch = try LaunchSequence(maxConcurrentSteps: 64) {
         for number in 0..<100 {
           Do(whenShutDown: { journal.note("down") }) { _ in
             if number % 10 == 9 { throw Broken() }

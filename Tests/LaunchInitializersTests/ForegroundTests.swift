@@ -3,12 +3,12 @@ import Support
 import TestSupport
 import Testing
 
-@Suite("Foreground", .timeLimit(.minutes(10))) struct ForegroundTests {
+@Suite("Foreground", .timeLimit(.hang)) struct ForegroundTests {
   let journal = Journal()
 
   @Test("the steps that ask for it run again, only after the app was in the background")
   func pass() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       note("a", journal)
       note("b", journal, again: true).id("b")
       note("c", journal, again: true).only(in: .production)
@@ -28,7 +28,7 @@ import Testing
   func coalesced() async throws {
     for _ in 0..<20 {
       let journal = Journal()
-      let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal, again: true) }
+      let launch = try LaunchSequence { note("a", journal, again: true) }
       try await launch.launch()
       await launch.enterBackground()
       await withTaskGroup(of: Void.self) { group in
@@ -41,7 +41,7 @@ import Testing
   @Test("calls during a pass, after another background, share one more pass")
   func exactlyOneMore() async throws {
     let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do(wantsForeground: true) { _ in
         journal.note("run")
         if journal.entries.count == 2 {
@@ -73,7 +73,7 @@ import Testing
   @Test("a pass during the launch waits for the launch's end")
   func deferred() async throws {
     let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       note("a", journal, again: true)
       Do { _ in
         isRunning.open()
@@ -94,14 +94,14 @@ import Testing
 
   @Test("nothing runs at the foreground after a failed launch or a shut-down")
   func noLaunch() async throws {
-    let failed = try LaunchSequence(configuration: NoConfiguration()) {
+    let failed = try LaunchSequence {
       note("a", journal, again: true)
       Do { _ in throw Broken() }
     }
     await #expect(throws: LaunchError.self) { try await failed.launch() }
     await failed.enterBackground()
     #expect(await failed.enterForeground().entries.isEmpty)
-    let over = try LaunchSequence(configuration: NoConfiguration()) { note("b", journal, again: true) }
+    let over = try LaunchSequence { note("b", journal, again: true) }
     try await over.launch()
     await over.shutDown()
     await over.enterBackground()
@@ -111,7 +111,7 @@ import Testing
 
   @Test("a step that fails at the foreground is retried and reported, and aborts nothing")
   func failing() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do(wantsForeground: true) { _ in
         journal.note("try")
         if journal.entries.count > 1 { throw Broken() }
@@ -129,7 +129,7 @@ import Testing
   @Test("a step that calls enterForeground() doesn't wait for itself")
   func fromInside() async throws {
     let box = Box<LaunchSequence>()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do(wantsForeground: true) { _ in
         journal.note("run")
         guard journal.entries.count == 1 else { return }

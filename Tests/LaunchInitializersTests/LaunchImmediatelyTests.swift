@@ -5,7 +5,7 @@ import Support
 import TestSupport
 import Testing
 
-@Suite("Immediate launches", .timeLimit(.minutes(10))) @MainActor struct LaunchImmediatelyTests {
+@Suite("Immediate launches", .timeLimit(.hang)) @MainActor struct LaunchImmediatelyTests {
   let journal = Journal()
 
   struct Plain: Initializable {
@@ -22,7 +22,7 @@ import Testing
 
   @Test("synchronous steps, and main-actor steps that don't suspend, have ended when the call returns")
   func synchronous() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Plain(name: "a", journal: journal)
       OnMain(journal)
       Plain(name: "b", journal: journal)
@@ -39,7 +39,7 @@ import Testing
   func closures() async throws {
     for _ in 0..<100 {
       let journal = Journal()
-      let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      let launch = try LaunchSequence {
         LaunchStep("window") { @MainActor _ in
           journal.note("window")
           return InitializerRegistry.current.register(.instance("window"))
@@ -60,7 +60,7 @@ import Testing
   @Test("the call doesn't wait for steps that suspend, and later steps follow them")
   func waiting() async throws {
     let gate = AsyncLatch()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Plain(name: "first", journal: journal).id("first")
       Do { _ in await gate.wait() }.id("slow").after("first")
       Plain(name: "beside", journal: journal).id("beside").after("first")
@@ -76,7 +76,7 @@ import Testing
   @Test("steps that begin after the call respect the maximum number")
   func widthAfterwards() async throws {
     let gate = AsyncLatch()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1) {
+    let launch = try LaunchSequence(maxConcurrentSteps: 1) {
       Do { _ in await gate.wait() }.id("0").after()
       Do { _ in await gate.wait() }.id("1").after()
       Do { _ in for _ in 0..<100 { await Task.yield() } }.id("late").after("0")
@@ -92,7 +92,7 @@ import Testing
 
   @Test("ten thousand synchronous steps run without recursion")
   func many() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       for number in 0..<10_000 { Plain(name: "", journal: journal).id("\(number)") }
     }
     let task = launch.launchImmediately()
@@ -102,7 +102,7 @@ import Testing
 
   @Test("a failing step aborts an immediate launch, and completed steps are shut down")
   func failure() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       note("a", journal)
       Do { _ in throw Broken() }.id("bad")
     }
@@ -115,7 +115,7 @@ import Testing
   @Test("a step that calls launchImmediately() gets an error")
   func reentry() async throws {
     let box = Box<LaunchSequence>()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do { _ in
         let task = await box.value.withLock { $0 }?.launchImmediately()
         _ = try await task?.value

@@ -3,12 +3,12 @@ import Testing
 
 @Suite("Plans") struct LaunchPlanTests {
   private func plan(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> [String] {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), steps)
+    let launch = try LaunchSequence(steps)
     return launch.description.dropFirst("LaunchSequence(".count).dropLast().split(separator: ", ").map(String.init)
   }
 
   private func mistake(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchPlanError {
-    try #require(throws: LaunchPlanError.self) { try LaunchSequence(configuration: NoConfiguration(), steps) }
+    try #require(throws: LaunchPlanError.self) { try LaunchSequence(steps) }
   }
 
   private let step = Do { _ in }

@@ -9,11 +9,11 @@ import Testing
   import FoundationXML
 #endif
 
-@Suite("Reports", .timeLimit(.minutes(10))) struct LaunchReportTests {
+@Suite("Reports", .timeLimit(.hang)) struct LaunchReportTests {
   /// A launch of 1.25 s with one of everything.
   private func report() async throws -> LaunchReport {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 2, clock: clock) {
+    let launch = try LaunchSequence(maxConcurrentSteps: 2, clock: clock) {
       take(.milliseconds(250), on: clock).id("log")
       Do { _ in throw SkipInitializer("no \"ApiKey\" <here>") }.id("crash")
       take(.milliseconds(1_000), on: clock).id("database").after("log")
@@ -36,7 +36,7 @@ import Testing
   @Test("a step that doesn't run has no time from before the launch")
   func notRun() async throws {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       Do { _ in throw Broken() }.id("bad")
       Do { _ in }.id("late")
     }
@@ -142,7 +142,7 @@ import Testing
     ])
   func hostile(text: String) async throws {
     struct Hostile: Error, CustomStringConvertible { let description: String }
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do { _ in throw Hostile(description: text) }.id(text).onFailure(.skip)
       note("x", Journal()).id("x").requires(text)
     }
@@ -153,14 +153,14 @@ import Testing
     #expect(shown.count == 2 + 4)
     for await event in events { shown.append("\(event)") }
     let error = await #expect(throws: LaunchError.self) {
-      try await LaunchSequence(configuration: NoConfiguration()) {
+      try await LaunchSequence {
         Do { _ in throw Hostile(description: text) }.id(text)
       }
       .launch()
     }
     shown.append("\(try #require(error))")
     let mistake = #expect(throws: LaunchPlanError.self) {
-      try LaunchSequence(configuration: NoConfiguration()) { note("a", Journal()).id(text).after(text) }
+      try LaunchSequence { note("a", Journal()).id(text).after(text) }
     }
     shown.append("\(try #require(mistake))")
     for line in shown {
@@ -175,7 +175,7 @@ import Testing
 
   @Test("the timeline of an empty report says that nothing ran")
   func empty() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in } }
+    let launch = try LaunchSequence { Do { _ in } }
     let report = await launch.enterForeground()
     #expect(report.timeline() == "0 s\n")
     #expect(report.criticalPath.isEmpty)
@@ -193,7 +193,7 @@ import Testing
     ])
   func durations(duration: Duration, text: String) async throws {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) { take(duration, on: clock) }
+    let launch = try LaunchSequence(clock: clock) { take(duration, on: clock) }
     let launched = Task { try await launch.launch() }
     await clock.waitForSleepers(1)
     clock.advance(by: duration)

@@ -6,13 +6,13 @@ import Testing
 struct LocalizedErrorTests {
   @Test("of a launch, a plan, a configuration and a skipped step is its description")
   func descriptions() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+    let launch = try LaunchSequence(log: { _ in }) {
       LaunchStep("cache") { _ in throw SkipInitializer("no folder") }.requires("data")
       LaunchStep("data") { _ in throw CancellationError() }
     }
     let failure = try await #require(throws: LaunchError.self) { try await launch.launch() }
     let plan = try #require(throws: LaunchPlanError.self) {
-      try LaunchSequence(configuration: NoConfiguration()) { LaunchStep("data") { _ in }.after("dota") }
+      try LaunchSequence { LaunchStep("data") { _ in }.after("dota") }
     }
     let configuration = try #require(throws: ConfigurationError.self) {
       try NoConfiguration().requiredValue(for: "Crash", key: "Key")

@@ -2,7 +2,7 @@ import LaunchInitializers
 import TestSupport
 import Testing
 
-@Suite("Requirements", .timeLimit(.minutes(10))) struct RequirementTests {
+@Suite("Requirements", .timeLimit(.hang)) struct RequirementTests {
   let journal = Journal()
 
   private struct Database: Initializable {
@@ -16,7 +16,7 @@ import Testing
 
   @Test("a step runs after the required step if that completes")
   func completed() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       note("migration", journal).id("migration").requires("Database")
       note("index", journal).id("index").requires("migration")
       Database(journal: journal)
@@ -28,7 +28,7 @@ import Testing
   @Test(
     "a step is skipped with the reason if the required step fails or is skipped, and so are the steps that require it")
   func unmet() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Database(journal: journal, fails: true).id("database").onFailure(.skip)
       note("migration", journal).id("migration").requires("database")
       note("index", journal).id("index").requires("migration")
@@ -51,7 +51,7 @@ import Testing
   @Test("two steps that require each other are a cycle")
   func cycle() throws {
     let error = #expect(throws: LaunchPlanError.self) {
-      try LaunchSequence(configuration: NoConfiguration()) {
+      try LaunchSequence {
         note("a", journal).id("a").requires("b")
         note("b", journal).id("b").after("a")
       }

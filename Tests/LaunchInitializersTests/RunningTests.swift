@@ -26,12 +26,12 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
   for await _ in stream {}
 }
 
-@Suite("Running services", .timeLimit(.minutes(10))) struct RunningTests {
+@Suite("Running services", .timeLimit(.hang)) struct RunningTests {
   let clock = TestClock()
   let journal = Journal()
 
   private func sequence(@LaunchBuilder _ steps: () -> [LaunchStep]) throws -> LaunchSequence {
-    try LaunchSequence(configuration: NoConfiguration(), clock: clock, log: { _ in }, steps)
+    try LaunchSequence(clock: clock, log: { _ in }, steps)
   }
 
   @Test("a service begins after its setup, and is cancelled before its shut-down")
@@ -252,7 +252,7 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
     }
     let registry = InitializerRegistry()
     try await registry.run {
-      let launch = try LaunchSequence(configuration: NoConfiguration()) { Server().id("server") }
+      let launch = try LaunchSequence { Server().id("server") }
       try await launch.launch()
       #expect(try registry.resolve(Int.self) == 8080)
       await launch.shutDown()
@@ -285,14 +285,14 @@ private struct Server: ReadyInitializer {
   func shutDown() async { journal.note("down") }
 }
 
-@Suite("Ready services", .timeLimit(.minutes(10))) struct ReadyTests {
+@Suite("Ready services", .timeLimit(.hang)) struct ReadyTests {
   let clock = TestClock()
   let journal = Journal()
 
   @Test("steps that wait for a service wait until it is ready, and it ends without being cancelled when it is asked to")
   func life() async throws {
     let server = Server(journal: journal)
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       server.id("http")
       note("after", journal).after("http")
       Do { _ in server.mayServe.open() }.after()
@@ -309,7 +309,7 @@ private struct Server: ReadyInitializer {
   func timeout(skips: Bool) async throws {
     let server = Server(journal: journal)
     server.mayEnd.open()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       let step = server.id("http").timeout(.seconds(5))
       skips ? step.onFailure(.skip) : step
       note("after", journal).after("http")
@@ -336,7 +336,7 @@ private struct Server: ReadyInitializer {
     var server = Server(journal: journal)
     server.fails = true
     server.mayServe.open()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       server.id("http")
       note("after", journal).after("http")
     }

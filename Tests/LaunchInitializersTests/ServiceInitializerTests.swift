@@ -25,7 +25,7 @@ import Testing
 
   @Test("a service is registered in the registry that is current at the launch")
   func registers() async throws {
-    let launch = try LaunchSequence(configuration: configuration) {
+    let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) {
       DatabaseInitializer()
       TrackerInitializer()
     }
@@ -39,7 +39,7 @@ import Testing
 
   @Test("later steps can resolve a service")
   func forLaterSteps() async throws {
-    let launch = try LaunchSequence(configuration: configuration) {
+    let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) {
       DatabaseInitializer().id("db")
       Do { _ in
         let database: Database = try InitializerRegistry.current.resolve()
@@ -51,7 +51,7 @@ import Testing
 
   @Test("a failing step registers no service")
   func failure() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { DatabaseInitializer() }
+    let launch = try LaunchSequence { DatabaseInitializer() }
     let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
     #expect((error.underlying as? ConfigurationError)?.code == .missing)
     #expect(throws: InjectionError.self) { try InitializerRegistry.current.resolve(Database.self) }
@@ -71,7 +71,7 @@ import Testing
       }
     }
     let journal = Journal()
-    let launch = try LaunchSequence(configuration: configuration) { Asking(journal: journal) }
+    let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) { Asking(journal: journal) }
     try await launch.launch()
     #expect(registeredPath() == "/asked")
     await launch.shutDown()
@@ -81,7 +81,7 @@ import Testing
 
   @Test("a service is withdrawn when a later step aborts the launch")
   func abort() async throws {
-    let launch = try LaunchSequence(configuration: configuration) {
+    let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) {
       DatabaseInitializer().id("db")
       Do { _ in
         #expect(try InitializerRegistry.current.resolve(Database.self).path == "/data")
@@ -102,7 +102,7 @@ import Testing
       }
       func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
     }
-    let launch = try LaunchSequence(configuration: configuration) { Again(journal: Journal()) }
+    let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) { Again(journal: Journal()) }
     try await launch.launch()
     await launch.enterBackground()
     await launch.enterForeground()
@@ -154,11 +154,13 @@ import Testing
       let tracker: (any Tracker)? = try InitializerRegistry.current.resolve()
       return tracker != nil
     }
-    let failing = try LaunchSequence(configuration: configuration) { Both(fails: true).onFailure(.skip) }
+    let failing = try LaunchSequence(configuration: configuration, clock: TestClock()) {
+      Both(fails: true).onFailure(.skip)
+    }
     try await failing.launch()
     #expect(registeredPath() == nil)
     #expect(try !isRegistered())
-    let launch = try LaunchSequence(configuration: configuration) { Both(fails: false) }
+    let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) { Both(fails: false) }
     try await launch.launch()
     #expect(registeredPath() == "/data")
     #expect(try isRegistered())
@@ -170,8 +172,8 @@ import Testing
   @Test("a sequence that is shut down leaves the service that another one registered after its own")
   func twoSequences() async throws {
     let other = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/other"]]])
-    let first = try LaunchSequence(configuration: configuration) { DatabaseInitializer() }
-    let second = try LaunchSequence(configuration: other) { DatabaseInitializer() }
+    let first = try LaunchSequence(configuration: configuration, clock: TestClock()) { DatabaseInitializer() }
+    let second = try LaunchSequence(configuration: other, clock: TestClock()) { DatabaseInitializer() }
     try await first.launch()
     try await second.launch()
     #expect(registeredPath() == "/other")
@@ -194,7 +196,7 @@ import Testing
         group.addTask {
           let registry = InitializerRegistry()
           let configuration = NoConfiguration(serviceStorage: ["Database": [.test: ["Path": "/\(number)"]]])
-          let launch = try LaunchSequence(configuration: configuration) {
+          let launch = try LaunchSequence(configuration: configuration, clock: TestClock()) {
             DatabaseInitializer().id("db")
             Do { _ in
               await Task.yield()

@@ -5,12 +5,12 @@ import Support
 import TestSupport
 import Testing
 
-@Suite("Shut-down", .timeLimit(.minutes(10))) struct ShutDownTests {
+@Suite("Shut-down", .timeLimit(.hang)) struct ShutDownTests {
   let journal = Journal()
 
   @Test("completed steps are shut down in reverse order, once for all callers")
   func reverse() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       for number in 0..<5 { note("\(number)", journal) }
       Do { _ in throw SkipInitializer("nothing") }
     }
@@ -28,7 +28,7 @@ import Testing
   @Test("independent steps are shut down concurrently")
   func backwards() async throws {
     let (gate, journal) = (AsyncLatch(), journal)
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       note("log", journal).id("log")
       Do(whenShutDown: {
         await gate.wait()
@@ -49,7 +49,7 @@ import Testing
   @Test("a step that hangs without a timeout is left behind after ten seconds, and the others go on")
   func hanging() async throws {
     let (clock, gate) = (TestClock(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       note("a", journal).id("a")
       Do(whenShutDown: { await gate.wait() }) { _ in }.id("hangs")
     }
@@ -66,7 +66,7 @@ import Testing
   @Test("a step is cancelled at its stop timeout, and counts as completed if it then returns")
   func stopTimeout() async throws {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       Do(whenShutDown: { do { try await clock.sleep(for: .seconds(60)) } catch {} }) { _ in }.id("slow")
         .timeout(.seconds(1)).stopTimeout(.seconds(3))
     }
@@ -80,7 +80,7 @@ import Testing
   @Test("the limit of a shut-down cancels steps under way, and the others are reported as not run")
   func limit() async throws {
     let clock = TestClock()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       note("a", journal).id("a")
       Do(whenShutDown: { do { try await clock.sleep(for: .seconds(60)) } catch {} }) { _ in }.id("slow")
         .stopTimeout(.seconds(50))
@@ -101,7 +101,7 @@ import Testing
 
   @Test("a sequence that was shut down can't be launched")
   func before() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
+    let launch = try LaunchSequence { note("a", journal) }
     #expect(await launch.shutDown().entries.isEmpty)
     let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
     #expect(error.code == .shutDown)
@@ -111,7 +111,7 @@ import Testing
   @Test("a shut-down during the launch ends the launch, and shuts completed steps down")
   func during() async throws {
     let (clock, isRunning) = (TestClock(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       note("a", journal)
       Do { _ in
         isRunning.open()
@@ -129,7 +129,7 @@ import Testing
   @Test("a step that shuts the sequence down ends the launch, and doesn't wait for itself")
   func fromInside() async throws {
     let box = Box<LaunchSequence>()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       note("a", journal)
       Do { _ in await box.value.withLock { $0 }?.shutDown() }
       note("late", journal)
@@ -144,7 +144,7 @@ import Testing
   @Test("a step that exceeds its timeout at the shut-down is left behind, and the others go on")
   func timeout() async throws {
     let (clock, gate) = (TestClock(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       note("a", journal).id("a")
       Do(whenShutDown: { await gate.wait() }) { _ in }.id("stuck").timeout(.seconds(3))
     }
@@ -166,8 +166,7 @@ import Testing
   func race() async throws {
     for round in 0..<50 {
       let journal = Journal()
-      // With a grace that no busy machine uses up.
-      let launch = try LaunchSequence(configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60)) {
+      let launch = try LaunchSequence {
         for number in 0..<20 {
           Do(wantsForeground: true, whenShutDown: { journal.note("down \(number)") }) { _ in
             if round % 2 == 0 { await Task.yield() }

@@ -12,9 +12,9 @@
   }
 
   /// Each in a process of its own, since a signal is for the whole process.
-  @Suite("Signals", .timeLimit(.minutes(10))) struct SignalTests {
+  @Suite("Signals", .timeLimit(.hang)) struct SignalTests {
     private static func sequence(_ journal: Journal = Journal()) throws -> LaunchSequence {
-      try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
+      try LaunchSequence { note("a", journal) }
     }
 
     /// Sends a signal until something has happened.
@@ -53,7 +53,7 @@
     @Test("a signal shuts the sequence down with exit code 0")
     func run() async {
       await #expect(processExitsWith: .exitCode(0)) {
-        alarm(60)
+        alarm(600)
         let journal = Journal()
         let (launch, former) = (try Self.sequence(journal), Self.handler(of: SIGTERM))
         Task {
@@ -70,9 +70,9 @@
     @Test("a signal during the launch rolls the launch back, with the exit code of shells")
     func duringLaunch() async {
       await #expect(processExitsWith: .exitCode(128 + SIGTERM)) {
-        alarm(60)
+        alarm(600)
         let journal = Journal()
-        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        let launch = try LaunchSequence {
           note("a", journal)
           Do { _ in
             kill(getpid(), SIGTERM)
@@ -89,7 +89,7 @@
     @Test("after the run, a signal has its former handler, with the flags that it was set with")
     func restored() async {
       await #expect(processExitsWith: .success) {
-        alarm(60)
+        alarm(600)
         enum Heard { static let count = Atomic(0) }
         signal(SIGUSR1) { _ in Heard.count.add(1, ordering: .sequentiallyConsistent) }
         var action = Self.action(of: SIGUSR1)
@@ -111,9 +111,9 @@
     @Test("a second signal ends the process while a step hangs", arguments: [0, 1])
     func second(round: Int) async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
-        alarm(60)
+        alarm(600)
         let isStopping = AsyncLatch()
-        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        let launch = try LaunchSequence {
           Do(whenShutDown: {
             isStopping.open()
             await AsyncLatch().wait()
@@ -130,10 +130,10 @@
     @Test("a second signal calls the handler that was set before")
     func secondHandler() async {
       await #expect(processExitsWith: .exitCode(7)) {
-        alarm(60)
+        alarm(600)
         signal(SIGUSR1) { _ in _exit(7) }
         let isStopping = AsyncLatch()
-        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        let launch = try LaunchSequence {
           Do(whenShutDown: {
             isStopping.open()
             await AsyncLatch().wait()
@@ -150,10 +150,10 @@
     @Test("a first signal during a shut-down that something else began lets it go on")
     func firstDuringShutDown() async {
       await #expect(processExitsWith: .exitCode(1)) {
-        alarm(60)
+        alarm(600)
         let journal = Journal()
         let running = Mutex<LaunchSequence?>(nil)
-        let launch = try LaunchSequence(configuration: NoConfiguration()) {
+        let launch = try LaunchSequence {
           Do(whenShutDown: {
             kill(getpid(), SIGTERM)
             let sequence = running.withLock(\.self)
@@ -211,7 +211,7 @@
     @Test("two runs of a sequence count a signal once")
     func twice() async {
       await #expect(processExitsWith: .exitCode(0)) {
-        alarm(60)
+        alarm(600)
         let journal = Journal()
         let (launch, former) = (try Self.sequence(journal), Self.handler(of: SIGTERM))
         let other = Task { await launch.run() }
@@ -230,7 +230,7 @@
     @Test("the last of several listeners restores the signal's handler")
     func several() async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
-        alarm(60)
+        alarm(600)
         let running = try (0..<3).map { _ in
           let launch = try Self.sequence()
           return Task { await launch.run(on: [.terminate, .terminate]) }
@@ -245,12 +245,12 @@
     @Test("a run returns when the sequence is shut down elsewhere, and 1 if the launch fails")
     func otherwise() async throws {
       let journal = Journal()
-      let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
+      let launch = try LaunchSequence { note("a", journal) }
       try await launch.launch()
       let running = Task { await launch.run(on: [.user2]) }
       await launch.shutDown()
       #expect(await running.value == 0)
-      let failing = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      let failing = try LaunchSequence(log: { _ in }) {
         Do { _ in throw Broken() }.id("bad")
       }
       #expect(await failing.run(on: [.user2]) == 1)
@@ -260,7 +260,7 @@
     @Test("a run whose task is cancelled shuts the sequence down")
     func cancelled() async throws {
       let journal = Journal()
-      let launch = try LaunchSequence(configuration: NoConfiguration()) { note("a", journal) }
+      let launch = try LaunchSequence { note("a", journal) }
       try await launch.launch()
       let running = Task { await launch.run(on: [.user2]) }
       running.cancel()

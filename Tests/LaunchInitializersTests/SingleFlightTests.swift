@@ -5,12 +5,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Callers of a launch", .timeLimit(.minutes(10))) struct SingleFlightTests {
+@Suite("Callers of a launch", .timeLimit(.hang)) struct SingleFlightTests {
   let journal = Journal()
 
   @Test("the steps run once for a hundred callers and for later ones")
   func once() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
+    let launch = try LaunchSequence { note("one", journal) }
     let counts = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<100 { group.addTask { try await launch.launch().entries.count } }
       return try await group.reduce(0, +)
@@ -22,7 +22,7 @@ import Testing
 
   @Test("all callers get the same error")
   func oneFailure() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in throw Broken() }.id("bad") }
+    let launch = try LaunchSequence { Do { _ in throw Broken() }.id("bad") }
     let ids = await withTaskGroup(of: String?.self) { group in
       for _ in 0..<50 {
         group.addTask {
@@ -39,7 +39,7 @@ import Testing
   func reentry() async throws {
     let box = Lock<LaunchSequence?>(nil)
     let later = Box<Task<LaunchReport, any Error>>()
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do { _ in
         let launch = try #require(box.withLock { $0 })
         later.value.withLock { $0 = Task { try await launch.launch() } }
@@ -60,7 +60,7 @@ import Testing
   func reentryAtTheEnd(fails: Bool) async throws {
     let box = Lock<LaunchSequence?>(nil)
     let journal = Journal()
-    let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+    let launch = try LaunchSequence(log: { _ in }) {
       LaunchStep("a") { _ in
       } shutDown: {
         guard let launch = box.withLock({ $0 }) else { return }
@@ -87,7 +87,7 @@ import Testing
   @Test("a task that outlives its step can call the launch")
   func afterwards() async throws {
     let (box, later, gate) = (Box<LaunchSequence>(), Box<Task<Int, any Error>>(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do { _ in
         later.value.withLock {
           $0 = Task {
@@ -108,10 +108,10 @@ import Testing
   @Test("a step can launch another sequence, whose steps can't launch the outer one")
   func nested() async throws {
     let outerBox = Box<LaunchSequence>()
-    let inner = try LaunchSequence(configuration: NoConfiguration()) {
+    let inner = try LaunchSequence {
       Do { _ in try await outerBox.value.withLock { $0 }?.launch() }.id("inner")
     }
-    let outer = try LaunchSequence(configuration: NoConfiguration()) {
+    let outer = try LaunchSequence {
       Do { _ in
         let error = await #expect(throws: LaunchError.self) { try await inner.launch() }
         #expect((error?.underlying as? LaunchError)?.code == .reentered)
@@ -125,7 +125,7 @@ import Testing
   @Test("cancelling the only caller cancels running steps, and shuts completed steps down")
   func cancelled() async throws {
     let (clock, isRunning) = (TestClock(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration(), clock: clock) {
+    let launch = try LaunchSequence(clock: clock) {
       note("log", journal)
       Do { _ in
         isRunning.open()
@@ -144,7 +144,7 @@ import Testing
   @Test("a launch goes on for the other callers when one is cancelled")
   func oneCancelled() async throws {
     let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
-    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+    let launch = try LaunchSequence {
       Do { _ in
         isRunning.open()
         await gate.wait()
@@ -163,7 +163,7 @@ import Testing
 
   @Test("a launch that was cancelled before it began can be begun later")
   func cancelledBefore() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { note("one", journal) }
+    let launch = try LaunchSequence { note("one", journal) }
     let gate = AsyncLatch()
     let task = Task {
       await gate.wait()

@@ -7,7 +7,7 @@ import Testing
 /// Many launches on the system's clocks.
 ///
 /// `LAUNCH_TESTS=long` makes it very many.
-@Suite("Stress", .timeLimit(.minutes(10))) struct StressTests {
+@Suite("Stress", .timeLimit(.hang)) struct StressTests {
   private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
 
   private struct Works: Initializable {
@@ -32,8 +32,8 @@ import Testing
   @Test("a launch with a failing step never returns as if it had succeeded", arguments: ["one", "beside", "line"])
   func failures(shape: String) async throws {
     let lost = Counter()
-    try await Self.many(Self.isLong ? 200_000 : 3_000) { _ in
-      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+    try await Self.many(Self.isLong ? 200_000 : repetitions(debug: 1_000, release: 3_000)) { _ in
+      let launch = try LaunchSequence(clock: ContinuousClock(), log: { _ in }) {
         switch shape {
         case "one": Fails()
         case "beside":
@@ -59,7 +59,7 @@ import Testing
     let attempts = Counter()
     let count = Self.isLong ? 20_000 : 300
     try await Self.many(count) { _ in
-      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      let launch = try LaunchSequence(clock: ContinuousClock(), log: { _ in }) {
         Do { _ in
           attempts.increment()
           throw Broken()
@@ -75,9 +75,8 @@ import Testing
   func race() async throws {
     try await Self.many(Self.isLong ? 20_000 : 200) { number in
       let (up, down, again) = (Counter(), Counter(), Counter())
-      // With a grace period that no busy machine uses up.
       let launch = try LaunchSequence(
-        configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60), log: { _ in }
+        cancellationGracePeriod: .patience, clock: ContinuousClock(), log: { _ in }
       ) {
         for step in 0..<3 {
           let isFirst = Counter()
@@ -98,11 +97,11 @@ import Testing
         if number % 2 == 0 {
           group.addTask {
             for _ in 0..<number % 17 { await Task.yield() }
-            await launch.shutDown()
+            await launch.shutDown(within: .patience)
           }
         }
       }
-      let report = await launch.shutDown()
+      let report = await launch.shutDown(within: .patience)
       #expect(down.value == up.value)
       #expect(report.entries.count == up.value)
       let after = again.value
@@ -116,7 +115,7 @@ import Testing
     try await Self.many(Self.isLong ? 3_000 : 100) { number in
       let (up, down) = (Counter(), Counter())
       let launch = try LaunchSequence(
-        configuration: NoConfiguration(), cancellationGracePeriod: .seconds(60), log: { _ in }
+        cancellationGracePeriod: .patience, clock: ContinuousClock(), log: { _ in }
       ) {
         for step in 0..<4 {
           Do(whenShutDown: { down.increment() }) { _ in
@@ -137,7 +136,7 @@ import Testing
           }
         }
       }
-      await launch.shutDown()
+      await launch.shutDown(within: .patience)
       #expect(up.value == down.value)
     }
   }
@@ -166,15 +165,15 @@ import Testing
 
   @Test("a service that fails at any instant around the end of the launch ends the sequence with its error")
   func serviceFailures() async throws {
-    let (lost, count) = (Counter(), Self.isLong ? Self.lives : 2_000)
+    let (lost, count) = (Counter(), Self.isLong ? Self.lives : repetitions(debug: 500, release: 2_000))
     try await Self.many(count) { number in
       let (began, ended) = (Counter(), Counter())
-      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      let launch = try LaunchSequence(clock: ContinuousClock(), log: { _ in }) {
         Works().id("works").after()
         Service(turns: number % 7, fails: true, began: began, ended: ended).id("fails").after()
         if number % 3 == 0 { Do { _ in for _ in 0..<number % 5 { await Task.yield() } }.id("slow").after() }
       }
-      let code = await launch.run(on: [])
+      let code = await launch.run(on: [], shutDownWithin: .patience)
       let failure = launch.failure
       let isRight = code == 1 && failure?.code == .serviceFailed && failure?.id == "fails"
       if !isRight || failure?.underlying as? Broken != Broken(number: number % 7) || began.value != ended.value {
@@ -186,10 +185,10 @@ import Testing
 
   @Test("no service runs after a shut-down that came at any instant around its start")
   func shutDowns() async throws {
-    let (left, count) = (Counter(), Self.isLong ? Self.lives : 2_000)
+    let (left, count) = (Counter(), Self.isLong ? Self.lives : repetitions(debug: 500, release: 2_000))
     try await Self.many(count) { number in
       let (began, ended) = (Counter(), Counter())
-      let launch = try LaunchSequence(configuration: NoConfiguration(), log: { _ in }) {
+      let launch = try LaunchSequence(clock: ContinuousClock(), log: { _ in }) {
         Service(turns: number % 5, fails: false, began: began, ended: ended).id("a").after()
         Service(turns: 0, fails: false, began: began, ended: ended).id("b").after().deferred()
       }
@@ -197,7 +196,7 @@ import Testing
         do { try await launch.launch() } catch {}
       }()
       for _ in 0..<number % 11 { await Task.yield() }
-      await launch.shutDown()
+      await launch.shutDown(within: .patience)
       if began.value != ended.value { left.increment() }
       await launched
       if began.value != ended.value { left.increment() }

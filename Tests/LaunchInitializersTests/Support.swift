@@ -16,6 +16,32 @@ struct Broken: Error, Equatable {
   var number = 0
 }
 
+extension LaunchSequence {
+  /// Creates a sequence without a configuration, on a clock that only a test moves.
+  ///
+  /// The limits that a sequence has by default are so never reached, however busy the machine is. If the system's clock is
+  /// what a test is about, pass it, and give the steps ``LaunchStepConvertible/patient()``.
+  convenience init(
+    maxConcurrentSteps: Int = 8, cancellationGracePeriod: Duration = .seconds(1),
+    clock: any Clock<Duration> = TestClock(), log: (@Sendable (String) -> Void)? = nil,
+    @LaunchBuilder _ steps: () -> [LaunchStep]
+  ) throws(LaunchPlanError) {
+    try self.init(
+      configuration: NoConfiguration(), maxConcurrentSteps: maxConcurrentSteps,
+      cancellationGracePeriod: cancellationGracePeriod, clock: clock, log: log, steps)
+  }
+}
+
+extension Duration {
+  /// A limit on the system's clock that no busy machine reaches.
+  static let patience = Duration.seconds(3_600)
+}
+
+extension LaunchStepConvertible {
+  /// Gives the step a limit of its shut-down that no busy machine reaches, for a launch on the system's clock.
+  func patient() -> LaunchStep { stopTimeout(.patience) }
+}
+
 /// A step that does whatever a test says.
 struct Do: Initializable {
   var wantsForeground = false

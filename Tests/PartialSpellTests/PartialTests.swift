@@ -13,7 +13,7 @@ private final class FullWallet: Wallet {
   @Partial("Third") var third: Card
 }
 
-@Suite("@Partial", .registry, .timeLimit(.minutes(10))) struct PartialTests {
+@Suite("@Partial", .registry, .timeLimit(.hang)) struct PartialTests {
   let registry = InitializerRegistry.current
   let loader = NamingLoader()
   init() { registry.register((any PartialLoader).self) { [loader] in loader } }

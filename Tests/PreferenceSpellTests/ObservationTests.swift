@@ -11,7 +11,7 @@ extension PreferenceKeys {
   fileprivate static let volume = PreferenceKey("volume", default: 5)
 }
 
-@Suite("Observation of a @Preference", .registry, .timeLimit(.minutes(10))) struct ObservationTests {
+@Suite("Observation of a @Preference", .registry, .timeLimit(.hang)) struct ObservationTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

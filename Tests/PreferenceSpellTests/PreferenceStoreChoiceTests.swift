@@ -150,7 +150,7 @@ enum Constants {
 
   @Test(
     "if it can't be made: the default is read, the reason reported, nothing kept, and it is tried again",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.hang))
   func unavailable() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "preference-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

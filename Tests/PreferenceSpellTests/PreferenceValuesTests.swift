@@ -2,9 +2,10 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
-@Suite("The values of a @Preference", .registry, .timeLimit(.minutes(10))) struct PreferenceValuesTests {
+@Suite("The values of a @Preference", .registry, .timeLimit(.hang)) struct PreferenceValuesTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

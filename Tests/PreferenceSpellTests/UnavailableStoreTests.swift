@@ -4,9 +4,10 @@ import PreferenceStorage
 import SpellRegistry
 import SpellTesting
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite("A @Preference whose store can't be read", .registry, .timeLimit(.minutes(10))) struct UnavailableStoreTests {
+@Suite("A @Preference whose store can't be read", .registry, .timeLimit(.hang)) struct UnavailableStoreTests {
   final class Counts { @Preference var launches = 0 }
 
   /// A file that is another program's at first, and then has 100 launches.

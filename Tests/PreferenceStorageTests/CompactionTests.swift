@@ -9,13 +9,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("100,000 overwrites of one key of ten never make the file larger than 300 KB")
+  @Test("overwriting one key of ten again and again never makes the file larger than 300 KB")
   func bounded() throws {
     let store = try FilePreferenceStore(url: file)
     for key in 0..<10 { try store.set(key, forKey: "key \(key)") }
+    let turns = repetitions(debug: 20_000, release: 100_000)
     var largest = 0
     let system = FileSystem()
-    for turn in 0..<100_000 {
+    for turn in 0..<turns {
       try store.set(turn, forKey: "key 5")
       largest = max(largest, try system.snapshot(atPath: FilePath(file.path)).size)
     }
@@ -23,7 +24,7 @@ import Testing
     #expect(try folder.names == [file.lastPathComponent])
     let again = try FilePreferenceStore(path: FilePath(file.path), system: system)
     #expect(again.keys == (0..<10).map { "key \($0)" })
-    #expect(try again.value(Int.self, forKey: "key 5") == 99_999)
+    #expect(try again.value(Int.self, forKey: "key 5") == turns - 1)
     #expect(try file.mode == 0o600)
   }
 

@@ -113,7 +113,7 @@ import Testing
     #expect(try store.value(Int.self, forKey: "b") == 1)
   }
 
-  @Test("every edit of the same size is heard, also one right after a write of this store", .timeLimit(.minutes(10)))
+  @Test("every edit of the same size is heard, also one right after a write of this store", .timeLimit(.hang))
   func everyNotice() async throws {
     try file.overwrite("#preferences 1\n{\"v\":1000}\n")
     let store = try FilePreferenceStore(url: file)

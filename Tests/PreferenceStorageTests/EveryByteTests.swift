@@ -1,4 +1,5 @@
 import PreferenceStorage
+import TestSupport
 import Testing
 
 /// Tests that take seconds, and so yield often: a test of another suite may wait for the thread.
@@ -36,9 +37,9 @@ import Testing
     #expect(again.json() == store.json(), comment)
   }
 
-  @Test("a file of 200 records cut short at any byte keeps every record before it")
+  @Test("a file cut short at any byte keeps every record before it")
   func truncation() async throws {
-    let (bytes, ends) = try EveryByteTests.makeFile(records: 200)
+    let (bytes, ends) = try EveryByteTests.makeFile(records: repetitions(debug: 50, release: 200))
     for length in 0...bytes.count {
       await Task.yield()
       let disk = SimulatedDisk(Array(bytes.prefix(length)), at: EveryByteTests.path)
@@ -49,9 +50,10 @@ import Testing
     }
   }
 
-  @Test("a file of 50 records with any one bit flipped keeps every other record")
+  @Test("a file with any one bit flipped keeps every other record")
   func bitFlips() async throws {
-    let (bytes, ends) = try EveryByteTests.makeFile(records: 50)
+    let records = repetitions(debug: 25, release: 50)
+    let (bytes, ends) = try EveryByteTests.makeFile(records: records)
     for index in bytes.indices {
       await Task.yield()
       for bit in 0..<8 {
@@ -69,7 +71,7 @@ import Testing
           }
           let record = ends.count { $0 < index }
           let lost = index < 15 ? [[]] : [[], [record], [record, record + 1]]
-          let possible = lost.map { lost in state((0..<50).filter { !lost.contains($0) }) }
+          let possible = lost.map { lost in state((0..<records).filter { !lost.contains($0) }) }
           #expect(possible.contains(try state(of: store)), comment)
           try expectSound(store, on: disk, comment)
         } catch let error as PreferenceError {

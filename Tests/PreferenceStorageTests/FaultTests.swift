@@ -1,4 +1,5 @@
 import PreferenceStorage
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -103,23 +104,26 @@ import Testing
     return system.callCount
   }
 
+  /// Runs the script with each of its calls failing in turn; in a debug build, with every fifth.
+  func runAtEachCall(_ failure: FailingFileSystem.Failure, lasting: Bool, _ durability: Durability) throws {
+    var call = 0
+    while try run(failure, at: call, lasting: lasting, durability) > call { call += repetitions(debug: 5, release: 1) }
+    #expect(call > 100)
+  }
+
   @Test(
     "leave file and memory as they were before, or after, what failed",
     arguments: [ENOSPC, EIO, EDQUOT, EACCES], [Durability.written, .synced])
   func errors(number: Int32, durability: Durability) throws {
     for lasting in [false, true] {
-      var call = 0
-      while try run(.error(number), at: call, lasting: lasting, durability) > call { call += 1 }
-      #expect(call > 100)
+      try runAtEachCall(.error(number), lasting: lasting, durability)
     }
   }
 
   @Test("that do only a part are continued, or taken back", arguments: [Durability.written, .synced])
   func shortened(durability: Durability) throws {
     for failure in [FailingFileSystem.Failure.shortened, .shortenedThenError(ENOSPC)] {
-      var call = 0
-      while try run(failure, at: call, lasting: false, durability) > call { call += 1 }
-      #expect(call > 100)
+      try runAtEachCall(failure, lasting: false, durability)
     }
   }
 

@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("What others write, without a listener", .timeLimit(.minutes(10))) struct FollowingTests {
+@Suite("What others write, without a listener", .timeLimit(.hang)) struct FollowingTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

@@ -11,7 +11,7 @@
   #endif
 
   /// Each test is a process of its own, whose children never return to the tests.
-  @Suite("A forked child", .timeLimit(.minutes(10))) struct ForkTests {
+  @Suite("A forked child", .timeLimit(.hang)) struct ForkTests {
     let folder: TemporaryFolder
     var path: String { folder.file().path }
 

@@ -12,7 +12,7 @@
 
   /// A file that is mounted by itself, as containers are given single files: no other file can take its name.
   @Suite(
-    "A file that is mounted by itself", .timeLimit(.minutes(10)),
+    "A file that is mounted by itself", .timeLimit(.hang),
     .enabled(if: MountNamespace.isAllowed, "this machine allows no mounts in a namespace of one's own"))
   struct MountTests {
     let folder: TemporaryFolder

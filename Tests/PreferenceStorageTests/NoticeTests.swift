@@ -14,7 +14,7 @@ import Testing
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
-  @Test("another process's changes arrive by themselves", .timeLimit(.minutes(10)))
+  @Test("another process's changes arrive by themselves", .timeLimit(.hang))
   func otherProcess() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -27,7 +27,7 @@ import Testing
     #expect(store.keys.isEmpty)
   }
 
-  @Test("a line added by a shell arrives", .timeLimit(.minutes(10)))
+  @Test("a line added by a shell arrives", .timeLimit(.hang))
   func shell() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "volume")
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "changes arrive across compaction, replacement, deletion and editing in place", .timeLimit(.minutes(10)))
+    "changes arrive across compaction, replacement, deletion and editing in place", .timeLimit(.hang))
   func newFiles() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -67,7 +67,7 @@ import Testing
     #expect(store.keys == ["c"])
   }
 
-  @Test("the latest value arrives, however fast the changes come", .timeLimit(.minutes(10)))
+  @Test("the latest value arrives, however fast the changes come", .timeLimit(.hang))
   func latest() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -88,7 +88,7 @@ import Testing
 
   @Test(
     "a listener that starts while another thread works on the file hears of an edit made before",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.hang))
   func duringTurn() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "a")
@@ -111,7 +111,7 @@ import Testing
     #expect(await changes.next() == ["b"])
   }
 
-  @Test("a store with its own changes and another's hears each key", .timeLimit(.minutes(10)))
+  @Test("a store with its own changes and another's hears each key", .timeLimit(.hang))
   func both() async throws {
     let store = try FilePreferenceStore(url: file)
     let other = try stranger()
@@ -131,7 +131,7 @@ import Testing
     #expect(await reader.value == 400)
   }
 
-  @Test("notices come again after the folder was removed and made again", .timeLimit(.minutes(10)))
+  @Test("notices come again after the folder was removed and made again", .timeLimit(.hang))
   func folderRemoved() async throws {
     let inner = folder.url.appending(path: "inner/store.preferences")
     let store = try FilePreferenceStore(url: inner)
@@ -145,7 +145,7 @@ import Testing
     #expect(await changes.next() == ["c"])
   }
 
-  @Test("a file that becomes another program's is reported as an error", .timeLimit(.minutes(10)))
+  @Test("a file that becomes another program's is reported as an error", .timeLimit(.hang))
   func becomesForeign() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "a")
@@ -159,7 +159,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("no descriptor is left after the last listener has gone", .timeLimit(.minutes(10)))
+    @Test("no descriptor is left after the last listener has gone", .timeLimit(.hang))
     func nothingLeft() async throws {
       await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
         alarm(300)

@@ -39,7 +39,7 @@ import Testing
     #expect(MemoryPreferenceStore.sharedInTests != nil)
   }
 
-  @Test("that could not be opened is tried again by reads, and has what is there then", .timeLimit(.minutes(10)))
+  @Test("that could not be opened is tried again by reads, and has what is there then", .timeLimit(.hang))
   func openedLater() async throws {
     let file = folder.file()
     try file.overwrite("another program's\n")

@@ -7,7 +7,7 @@ private final class A: Sendable { init(_: B) {} }
 private final class B: Sendable { init(_: C) {} }
 private final class C: Sendable { init(_: A) {} }
 
-@Suite("validate()", .timeLimit(.minutes(10))) struct ValidateTests {
+@Suite("validate()", .timeLimit(.hang)) struct ValidateTests {
   let registry = InitializerRegistry()
 
   @Test("a registry in which everything is registered has no problem, and nothing runs")

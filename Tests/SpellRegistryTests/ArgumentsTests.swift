@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("Run-time arguments", .timeLimit(.minutes(10))) struct ArgumentsTests {
+@Suite("Run-time arguments", .timeLimit(.hang)) struct ArgumentsTests {
   let registry = InitializerRegistry()
 
   @Test("the static type of the arguments is part of the key")

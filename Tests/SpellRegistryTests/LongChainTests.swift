@@ -8,7 +8,7 @@ private final class Container {
   init(_ depth: Int) { self.depth = depth }
 }
 
-@Suite("A long chain isn't a cycle", .timeLimit(.minutes(10))) struct LongChainTests {
+@Suite("A long chain isn't a cycle", .timeLimit(.hang)) struct LongChainTests {
   let registry = InitializerRegistry()
 
   @Test("of 5,000 constants that need one another")

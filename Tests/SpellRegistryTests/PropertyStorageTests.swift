@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("A property's storage", .timeLimit(.minutes(10))) struct PropertyStorageTests {
+@Suite("A property's storage", .timeLimit(.hang)) struct PropertyStorageTests {
   final class Page {
     @Spell var ticket: Ticket
     @Spell var number: Int

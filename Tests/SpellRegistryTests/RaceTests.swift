@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("Races", .timeLimit(.minutes(10))) struct RaceTests {
+@Suite("Races", .timeLimit(.hang)) struct RaceTests {
   let registry = InitializerRegistry()
 
   private func expectOneValue(scope: Scope<Clock>) async {
@@ -154,11 +154,7 @@ import Testing
   func withdrawing() async {
     let registry = registry
     let over = Counter()
-    #if DEBUG
-      let rounds = 10_000
-    #else
-      let rounds = 300_000
-    #endif
+    let rounds = repetitions(debug: 2_000, release: 300_000)
     let wrong = await onThreads(2) { index -> Int in
       if index == 0 {
         while over.value == 0 {

@@ -11,7 +11,7 @@ private final class Asking: @unchecked Sendable {
   @Spell var service: Service
 }
 
-@Suite("A registry goes with what it holds", .timeLimit(.minutes(10))) struct RegistryLifetimeTests {
+@Suite("A registry goes with what it holds", .timeLimit(.hang)) struct RegistryLifetimeTests {
   /// Makes 200 registries, each with a service that `use` gives it or asks for; returns how many services are left.
   private func left(_ use: (InitializerRegistry, Counter) throws -> Void) rethrows -> Int {
     let (made, gone) = (Counter(), Counter())

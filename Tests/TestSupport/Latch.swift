@@ -1,5 +1,20 @@
+internal import Dispatch
 internal import Foundation
 internal import Support
+package import Testing
+
+extension TimeLimitTrait.Duration {
+  /// A limit that only a test that hangs reaches, however busy the machine is.
+  package static var hang: Self { .minutes(20) }
+}
+
+/// The maximum time to wait for another thread or task, in seconds; less than the time limit of a test.
+private let waitLimit: TimeInterval = 900
+
+/// Fails the test that waited for so long.
+private func reportHang(waitingFor what: String, _ location: SourceLocation) {
+  Issue.record("The test waited \(Int(waitLimit)) seconds for \(what).", sourceLocation: location)
+}
 
 /// A latch for threads: closed until it is opened, and open from then on.
 ///
@@ -17,16 +32,17 @@ package final class Latch: @unchecked Sendable {
     }
   }
 
-  /// Waits until the latch is open, and for five minutes at most: a latch that no thread opens fails the test, and doesn't
-  /// hang it.
+  /// Waits until the latch is open; a latch that no thread opens fails the test, and doesn't hang it.
   ///
   /// - Returns: Whether the latch is open.
-  @discardableResult package func wait() -> Bool {
-    let end = Date(timeIntervalSinceNow: 300)
-    return condition.withLock {
-      while !isOpen { if !condition.wait(until: end) { return isOpen } }
-      return true
+  @discardableResult package func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
+    let end = Date(timeIntervalSinceNow: waitLimit)
+    let isInTime = condition.withLock {
+      while !isOpen { if !condition.wait(until: end) { break } }
+      return isOpen
     }
+    if !isInTime { reportHang(waitingFor: "a thread to open a latch", sourceLocation) }
+    return isInTime
   }
 }
 
@@ -39,14 +55,16 @@ package final class Barrier: @unchecked Sendable {
 
   package init(of count: Int) { missing = count }
 
-  /// Waits for the other threads, and for five minutes at most.
-  package func wait() {
-    let end = Date(timeIntervalSinceNow: 300)
-    condition.withLock {
-      missing -= 1
-      if missing == 0 { condition.broadcast() }
-      while missing > 0 { if !condition.wait(until: end) { return } }
+  /// Waits for the other threads; if one doesn't come, the test fails, and doesn't hang.
+  package func wait(sourceLocation: SourceLocation = #_sourceLocation) {
+    let end = Date(timeIntervalSinceNow: waitLimit)
+    let missing = condition.withLock {
+      self.missing -= 1
+      if self.missing == 0 { condition.broadcast() }
+      while self.missing > 0 { if !condition.wait(until: end) { break } }
+      return self.missing
     }
+    if missing > 0 { reportHang(waitingFor: "\(missing) threads to reach a barrier", sourceLocation) }
   }
 }
 
@@ -54,7 +72,8 @@ package final class Barrier: @unchecked Sendable {
 package final class AsyncLatch: Sendable {
   private struct State {
     var missing: Int
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
+    var lastID = 0
   }
   private let state: Lock<State>
 
@@ -65,27 +84,45 @@ package final class AsyncLatch: Sendable {
   package func open() {
     let ready = state.withLock { state in
       state.missing -= 1
-      if state.missing > 0 { return [CheckedContinuation<Void, Never>]() }
-      defer { state.waiting = [] }
-      return state.waiting
+      if state.missing > 0 { return [CheckedContinuation<Bool, Never>]() }
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
     }
-    for continuation in ready { continuation.resume() }
+    for continuation in ready { continuation.resume(returning: true) }
   }
 
-  package func wait() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if state.missing <= 0 { return true }
-        state.waiting.append(continuation)
-        return false
-      }
-      if isOpen { continuation.resume() }
+  /// Waits until the latch is open, even if the task is cancelled; a latch that no task opens fails the test, and doesn't
+  /// hang it.
+  ///
+  /// - Returns: Whether the latch is open.
+  @discardableResult package func wait(sourceLocation: SourceLocation = #_sourceLocation) async -> Bool {
+    if isOpen { return true }
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
     }
+    // A timer that needs no thread of the concurrency pool, because the test may hang since it has none.
+    let limit = DispatchSource.makeTimerSource(queue: .global())
+    limit.setEventHandler { [self] in
+      state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: false)
+    }
+    limit.schedule(deadline: .now() + waitLimit)
+    limit.activate()
+    defer { limit.cancel() }
+    let isInTime = await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if state.missing > 0 { state.waiting[id] = continuation }
+        return state.missing <= 0
+      }
+      if isOpen { continuation.resume(returning: true) }
+    }
+    if !isInTime { reportHang(waitingFor: "a task to open a latch", sourceLocation) }
+    return isInTime
   }
 
   /// Opens the latch once, and waits for the other tasks that do.
-  package func meet() async {
+  package func meet(sourceLocation: SourceLocation = #_sourceLocation) async {
     open()
-    await wait()
+    await wait(sourceLocation: sourceLocation)
   }
 }

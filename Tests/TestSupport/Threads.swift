@@ -1,4 +1,6 @@
+internal import Dispatch
 internal import Foundation
+internal import Testing
 
 /// Runs `body` on a thread of its own, which may block without holding up a task.
 package func onThread<Result: Sendable>(
@@ -36,5 +38,17 @@ package func race<Result: Sendable>(
   await withTaskGroup(of: Result.self) { group in
     for index in 0..<count { group.addTask { await body(index) } }
     return await group.reduce(into: []) { $0.append($1) }
+  }
+}
+
+/// An executor of tasks with a thread of its own, which the tasks may block without holding up those of other tests.
+package final class ThreadExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "TestSupport.ThreadExecutor")
+
+  package init() {}
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }

@@ -3,10 +3,11 @@ import LaunchInitializers
 import SpellTesting
 import Spellbook
 import Synchronization
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Launching", .registry, .timeLimit(.minutes(10))) struct Launching {
+@Suite("Launching", .registry, .timeLimit(.hang)) struct Launching {
   struct AppConfiguration: Configurable {
     var serviceStorage: ServiceStorage = [
       "Crash": [.production: ["ApiKey": "live-key"]],
@@ -292,24 +293,24 @@ import Testing
     try await launch.launch()
 
     #expect(Screen().database.path == "/tmp/test.sqlite")
-
-    let report = await launch.shutDown(within: .seconds(10))
-    #expect(report.entries.map(\.outcome) == [.completed])
   }
 
   @Test("the shut-down of a step resolves the service that it closes")
   func closing() async throws {
-    let launch = try LaunchSequence(configuration: AppConfiguration()) { PoolInitializer() }
+    let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) { PoolInitializer() }
     try await launch.launch()
     let pool = try InitializerRegistry.current.resolve(ConnectionPool.self)
-    #expect(await launch.shutDown().entries.map(\.outcome) == [.completed])
+
+    let report = await launch.shutDown(within: .seconds(10))
+    #expect(report.entries.map(\.outcome) == [.completed])
+
     #expect(pool.isClosed.withLock { $0 })
     #expect(try InitializerRegistry.current.resolve(ConnectionPool?.self) == nil)
   }
 
   @Test("a step can be made of closures, and a server says when it is ready")
   func closures() async throws {
-    let launch = try LaunchSequence(configuration: AppConfiguration()) {
+    let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) {
       LaunchStep("cache") { configuration in
         try await DiskCache.open()
       } shutDown: { cache in
