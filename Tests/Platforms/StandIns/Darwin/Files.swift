@@ -43,6 +43,9 @@ public let F_SETFL = Glibc.F_SETFL
 public let FD_CLOEXEC = Glibc.FD_CLOEXEC
 public let F_DUPFD_CLOEXEC = Glibc.F_DUPFD_CLOEXEC
 public let F_FULLFSYNC: Int32 = 51
+/// Whether writes to a closed pipe raise a signal, which Linux can't say of a file.
+public let F_SETNOSIGPIPE: Int32 = 73
+public let F_GETNOSIGPIPE: Int32 = 74
 
 public let STDIN_FILENO = Glibc.STDIN_FILENO
 public let STDOUT_FILENO = Glibc.STDOUT_FILENO
@@ -69,6 +72,18 @@ public func pread(_ file: Int32, _ buffer: UnsafeMutableRawPointer!, _ count: In
 @discardableResult public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 { Glibc.fchmod(file, Glibc.mode_t(mode)) }
 @discardableResult public func fchown(_ file: Int32, _ user: uid_t, _ group: gid_t) -> Int32 {
   Glibc.fchown(file, user, group)
+}
+public struct pollfd {
+  public var fd: Int32
+  public var events: Int16
+  public var revents: Int16
+  public init(fd: Int32, events: Int16, revents: Int16) { (self.fd, self.events, self.revents) = (fd, events, revents) }
+}
+public let POLLOUT = Int32(Glibc.POLLOUT)
+public func poll(_ files: UnsafeMutablePointer<pollfd>!, _ count: UInt32, _ timeout: Int32) -> Int32 {
+  precondition(count == 1, "Only what the package calls is here.")
+  var file = Glibc.pollfd(fd: files.pointee.fd, events: files.pointee.events, revents: 0)
+  return Glibc.poll(&file, 1, timeout)
 }
 @discardableResult public func pipe(_ ends: UnsafeMutablePointer<Int32>!) -> Int32 { Glibc.pipe(ends) }
 @discardableResult public func isatty(_ file: Int32) -> Int32 { Glibc.isatty(file) }

@@ -174,6 +174,21 @@ public func pthread_sigmask(
   for number in 1..<NSIG where set.pointee & 1 << UInt32(number - 1) != 0 { Glibc.sigaddset(&wanted, number) }
   return Glibc.pthread_sigmask(Glibc.SIG_UNBLOCK, &wanted, nil)
 }
+@discardableResult public func pthread_detach(_ thread: pthread_t) -> Int32 {
+  Glibc.pthread_detach(Glibc.pthread_t(UInt(bitPattern: thread)))
+}
+@discardableResult
+public func pthread_create(
+  _ thread: UnsafeMutablePointer<pthread_t?>!, _ attributes: UnsafeRawPointer!,
+  _ body: @escaping @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?,
+  _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+  precondition(attributes == nil, "Only what the package calls is here.")
+  var id = Glibc.pthread_t()
+  let call = unsafeBitCast(
+    body, to: (@convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?).self)
+  return Glibc.pthread_create(&id, nil, call, argument)
+}
 @discardableResult public func kill(_ process: Int32, _ number: Int32) -> Int32 { Glibc.kill(process, number) }
 public func _exit(_ status: Int32) -> Never { Glibc._exit(status) }
 public func getpid() -> Int32 { Glibc.getpid() }
@@ -215,6 +230,7 @@ public let EDQUOT = Glibc.EDQUOT
 public let EEXIST = Glibc.EEXIST
 public let EFBIG = Glibc.EFBIG
 public let EINTR = Glibc.EINTR
+public let EAGAIN = Glibc.EAGAIN
 public let EINVAL = Glibc.EINVAL
 public let ENOSYS = Glibc.ENOSYS
 public let EIO = Glibc.EIO
