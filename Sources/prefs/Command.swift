@@ -3,13 +3,16 @@ internal import Support
 
 /// A command of the tool, which works on one file.
 enum Command: Equatable {
-  case list, watch, check
-  case get(key: String, isText: Bool)
+  case list, check, compact
+  case get(keys: [String], isText: Bool)
   case set(key: String, value: String, ValueForm)
   case delete(key: String)
+  case rename(key: String, to: String)
   case edit(key: String?)
-  case export(path: FilePath?)
-  case `import`(path: FilePath)
+  case export(path: FilePath?, keys: [String])
+  case `import`(path: FilePath, replaces: Bool)
+  case watch(key: String?)
+  case overrides(prefix: String)
 }
 
 /// The form of a value in an argument.
@@ -29,20 +32,29 @@ extension Command {
     }
     let store = try FilePreferenceStore(path: path, followsOthers: false)
     if self == .check { return try check(store) }
-    if let recovery = store.recovery { Console.complain("\(path) was damaged: \(recovery)") }
+    if let recovery = store.recovery {
+      let isBegunByHand = recovery.isOnlyWithoutFirstLine
+      Console.complain("\(path) \(isBegunByHand ? "" : "was damaged: ")\(recovery)")
+    }
     switch self {
-    case .list: for key in store.keys { try Console.write(Console.shown(key)) }
-    case .get(let key, let isText):
-      guard let value = try store.json(forKey: key) else { return Command.missing(key) }
-      try Console.write(isText ? PreferenceText.string(of: value) ?? value : value)
+    case .list:
+      for key in store.keys { if let value = try store.json(forKey: key) { try Console.write(key, value) } }
+    case .get(let keys, let isText):
+      for key in keys {
+        guard let value = try store.json(forKey: key) else { return Command.missing(key) }
+        try Console.write(isText ? PreferenceText.string(of: value) ?? value : value)
+      }
     case .set(let key, let value, let form): try set(key, to: value, form, in: store)
     case .delete(let key):
       guard try store.json(forKey: key) != nil else { return Command.missing(key) }
       try store.removeValue(forKey: key)
+    case .rename(let key, let new): return try rename(key, to: new, in: store)
     case .edit(let key): return try Editing(store: store, key: key).run()
-    case .export(let target): try export(store, of: path, to: target)
-    case .import(let source): try importValues(from: source, into: store)
-    case .watch: return try await watch(store)
+    case .export(let target, let keys): return try export(keys, of: store, at: path, to: target)
+    case .import(let source, let replaces): try importValues(from: source, into: store, replacing: replaces)
+    case .watch(let key): return try await watch(store, key)
+    case .overrides(let prefix): try showOverrides(.environment(prefix: prefix), of: store)
+    case .compact: try store.compact()
     case .check: break
     }
     return .success
@@ -83,24 +95,67 @@ extension Command {
     try store.transaction { try $0.set(json: json, forKey: key) }
   }
 
-  private func export(_ store: FilePreferenceStore, of path: FilePath, to target: FilePath?) throws {
-    let json = store.json()
-    guard let target, target != "-" else { return try Console.write(String(json.dropLast())) }
-    try Export(target: target, store: path).write(json)
+  private func rename(_ key: String, to new: String, in store: FilePreferenceStore) throws -> ExitCode {
+    try store.transaction { changes in
+      guard try changes.json(forKey: key) != nil else { return Command.missing(key) }
+      guard try changes.json(forKey: new) == nil else {
+        throw UsageError(message: "the key \(new.debugDescription) has a value already; delete it first")
+      }
+      try changes.moveValue(forKey: key, to: new)
+      return .success
+    }
   }
 
-  private func importValues(from source: FilePath, into store: FilePreferenceStore) throws {
+  private func export(
+    _ keys: [String], of store: FilePreferenceStore, at path: FilePath, to target: FilePath?
+  ) throws -> ExitCode {
+    if let missing = try keys.first(where: { try store.json(forKey: $0) == nil }) { return Command.missing(missing) }
+    let json = keys.isEmpty ? store.json() : store.json(ofKeys: keys)
+    if let target, target != "-" {
+      try Export(target: target, store: path).write(json)
+    } else {
+      try Console.write(String(json.dropLast()))
+    }
+    return .success
+  }
+
+  private func importValues(from source: FilePath, into store: FilePreferenceStore, replacing: Bool) throws {
     let isInput = source == "-" || source == "/dev/stdin"
-    let bytes = try isInput ? Console.readAll() : source.contents()
-    _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description)
+    let bytes = try isInput ? Console.readAll() : Command.contents(of: source)
+    _ = try store.importValues(bytes, from: isInput ? "standard input" : source.description, replacing: replacing)
   }
 
-  /// Writes each change of a value until the program is interrupted.
+  /// Returns the bytes of a file, or of a pipe, as a shell makes one for `<(command)`.
+  private static func contents(of source: FilePath) throws -> [UInt8] {
+    let system = FileSystem()
+    let found = try onFile(source, "could not be found") { () throws(SystemError) in try system.find(source) }
+    // The name that a shell gives a pipe is a link, whose target has no path.
+    guard let found, found.kind == .link || found.kind == .other else { return try source.contents() }
+    let pipe = try onFile(source, "could not be read") { () throws(SystemError) in
+      try openDescriptor(source, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    }
+    defer { system.close(pipe) }
+    return try Console.readAll(from: pipe, named: source.description)
+  }
+
+  /// Writes each key of the file that has an override, with the value that a program reads instead and its place.
+  private func showOverrides(_ overrides: PreferenceOverrides, of store: FilePreferenceStore) throws {
+    let overriding = OverridingPreferenceStore(overrides, over: store)
+    var unused = overrides.sources
+    for key in store.keys {
+      guard let found = overriding.override(forKey: key) else { continue }
+      unused.removeAll { $0 == found.source }
+      try Console.write(key, "\(found.json ?? "null")\t\(found.source)")
+    }
+    for source in unused { Console.complain("the file has no key for \(source)") }
+  }
+
+  /// Writes the value of each changed key, or of one, until the program is interrupted.
   ///
   /// Ends with an error if the file can't be watched, because silence would mean that nothing changes.
-  private func watch(_ store: FilePreferenceStore) async throws -> ExitCode {
+  private func watch(_ store: FilePreferenceStore, _ key: String?) async throws -> ExitCode {
     let errors = store.errors
-    let changes = store.changes()
+    let changes = key.map { store.changes(of: $0) } ?? store.changes()
     return try await withThrowingTaskGroup(of: ExitCode.self) { group in
       group.addTask {
         for await error in errors {
@@ -111,8 +166,8 @@ extension Command {
       }
       group.addTask {
         for await keys in changes {
-          for key in keys.sorted() {
-            try Console.write("\(Console.shown(key))\t\(try store.json(forKey: key) ?? "null")")
+          for changed in keys.sorted() where key == nil || changed == key {
+            try Console.write(changed, try store.json(forKey: changed) ?? "null")
           }
         }
         return .success
@@ -124,7 +179,7 @@ extension Command {
 
   private func check(_ store: FilePreferenceStore) throws -> ExitCode {
     try Console.write(store.recovery?.description ?? "sound: \(store.keys.count) keys")
-    return store.recovery == nil ? .success : .damaged
+    return store.recovery?.isOnlyWithoutFirstLine ?? true ? .success : .damaged
   }
 }
 

@@ -25,14 +25,17 @@ struct UsageError: Error, Equatable { let message: String }
 extension Command {
   /// The names, arguments and summaries of the commands, in the order of the help.
   static let all: [(name: String, arguments: String, summary: String)] = [
-    ("list", "", "the keys, by first writing"),
-    ("get", "KEY [--string]", "the value, as JSON, or a text without quotes"),
+    ("list", "", "each key with its value, by first writing"),
+    ("get", "KEY... [--string]", "the values, as JSON, or texts without quotes"),
     ("set", "KEY VALUE [--string|--json]", "sets the value; null removes it"),
     ("delete", "KEY", "removes the value"),
+    ("rename", "KEY NEW", "moves the value to a key that has none"),
     ("edit", "[KEY]", "opens all values, or one, in $VISUAL or $EDITOR"),
-    ("export", "[TARGET]", "everything as a JSON object, for its owner only"),
-    ("import", "SOURCE", "takes over a JSON object or a property list"),
-    ("watch", "", "writes each change until it is interrupted"),
+    ("export", "[TARGET [KEY...]]", "a JSON object of all or some, for its owner only"),
+    ("import", "SOURCE [--replace]", "takes over a JSON object or a property list"),
+    ("watch", "[KEY]", "writes each changed value until it is interrupted"),
+    ("overrides", "PREFIX", "keys that variables such as PREFIX_VOLUME override"),
+    ("compact", "", "erases what was removed or replaced"),
     ("check", "", "says what is damaged, by line; changes nothing"),
   ]
 
@@ -42,22 +45,27 @@ extension Command {
     }
     var texts = arguments
     let form = usage.arguments.contains("[--string") ? Command.takeForm(from: &texts) : .kept
+    let replaces = usage.arguments.contains("[--replace") && texts.last == "--replace"
+    if replaces { texts.removeLast() }
     let names = usage.arguments.split(separator: " ").filter { !$0.hasPrefix("[--") }
-    let isOptional = names.last?.hasPrefix("[") == true
-    let isComplete = texts.count == names.count || isOptional && texts.count == names.count - 1
-    guard isComplete, name == "set" || form != .json else {
+    let required = names.count { !$0.hasPrefix("[") }
+    let most = names.last?.contains("...") == true ? Int.max : names.count
+    guard (required...most).contains(texts.count), name == "set" || form != .json else {
       throw UsageError(message: "usage: prefs FILE \(name) \(usage.arguments)")
     }
     func text(_ index: Int) throws(UsageError) -> String { try Command.text(texts[index]) }
     switch name {
     case "list": self = .list
-    case "get": self = .get(key: try text(0), isText: form == .text)
+    case "get": self = .get(keys: try texts.map(Command.text), isText: form == .text)
     case "set": self = .set(key: try text(0), value: try text(1), form)
     case "delete": self = .delete(key: try text(0))
+    case "rename": self = .rename(key: try text(0), to: try text(1))
     case "edit": self = .edit(key: texts.isEmpty ? nil : try text(0))
-    case "import": self = .import(path: texts[0])
-    case "export": self = .export(path: texts.first)
-    case "watch": self = .watch
+    case "import": self = .import(path: texts[0], replaces: replaces)
+    case "export": self = .export(path: texts.first, keys: try texts.dropFirst().map(Command.text))
+    case "watch": self = .watch(key: texts.isEmpty ? nil : try text(0))
+    case "overrides": self = .overrides(prefix: try text(0))
+    case "compact": self = .compact
     default: self = .check
     }
   }

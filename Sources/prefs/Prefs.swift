@@ -5,6 +5,8 @@ internal import Support
 @main
 struct Prefs {
   static func main() async {
+    // A write beyond the limit of a file's size then fails with an error, instead of ending the tool.
+    signal(SIGXFSZ, SIG_IGN)
     exit(await run(arguments).rawValue)
   }
 
@@ -68,16 +70,19 @@ enum Console {
   /// - Throws: An error if the line can't be written, for example because the reader is gone or the disk is full.
   static func write(_ line: String) throws(OutputError) { try emit(line + "\n", to: STDOUT_FILENO) }
 
-  /// Reads the standard input to its end.
-  static func readAll() throws -> [UInt8] {
+  /// Writes a line with a key and what belongs to it.
+  static func write(_ key: String, _ rest: String) throws(OutputError) { try write("\(shown(key))\t\(rest)") }
+
+  /// Reads the standard input, or another open file, to its end.
+  static func readAll(from descriptor: Int32 = STDIN_FILENO, named name: String = "standard input") throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
         throw PreferenceError(
-          .unreadable, "could not be read", path: "standard input", underlying: SystemError("read", errno))
+          .unreadable, "could not be read", path: name, underlying: SystemError("read", errno))
       }
       if count == 0 { return bytes }
       bytes += buffer[..<count]

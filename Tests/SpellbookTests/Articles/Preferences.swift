@@ -63,6 +63,30 @@ import Testing
     #expect(store.keys == ["volume", "token.ada"])
   }
 
+  @Test("make their defaults once, and can keep them")
+  func madeDefault() throws {
+    final class Program { @Preference var install = UUID() }
+    let program = Program()
+    let install = program.install
+
+    try program.$install.update { _ in }
+
+    #expect(try store.value(UUID.self, forKey: "install") == install)
+  }
+
+  @Test("are overridden for a run")
+  func overrides() throws {
+    let registry = InitializerRegistry.current
+    let base = self.store
+
+    let store = OverridingPreferenceStore(
+      .arguments(), .environment(prefix: "APP"), over: base)
+    registry.register(instance: store as any PreferenceStore)
+
+    Settings().volume = 6
+    #expect(try base.value(Int.self, forKey: "volume") == 6 && Settings().volume == 6)
+  }
+
   @Test("change their types")
   func evolution() throws {
     struct Look: Codable, Equatable {
