@@ -35,12 +35,39 @@ extension PreferencesFile {
     throw neverSettled
   }
 
-  /// Reads the lines that were appended up to this size; returns false unless they are whole and have valid checksums.
+  /// Reads the lines that were appended up to this size.
+  ///
+  /// - Returns: False unless the known part still ends as it did, and the lines after it are whole and have valid
+  ///   checksums.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
-    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: known.length, to: size) }
-    guard let parser = parse(bytes[...], after: known), parser.isAllChecked else { return false }
+    let start = known.endStart.length
+    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: size) }
+    guard known.endsLike(bytes), let parser = parse(bytes[(known.length - start)...], after: known), parser.isAllChecked
+    else { return false }
     apply(parser)
+    return true
+  }
+
+  /// Compares the end of the locked file, or all of a short one, with what is known, and reads the whole file if they
+  /// differ: a program that ignores the lock may have edited the file in place, without another length.
+  func confirm() throws(PreferenceError) {
+    guard let descriptor, let known, known.length > 0 else {
+      try look(isLocked: true)
+      return
+    }
+    let start = known.endStart.length
+    // One more byte would show that the file has grown.
+    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: known.length + 1) }
+    if bytes.count == known.length - start, known.endsLike(bytes) { return }
+    try look(isLocked: true)
+  }
+
+  /// Returns whether the locked file certainly has the values of memory, so that an equal value needs no new line; false
+  /// for a long file, in which a line takes less time than a look.
+  func isConfirmed() throws(PreferenceError) -> Bool {
+    guard known?.isShort != false else { return false }
+    try confirm()
     return true
   }
 

@@ -14,14 +14,15 @@ extension PreferencesFile {
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil
   ) throws(PreferenceError) -> Bool {
     try perform(terms) { () throws(PreferenceError) in
-      var old = entry(forKey: key)
-      if old?.text == text {
-        // An equal value needs no new line, provided that no other program has edited the file in place.
-        try look(isLocked: true)
-        old = entry(forKey: key)
-      }
+      // An equal value needs no new line if the file certainly has it.
+      let start = SuspendingClock.now
+      let isCertain = entry(forKey: key)?.text == text ? try isConfirmed() : false
+      let old = entry(forKey: key)
       if let known, old?.text != known.text { return false }
-      if old?.text == text { return true }
+      if isCertain, old?.text == text {
+        leaveRoom(since: start)
+        return true
+      }
       try write(CollectionOfOne(PreferenceChange(key: old?.key ?? key, text: text)))
       return true
     }
@@ -33,21 +34,27 @@ extension PreferencesFile {
     var result: Swift.Result<Result, any Error>?
     try perform(terms) { () throws(PreferenceError) in
       let start = SuspendingClock.now
+      try confirm()
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // An equal value needs no new line, provided that no other program has edited the file in place.
-        if transaction.hasEqualValues { try look(isLocked: true) }
-        try write(transaction.changes)
+        // Equal values need no new line if the file certainly has them.
+        let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
+        try write(isCertain ? transaction.changes : transaction.stagedChanges)
         result = .success(answer)
       } catch { result = .failure((error as? PreferenceError)?.at(name) ?? error) }
-      // Waiting processes poll the lock, and would always find it taken if this process took it again at once.
-      let length = .now - start
-      if length > .microseconds(100) {
-        lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
-      }
+      leaveRoom(since: start)
     }
     return try result!.get()
+  }
+
+  /// Makes the thread leave the lock to others for a while before it takes it again, if it has held it for long.
+  ///
+  /// Waiting processes poll the lock, and would always find it taken if this process took it again at once.
+  private func leaveRoom(since start: SuspendingClock.Instant) {
+    let length = .now - start
+    if length < .microseconds(100) { return }
+    lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
   }
 
   func compact(_ terms: WriteTerms) throws(PreferenceError) {
