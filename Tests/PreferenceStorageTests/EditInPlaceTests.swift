@@ -273,7 +273,18 @@ import Testing
     try store.set(1, forKey: "a")
     #expect(try stranger().value(Int.self, forKey: "v") == 3)
     #expect(try stranger().recovery == nil)
-    #expect(try folder.names == [file.lastPathComponent])
+  }
+
+  @Test("a flipped bit in a key, which hides another key's value, leaves a copy that has the value")
+  func flippedKey() throws {
+    let store = try stranger()
+    try store.set("Ada", forKey: "name.1")
+    try store.set("Grace", forKey: "name.3")
+    try file.overwrite(file.text.replacing("name.3", with: "name.1"))
+    let other = try stranger()
+    try other.set(1, forKey: "unrelated")
+    let copy = try #require(other.recovery?.copy)
+    #expect(try copy.text.contains("Ada"))
   }
 
   @Test("an editor that saves in place by emptying the file first leaves no copy behind")

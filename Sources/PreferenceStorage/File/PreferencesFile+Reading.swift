@@ -17,6 +17,8 @@ extension PreferencesFile {
   /// If the file seems damaged, it is read again under the lock, provided that the lock is free within the limit.
   func lookAround(waiting limit: Duration) throws(PreferenceError) {
     for _ in 0..<1000 {
+      let start = ContinuousClock.now
+      defer { memory.withLock { $0.lastLook = start } }
       guard let descriptor = try openFile(making: false) else { return removeAllFromMemory() }
       guard let now = try snapshot(), now.identity == identity else {
         leave()
@@ -120,12 +122,12 @@ extension PreferencesFile {
     }
     try keepOthersOut()
     let old = replaceMemory(with: parser.table)
-    let changes = ownHub.isHeard || !written.isEmpty ? parser.table.changes(since: old) : []
-    changedKeys.formUnion(changes.map(\.key))
+    if ownHub.isHeard { changedKeys.formUnion(parser.table.changes(since: old).map(\.key)) }
     let isSound = parser.damage.isEmpty
     if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
-    reportLoss(of: changes)
+    if !written.isEmpty { reportLoss(since: lastTable ?? old, in: bytes, parser.table) }
+    (lastTable, wasCarriedOver) = (nil, false)
     if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }
     return isSound || isLocked
   }
@@ -139,12 +141,12 @@ extension PreferencesFile {
   }
 
   /// Reports the values that this process has set and that were lost because another program has changed the file.
-  private func reportLoss(of changes: [PreferenceChange]) {
-    defer { wasCarriedOver = false }
-    if wasCarriedOver { return }
-    let lost = changes.map(\.key).filter { written.contains($0) }.sorted()
+  private func reportLoss(since old: ValueTable, in file: [UInt8], _ new: ValueTable) {
+    let lost = new.changes(since: old).map(\.key).filter { written.contains($0) }.sorted()
     if lost.isEmpty { return }
     written.subtract(lost)
+    // A file that a compaction has put at the path begins with the values of the old file; an older copy doesn't.
+    if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(
       PreferenceError(
@@ -154,10 +156,12 @@ extension PreferencesFile {
           + (lost.count > 5 ? " and others" : "") + ". Set them again if they were to stay", path: name))
   }
 
-  /// Removes all values from memory, because there is no file.
-  private func removeAllFromMemory() {
-    changedKeys.formUnion(replaceMemory(with: ValueTable()).keys)
-    written = []
+  /// Removes all values from memory, because there is no file of the store.
+  func removeAllFromMemory() {
+    let old = replaceMemory(with: ValueTable())
+    if old.isEmpty { return }
+    changedKeys.formUnion(old.keys)
+    lastTable = old
   }
 
   /// Closes a file that is no longer at the path, after a last look at what was appended to it.
@@ -205,7 +209,7 @@ extension PreferencesFile {
       }
     }
     guard let opened else { return nil }
-    if status == nil { written = [] }
+    if status == nil { (written, lastTable) = ([], nil) }
     return try adopt(Descriptor(opened.file, of: system), readOnly: opened.refusal)
   }
 
@@ -226,7 +230,7 @@ extension PreferencesFile {
   /// Switches to another open file, and discards the recorded damage and failures of the old one.
   func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
     (descriptor, self.identity, self.known) = (new, identity, known)
-    (damage, repairFailed, syncFailure, compactionThreshold) = (PreferenceRecovery(), false, nil, 0)
+    (damage, repairFailed, compactionThreshold) = (PreferenceRecovery(), false, 0)
   }
 
   /// Revokes the right of other users to write to the file, which has proved to be a preferences file.

@@ -117,7 +117,13 @@ extension PreferencesFile {
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
-      guard let descriptor = try openFile(making: true) else { continue }
+      let opened: Descriptor?
+      do throws(PreferenceError) { opened = try openFile(making: true) } catch {
+        // What was put in the place of the file isn't a file of the store.
+        if error.isOfAnotherFile { noteFailure(error) }
+        throw error
+      }
+      guard let descriptor = opened else { continue }
       if readOnly == nil { try lock(descriptor, within: limit) }
       var isReady = false
       defer { if !isReady { unlock() } }
@@ -200,7 +206,7 @@ extension PreferencesFile {
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
     if !damage.isEmpty, !repairFailed { repair() }
-    if syncFailure != nil { try rewrite() }
+    if descriptor?.syncFailure != nil { try rewrite() }
     if known?.length == 0 { try writeHeader() }
   }
 
@@ -231,36 +237,29 @@ private struct PendingSync: Sendable {
   let descriptor: Descriptor
   /// The folder, if it has to be synchronized as well.
   let folder: FilePath?
-  let earlierFailure: SystemError?
 }
 
 extension PreferencesFile {
   /// The synchronization that is still due, or nil if there is no file.
   private var pendingSync: PendingSync? {
-    descriptor.map {
-      PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil, earlierFailure: syncFailure)
-    }
+    descriptor.map { PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil) }
   }
 
   /// Synchronizes the file, and its folder if necessary, so that the values survive a power cut.
   ///
   /// A failed synchronization guarantees nothing, so all values are then written to a new file.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
-    var failure = pending.earlierFailure
-    if failure == nil {
-      do throws(SystemError) {
-        try system.synchronize(pending.descriptor.number)
-        if let folder = pending.folder { try system.synchronizeFolder(folder) }
-      } catch { failure = error }
-    }
+    var failure: SystemError?
+    do throws(SystemError) {
+      try pending.descriptor.synchronize(withFolder: pending.folder)
+    } catch { failure = error }
     guard let cause = failure else {
       if pending.folder == nil { return }
       return try inTurn(within: Turn.defaultLimit) { if descriptor === pending.descriptor { folderNeedsSync = false } }
     }
     do throws(PreferenceError) {
       try perform(WriteTerms()) { () throws(PreferenceError) in
-        if descriptor === pending.descriptor { syncFailure = cause }
-        if syncFailure != nil { try rewrite() }
+        if descriptor?.syncFailure != nil { try rewrite() }
         if folderNeedsSync { try synchronizeFolder() }
       }
     } catch {
