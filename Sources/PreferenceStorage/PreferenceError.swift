@@ -52,6 +52,9 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
 
+  /// Whether the path leads to something other than the store's file.
+  var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile].contains(code) }
+
   private static func shortened(_ key: String) -> String {
     key.unicodeScalars.count > 80 ? String(key.unicodeScalars.prefix(77)) + "..." : key
   }

@@ -16,7 +16,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   public internal(set) var tornBytes = 0
   /// Whether the first line, which identifies the format, was damaged or missing, as in a file that was begun by hand.
   public internal(set) var headerWasDamaged = false
-  /// The numbers of the lines that were read despite a wrong checksum, because a person has edited them.
+  /// The numbers of the lines that were read despite a wrong checksum, most likely because a person has edited them.
   public internal(set) var editedLines: [Int] = []
   /// The URL of a copy of the file as it was found.
   ///
@@ -28,7 +28,9 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
 
   var isEmpty: Bool { skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0 && !headerWasDamaged }
   /// Whether a repaired file lacks bytes of the damaged one, so that a copy has to preserve them.
-  var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged }
+  ///
+  /// An edited line may as well be a damaged one, whose key is another one by accident: it hides another value then.
+  var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged || !editedLines.isEmpty }
 
   /// Whether the first line is missing because the file was begun by hand, which is no damage, and all else is sound.
   package var isOnlyWithoutFirstLine: Bool {
@@ -51,7 +53,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
     if tornBytes > 0 { losses.append("\(tornBytes) bytes at the end are of a write that broke off") }
     if !editedLines.isEmpty {
       losses.append(
-        "line \(PreferenceRecovery.list(editedLines)) was edited by hand, as its checksum shows, and counts as it is")
+        "line \(PreferenceRecovery.list(editedLines)) was edited, as its checksum shows, and counts as it is")
     }
     let place = copy.map { "; what was found is kept in \($0.path)" } ?? ""
     return losses.joined(separator: "; ") + place

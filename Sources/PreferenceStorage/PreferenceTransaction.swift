@@ -81,6 +81,13 @@ public struct PreferenceTransaction: ~Copyable {
     order.compactMap { key in staged[key].flatMap { values.change(to: $0, forKey: key) } }
   }
 
+  /// The changes, and the values that were set although they stay equal.
+  var stagedChanges: [PreferenceChange] {
+    order.compactMap { key in
+      staged[key].map { values.change(to: $0, forKey: key) ?? PreferenceChange(key: key, text: $0) }
+    }
+  }
+
   var hasEqualValues: Bool { changes.count < order.count }
 }
 

@@ -40,7 +40,7 @@ import Testing
     #expect(try store.value(Int.self, forKey: "large") == 1)
   }
 
-  @Test("erases what was removed or replaced at once if asked to, also through a prefixed store", arguments: [false, true])
+  @Test("erases what was removed or replaced, also through a prefixed store", arguments: [false, true])
   func erasing(isPrefixed: Bool) throws {
     let base = try FilePreferenceStore(url: file)
     let store: any PreferenceStore = isPrefixed ? PrefixedPreferenceStore("api.", in: base) : base

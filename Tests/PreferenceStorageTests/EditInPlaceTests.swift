@@ -77,7 +77,59 @@ import Testing
     #expect(try stranger().json(forKey: "deep") != nil)
   }
 
-  @Test("an equal value isn't written again while no other program writes, in a file of any size")
+  @Test("a prefixed store sets back what was edited, and removes what was removed before", arguments: [1, 200_000])
+  func prefixed(length: Int) throws {
+    let base = try stranger()
+    let store = PrefixedPreferenceStore("w.", in: base)
+    try base.set(String(repeating: "x", count: length), forKey: "first")
+    try store.set(7, forKey: "volume")
+    try store.set(1, forKey: "gone")
+    try store.removeValue(forKey: "gone")
+    try base.set(String(repeating: "x", count: length), forKey: "last")
+    let edited = try file.text.replacing("\"w.volume\":7", with: "\"w.volume\":9")
+      .replacing("\"w.gone\":null", with: "\"w.gone\":1   ")
+    try file.overwrite(edited)
+    try store.set(7, forKey: "volume")
+    try store.removeValue(forKey: "gone")
+    for store in [base, try stranger()] {
+      #expect(try store.value(Int.self, forKey: "w.volume") == 7)
+      #expect(try store.value(Int.self, forKey: "w.gone") == nil)
+    }
+  }
+
+  @Test("a longer file with other values is read before a write, though its last known line is the same")
+  func longerFile() throws {
+    let store = try stranger()
+    try store.set(5, forKey: "launches")
+    try store.set(1, forKey: "same")
+    let other = try FilePreferenceStore(path: FilePath(folder.file("other").path), system: FileSystem())
+    try other.set(8, forKey: "launches")
+    try other.set(1, forKey: "same")
+    let backup = folder.file("other")
+    try file.overwrite(backup.text)
+    #expect(try store.transaction { try $0.value(Int.self, forKey: "launches") } == 8)
+    try other.set(9, forKey: "launches")
+    try other.set(1, forKey: "more")
+    try file.overwrite(backup.text.replacing("\"launches\":8", with: "\"launches\":7"))
+    try store.set(2, forKey: "own")
+    #expect(store.json() == (try stranger().json()))
+  }
+
+  @Test("an equal value in a long file costs about as much as another one")
+  func equalValueCost() throws {
+    let store = try stranger()
+    try store.transaction { changes in
+      for number in 0..<30_000 { try changes.set(number, forKey: "some.key.\(number)") }
+    }
+    func cost(_ value: (Int) -> Int) throws -> Duration {
+      try processorTime { for number in 0..<200 { try store.set(value(number), forKey: "v") } }
+    }
+    _ = try cost { $0 }
+    let different = try cost { $0 }
+    #expect(try cost { _ in 199 } < different * 8)
+  }
+
+  @Test("an equal value isn't written again while no other program writes")
   func equalValueAlone() throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(3, forKey: "volume")
@@ -221,7 +273,18 @@ import Testing
     try store.set(1, forKey: "a")
     #expect(try stranger().value(Int.self, forKey: "v") == 3)
     #expect(try stranger().recovery == nil)
-    #expect(try folder.names == [file.lastPathComponent])
+  }
+
+  @Test("a flipped bit in a key, which hides another key's value, leaves a copy that has the value")
+  func flippedKey() throws {
+    let store = try stranger()
+    try store.set("Ada", forKey: "name.1")
+    try store.set("Grace", forKey: "name.3")
+    try file.overwrite(file.text.replacing("name.3", with: "name.1"))
+    let other = try stranger()
+    try other.set(1, forKey: "unrelated")
+    let copy = try #require(other.recovery?.copy)
+    #expect(try copy.text.contains("Ada"))
   }
 
   @Test("an editor that saves in place by emptying the file first leaves no copy behind")

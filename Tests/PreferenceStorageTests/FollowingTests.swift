@@ -38,6 +38,22 @@ import Testing
     #expect(try await reads(200, from: store))
   }
 
+  @Test("is seen by the first read, however long after the opening", arguments: [0, 1, 2])
+  func first(way: Int) async throws {
+    let store = try FilePreferenceStore(url: file)
+    try stranger().set(1, forKey: "a")
+    // What is older than 100 milliseconds counts.
+    try await Task.sleep(for: .milliseconds(101))
+    switch way {
+    case 0: #expect(try store.value(Int.self, forKey: "a") == 1)
+    case 1: #expect(store.keys == ["a"])
+    default: #expect(store.json().contains("1"))
+    }
+    try stranger().set(2, forKey: "a")
+    try await Task.sleep(for: .milliseconds(101))
+    #expect(try store.value(Int.self, forKey: "a") == 2)
+  }
+
   @Test("is seen also if it was written before the file was followed")
   func before() async throws {
     let store = try FilePreferenceStore(url: file)

@@ -77,6 +77,22 @@ import Testing
     #expect(try copies.map { try folder.url.appending(path: $0).text } == found.suffix(3))
   }
 
+  @Test("the copies of damaged files stay the last ones after the clock was set back")
+  func clockSetBack() throws {
+    _ = try writeFile()
+    for number in 0..<3 { try folder.write("x", to: "store.preferences.damaged-999999999999\(number)") }
+    var found: [String] = []
+    for number in 0..<3 {
+      try file.append("rubbish \(number)\n")
+      found.append(try file.text)
+      let store = try FilePreferenceStore(url: file)
+      try store.set(number, forKey: "number")
+      #expect(try store.recovery?.copy?.text == found.last)
+    }
+    let copies = try folder.names.filter { $0.contains(".damaged-") }.sorted { ($0.count, $0) < ($1.count, $1) }
+    #expect(try copies.map { try folder.file($0).text } == found)
+  }
+
   @Test("a last line that lacks only its newline counts")
   func missingNewline() throws {
     _ = try writeFile()

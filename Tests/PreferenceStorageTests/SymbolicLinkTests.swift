@@ -33,6 +33,25 @@ import Testing
     #expect(try FilePreferenceStore(url: target).keys == (leadsSomewhere ? ["a", "b"] : ["b"]))
   }
 
+  @Test(
+    "stores share the file though its folder is missing when they are opened",
+    arguments: ["link/app/store.preferences", "chain/app/store.preferences", "direct.preferences"])
+  func missingFolder(path: String) throws {
+    let links = ["link": "real", "chain": "./link/../link", "direct.preferences": "real/app/store.preferences"]
+    for (name, target) in links {
+      try FileManager.default.createSymbolicLink(atPath: folder.file(name).path, withDestinationPath: target)
+    }
+    let first = try FilePreferenceStore(url: folder.file(path))
+    let second = try FilePreferenceStore(url: folder.file(path))
+    try first.set(0, forKey: "a")
+    let third = try FilePreferenceStore(url: folder.file("real/app/store.preferences"))
+    for number in 1...100 {
+      try first.set(number, forKey: "a")
+      #expect(try second.value(Int.self, forKey: "a") == number)
+      #expect(try third.value(Int.self, forKey: "a") == number)
+    }
+  }
+
   @Test("a folder that is a link to nowhere, or below one, can't be made, which is an error", arguments: ["", "/a/b"])
   func folderThatLeadsNowhere(below: String) throws {
     let link = folder.file("link")

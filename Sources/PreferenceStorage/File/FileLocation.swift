@@ -6,14 +6,20 @@ struct FileLocation: Sendable {
   private(set) var path: FilePath
   /// Whether the path is resolved, which is possible only if the folder exists.
   private var isResolved = false
+  /// What a link to a folder leads to, if it didn't exist when the links were followed.
+  private var missingTarget: FilePath?
 
   var folder: FilePath { path.folder }
 
-  init(_ path: FilePath) { self.path = path }
+  /// The path as the program spells it, for messages about its links.
+  private let spelledPath: FilePath
+
+  init(_ path: FilePath) { (self.path, spelledPath) = (path, path) }
 
   /// Resolves the path before the file is opened, checks the folders, and if `making` is true, creates missing ones.
   ///
-  /// Symbolic links are resolved the first time only. If one leads to a missing file, the file will be created there.
+  /// Symbolic links are followed the first time only, even if the folder doesn't exist yet: all stores on a path have
+  /// one file. If a link leads to a missing file, the file will be created there.
   ///
   /// - Returns: False if the folder doesn't exist and isn't to be created.
   mutating func prepare(making: Bool, in system: FileSystem) throws(PreferenceError) -> Bool {
@@ -32,7 +38,12 @@ struct FileLocation: Sendable {
     var found = path
     for _ in 0..<40 {
       guard let folder = try system.ifPresent({ () throws(SystemError) in try system.resolve(found.folder) }) else {
+        try followLinks(in: system)
         guard making else { return false }
+        if let missingTarget, try system.find(missingTarget) == nil {
+          throw PreferenceError.reading(.cycle, path: spelledPath.description)
+        }
+        found = path
         try FileLocation.makeFolder(found.folder, in: system)
         continue
       }
@@ -45,8 +56,38 @@ struct FileLocation: Sendable {
       }
       found = folder.appending(try system.target(ofLink: found))
     }
-    // The links form a cycle or a very long chain, or the folder is a link to a folder that doesn't exist.
+    // The links form a cycle or a very long chain.
     throw SystemError.cycle
+  }
+
+  /// Follows the links of a path as far as its folders exist.
+  private mutating func followLinks(in system: FileSystem) throws(SystemError) {
+    guard path.isAbsolute else { return }
+    var (found, rest): (FilePath, [FilePath]) = ("/", path.names)
+    var (linkCount, countAfterLink) = (0, Int.max)
+    while !rest.isEmpty {
+      let name = rest.removeFirst()
+      if name == ".." { found = found.folder }
+      if name == "." || name == ".." { continue }
+      let next = found.appending(name)
+      guard let status = try system.find(next) else {
+        // A missing file or folder ends the search, unless it is what a link to a folder leads to.
+        if rest.count >= countAfterLink { missingTarget = next }
+        path = rest.reduce(next) { $0.appending($1) }
+        return
+      }
+      guard status.kind == .link else {
+        found = next
+        continue
+      }
+      linkCount += 1
+      guard linkCount <= 40 else { throw SystemError.cycle }
+      if !rest.isEmpty { countAfterLink = min(countAfterLink, rest.count) }
+      let target = try system.target(ofLink: next)
+      if target.isAbsolute { found = "/" }
+      rest = target.names + rest
+    }
+    path = found
   }
 }
 
@@ -106,11 +147,16 @@ extension FileLocation {
     return FilePath(bytes: name.bytes.prefix(180)) + "-\(String(checksum, radix: 16))."
   }
 
-  /// Returns whether the name is one that `companion` returns, followed by a number; only such files may be removed.
-  func isCompanion(_ name: FilePath, _ suffix: String) -> Bool {
+  /// Returns the number with which the name of a companion ends, such as the 3 of `settings.preferences.damaged-3`; nil
+  /// for any other name, and for a number of more than 18 digits.
+  ///
+  /// Only files with such a name may be removed.
+  func companionNumber(of name: FilePath, _ suffix: String) -> Int? {
     let prefix = (companionPrefix + suffix).bytes
-    let number = name.bytes.dropFirst(prefix.count)
-    return name.bytes.starts(with: prefix) && !number.isEmpty
-      && number.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
+    let digits = name.bytes.dropFirst(prefix.count)
+    guard name.bytes.starts(with: prefix), (1...18).contains(digits.count),
+      digits.allSatisfy({ UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") })
+    else { return nil }
+    return digits.reduce(0) { 10 * $0 + Int($1 - UInt8(ascii: "0")) }
   }
 }

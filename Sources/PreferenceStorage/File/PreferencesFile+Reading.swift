@@ -17,6 +17,8 @@ extension PreferencesFile {
   /// If the file seems damaged, it is read again under the lock, provided that the lock is free within the limit.
   func lookAround(waiting limit: Duration) throws(PreferenceError) {
     for _ in 0..<1000 {
+      let start = ContinuousClock.now
+      defer { memory.withLock { $0.lastLook = start } }
       guard let descriptor = try openFile(making: false) else { return removeAllFromMemory() }
       guard let now = try snapshot(), now.identity == identity else {
         leave()
@@ -35,12 +37,39 @@ extension PreferencesFile {
     throw neverSettled
   }
 
-  /// Reads the lines that were appended up to this size; returns false unless they are whole and have valid checksums.
+  /// Reads the lines that were appended up to this size.
+  ///
+  /// - Returns: False unless the known part still ends as it did, and the lines after it are whole and have valid
+  ///   checksums.
   func readTail(to size: Int) throws(PreferenceError) -> Bool {
     guard let descriptor, let known, !known.lacksNewline, known.length > 0, size > known.length else { return false }
-    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: known.length, to: size) }
-    guard let parser = parse(bytes[...], after: known), parser.isAllChecked else { return false }
+    let start = known.endStart.length
+    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: size) }
+    guard known.endsLike(bytes), let parser = parse(bytes[(known.length - start)...], after: known), parser.isAllChecked
+    else { return false }
     apply(parser)
+    return true
+  }
+
+  /// Compares the end of the locked file, or all of a short one, with what is known, and reads the whole file if they
+  /// differ: a program that ignores the lock may have edited the file in place, without another length.
+  func confirm() throws(PreferenceError) {
+    guard let descriptor, let known, known.length > 0 else {
+      try look(isLocked: true)
+      return
+    }
+    let start = known.endStart.length
+    // One more byte would show that the file has grown.
+    let bytes = try asking { () throws(SystemError) in try descriptor.read(from: start, to: known.length + 1) }
+    if bytes.count == known.length - start, known.endsLike(bytes) { return }
+    try look(isLocked: true)
+  }
+
+  /// Returns whether the locked file certainly has the values of memory, so that an equal value needs no new line; false
+  /// for a long file, in which a line takes less time than a look.
+  func isConfirmed() throws(PreferenceError) -> Bool {
+    guard known?.isShort != false else { return false }
+    try confirm()
     return true
   }
 
@@ -93,12 +122,12 @@ extension PreferencesFile {
     }
     try keepOthersOut()
     let old = replaceMemory(with: parser.table)
-    let changes = ownHub.isHeard || !written.isEmpty ? parser.table.changes(since: old) : []
-    changedKeys.formUnion(changes.map(\.key))
+    if ownHub.isHeard { changedKeys.formUnion(parser.table.changes(since: old).map(\.key)) }
     let isSound = parser.damage.isEmpty
     if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
-    reportLoss(of: changes)
+    if !written.isEmpty { reportLoss(since: lastTable ?? old, in: bytes, parser.table) }
+    (lastTable, wasCarriedOver) = (nil, false)
     if isLocked, !isSound { memory.withLock { $0.recovery = parser.damage } }
     return isSound || isLocked
   }
@@ -112,12 +141,12 @@ extension PreferencesFile {
   }
 
   /// Reports the values that this process has set and that were lost because another program has changed the file.
-  private func reportLoss(of changes: [PreferenceChange]) {
-    defer { wasCarriedOver = false }
-    if wasCarriedOver { return }
-    let lost = changes.map(\.key).filter { written.contains($0) }.sorted()
+  private func reportLoss(since old: ValueTable, in file: [UInt8], _ new: ValueTable) {
+    let lost = new.changes(since: old).map(\.key).filter { written.contains($0) }.sorted()
     if lost.isEmpty { return }
     written.subtract(lost)
+    // A file that a compaction has put at the path begins with the values of the old file; an older copy doesn't.
+    if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(
       PreferenceError(
@@ -127,10 +156,12 @@ extension PreferencesFile {
           + (lost.count > 5 ? " and others" : "") + ". Set them again if they were to stay", path: name))
   }
 
-  /// Removes all values from memory, because there is no file.
-  private func removeAllFromMemory() {
-    changedKeys.formUnion(replaceMemory(with: ValueTable()).keys)
-    written = []
+  /// Removes all values from memory, because there is no file of the store.
+  func removeAllFromMemory() {
+    let old = replaceMemory(with: ValueTable())
+    if old.isEmpty { return }
+    changedKeys.formUnion(old.keys)
+    lastTable = old
   }
 
   /// Closes a file that is no longer at the path, after a last look at what was appended to it.
@@ -178,7 +209,7 @@ extension PreferencesFile {
       }
     }
     guard let opened else { return nil }
-    if status == nil { written = [] }
+    if status == nil { (written, lastTable) = ([], nil) }
     return try adopt(Descriptor(opened.file, of: system), readOnly: opened.refusal)
   }
 
@@ -199,7 +230,7 @@ extension PreferencesFile {
   /// Switches to another open file, and discards the recorded damage and failures of the old one.
   func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
     (descriptor, self.identity, self.known) = (new, identity, known)
-    (damage, repairFailed, syncFailure, compactionThreshold) = (PreferenceRecovery(), false, nil, 0)
+    (damage, repairFailed, compactionThreshold) = (PreferenceRecovery(), false, 0)
   }
 
   /// Revokes the right of other users to write to the file, which has proved to be a preferences file.

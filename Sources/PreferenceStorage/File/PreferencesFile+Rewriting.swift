@@ -10,8 +10,7 @@ extension PreferencesFile {
   func writeHeader() throws(PreferenceError) {
     guard let descriptor else { return }
     try append(Line.header)
-    do throws(SystemError) { try system.synchronize(descriptor.number) } catch {
-      syncFailure = error
+    do throws(SystemError) { try descriptor.synchronize() } catch {
       return ownHub.report(.writing(error, path: name))
     }
     reporting { () throws(PreferenceError) in try synchronizeFolder() }
@@ -78,7 +77,7 @@ extension PreferencesFile {
       guard try system.tryLock(new.number) else { throw SystemError("flock", ESTALE) }
       if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
       let newKnown = try writeAll(memory.withLock(\.table), to: new)
-      try system.synchronize(new.number)
+      try new.synchronize()
       let newIdentity = try system.status(of: new.number).identity
       isMarked = leave(Line.mark)
       // An editor ignores the lock, and may have changed the file in the meantime.
@@ -178,8 +177,7 @@ extension PreferencesFile {
 
   /// Writes the table to a new file, and returns the whole file as the known part.
   private func writeAll(_ table: ValueTable, to new: Descriptor) throws(SystemError) -> KnownPart {
-    var bytes = Line.header
-    for change in table.allEntries { Line.append(CollectionOfOne(change), to: &bytes) }
+    let bytes = PreferencesFile.compacted(table)
     try checkLimit(bytes.count)
     try system.appendAll(bytes, to: new.number)
     var known = KnownPart()
@@ -187,14 +185,25 @@ extension PreferencesFile {
     return known
   }
 
+  /// Returns the contents of a new file with the values of the table.
+  static func compacted(_ table: ValueTable) -> [UInt8] {
+    var bytes = Line.header
+    for change in table.allEntries { Line.append(CollectionOfOne(change), to: &bytes) }
+    return bytes
+  }
+
   // MARK: Copies of damaged files
 
   /// Copies the file to `….damaged-<milliseconds>`, records the copy's path, and removes all but the last three copies.
+  ///
+  /// The copy's number is above those of earlier copies, even if the clock was set back.
   private func copyAside(_ file: Descriptor) throws(SystemError) {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    var stamp = 1000 * Int(now.tv_sec) + Int(now.tv_nsec) / 1_000_000
-    while try system.find(location.companion("damaged-\(stamp)")) != nil { stamp += 1 }
+    let earlier = try system.names(inFolder: location.folder)
+      .compactMap { name in location.companionNumber(of: name, "damaged-").map { (name: name, number: $0) } }
+      .sorted { $0.number < $1.number }
+    let stamp = max(1000 * Int(now.tv_sec) + Int(now.tv_nsec) / 1_000_000, (earlier.last?.number ?? 0) + 1)
     let path = location.companion("damaged-\(stamp)")
     let copy = Descriptor(try system.open(path, for: .creating), of: system)
     do throws(SystemError) {
@@ -203,9 +212,7 @@ extension PreferencesFile {
       try system.appendAll(bytes, to: copy.number)
       try system.synchronize(copy.number)
       try system.synchronizeFolder(location.folder)
-      let copies = try system.names(inFolder: location.folder).filter { location.isCompanion($0, "damaged-") }
-        .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-      for old in copies.dropLast(PreferencesFile.copyLimit) { discard(location.folder.appending(old)) }
+      for old in earlier.dropLast(PreferencesFile.copyLimit - 1) { discard(location.folder.appending(old.name)) }
     } catch {
       discard(path)
       throw error

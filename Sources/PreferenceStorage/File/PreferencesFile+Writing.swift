@@ -14,14 +14,15 @@ extension PreferencesFile {
     _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil
   ) throws(PreferenceError) -> Bool {
     try perform(terms) { () throws(PreferenceError) in
-      var old = entry(forKey: key)
-      if old?.text == text {
-        // An equal value needs no new line, provided that no other program has edited the file in place.
-        try look(isLocked: true)
-        old = entry(forKey: key)
-      }
+      // An equal value needs no new line if the file certainly has it.
+      let start = SuspendingClock.now
+      let isCertain = entry(forKey: key)?.text == text ? try isConfirmed() : false
+      let old = entry(forKey: key)
       if let known, old?.text != known.text { return false }
-      if old?.text == text { return true }
+      if isCertain, old?.text == text {
+        leaveRoom(since: start)
+        return true
+      }
       try write(CollectionOfOne(PreferenceChange(key: old?.key ?? key, text: text)))
       return true
     }
@@ -33,21 +34,27 @@ extension PreferencesFile {
     var result: Swift.Result<Result, any Error>?
     try perform(terms) { () throws(PreferenceError) in
       let start = SuspendingClock.now
+      try confirm()
       var transaction = PreferenceTransaction(on: self)
       do {
         let answer = try body(&transaction)
-        // An equal value needs no new line, provided that no other program has edited the file in place.
-        if transaction.hasEqualValues { try look(isLocked: true) }
-        try write(transaction.changes)
+        // Equal values need no new line if the file certainly has them.
+        let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
+        try write(isCertain ? transaction.changes : transaction.stagedChanges)
         result = .success(answer)
       } catch { result = .failure((error as? PreferenceError)?.at(name) ?? error) }
-      // Waiting processes poll the lock, and would always find it taken if this process took it again at once.
-      let length = .now - start
-      if length > .microseconds(100) {
-        lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
-      }
+      leaveRoom(since: start)
     }
     return try result!.get()
+  }
+
+  /// Makes the thread leave the lock to others for a while before it takes it again, if it has held it for long.
+  ///
+  /// Waiting processes poll the lock, and would always find it taken if this process took it again at once.
+  private func leaveRoom(since start: SuspendingClock.Instant) {
+    let length = .now - start
+    if length < .microseconds(100) { return }
+    lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
   }
 
   func compact(_ terms: WriteTerms) throws(PreferenceError) {
@@ -110,7 +117,13 @@ extension PreferencesFile {
   private func begin(within limit: Duration) throws(PreferenceError) {
     if readOnly != nil { descriptor = nil }
     for _ in 0..<1000 {
-      guard let descriptor = try openFile(making: true) else { continue }
+      let opened: Descriptor?
+      do throws(PreferenceError) { opened = try openFile(making: true) } catch {
+        // What was put in the place of the file isn't a file of the store.
+        if error.isOfAnotherFile { noteFailure(error) }
+        throw error
+      }
+      guard let descriptor = opened else { continue }
       if readOnly == nil { try lock(descriptor, within: limit) }
       var isReady = false
       defer { if !isReady { unlock() } }
@@ -193,7 +206,7 @@ extension PreferencesFile {
   private func makeReady() throws(PreferenceError) {
     if let readOnly { throw .writing(readOnly, path: name) }
     if !damage.isEmpty, !repairFailed { repair() }
-    if syncFailure != nil { try rewrite() }
+    if descriptor?.syncFailure != nil { try rewrite() }
     if known?.length == 0 { try writeHeader() }
   }
 
@@ -224,36 +237,29 @@ private struct PendingSync: Sendable {
   let descriptor: Descriptor
   /// The folder, if it has to be synchronized as well.
   let folder: FilePath?
-  let earlierFailure: SystemError?
 }
 
 extension PreferencesFile {
   /// The synchronization that is still due, or nil if there is no file.
   private var pendingSync: PendingSync? {
-    descriptor.map {
-      PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil, earlierFailure: syncFailure)
-    }
+    descriptor.map { PendingSync(descriptor: $0, folder: folderNeedsSync ? location.folder : nil) }
   }
 
   /// Synchronizes the file, and its folder if necessary, so that the values survive a power cut.
   ///
   /// A failed synchronization guarantees nothing, so all values are then written to a new file.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
-    var failure = pending.earlierFailure
-    if failure == nil {
-      do throws(SystemError) {
-        try system.synchronize(pending.descriptor.number)
-        if let folder = pending.folder { try system.synchronizeFolder(folder) }
-      } catch { failure = error }
-    }
+    var failure: SystemError?
+    do throws(SystemError) {
+      try pending.descriptor.synchronize(withFolder: pending.folder)
+    } catch { failure = error }
     guard let cause = failure else {
       if pending.folder == nil { return }
       return try inTurn(within: Turn.defaultLimit) { if descriptor === pending.descriptor { folderNeedsSync = false } }
     }
     do throws(PreferenceError) {
       try perform(WriteTerms()) { () throws(PreferenceError) in
-        if descriptor === pending.descriptor { syncFailure = cause }
-        if syncFailure != nil { try rewrite() }
+        if descriptor?.syncFailure != nil { try rewrite() }
         if folderNeedsSync { try synchronizeFolder() }
       }
     } catch {

@@ -25,12 +25,16 @@ final class PreferencesFile: @unchecked Sendable {
     /// The time at which a reader last tried to open a file that couldn't be opened.
     var lastTry: SuspendingClock.Instant?
     var recovery: PreferenceRecovery?
+    /// The time at which the file was last read without its lock.
+    var lastLook: ContinuousClock.Instant?
   }
   let memory = Lock(Memory())
   /// The hub of the process that opened the file: its turn, its listeners and its readers of errors.
   let ownHub: PreferenceHub
   private let watch = Lock<FileWatch?>(nil)
-  /// Whether changes by other processes are read as they happen, even without a listener.
+  /// Whether changes by other processes are to be read as they happen, even without a listener.
+  private let isToBeFollowed = Atomic(false)
+  /// Whether they are: the file is watched, and was read after the watch had begun.
   private let isFollowed = Atomic(false)
   private let wasRead = Atomic(false)
 
@@ -48,8 +52,6 @@ final class PreferencesFile: @unchecked Sendable {
   var damage = PreferenceRecovery()
   /// Whether replacing the damaged file has failed, so that only the next compaction tries again.
   var repairFailed = false
-  /// The error of a failed synchronization; only a new file is safe then, since the next attempt may falsely succeed.
-  var syncFailure: SystemError?
   /// Whether the folder has to be synchronized so that the file's name survives a power cut.
   var folderNeedsSync = true
   /// The length above which a compaction is tried again after it has failed.
@@ -58,6 +60,8 @@ final class PreferencesFile: @unchecked Sendable {
   var unsafeMode: UInt32?
   /// The keys whose last values this process has written, so that it can report if another program discards them.
   var written: Set<String> = []
+  /// The values of the file that was at the path before there was none; another file may take its place.
+  var lastTable: ValueTable?
   /// Whether the previous file at the path was replaced by a compaction, which carried over all of its values.
   var wasCarriedOver = false
   /// The changed keys of which listeners haven't been notified yet.
@@ -70,6 +74,8 @@ final class PreferencesFile: @unchecked Sendable {
 
   /// The longest time that a reader waits for other threads, or for the lock of a file that seems damaged.
   static let readingLimit = Duration.seconds(1)
+  /// The age of what readers get while the file isn't followed, and the longest time that they wait for other threads.
+  private static let followingLimit = Duration.milliseconds(50)
 
   init(at location: FileLocation, in system: FileSystem, compactingAbove minimum: Int? = nil) {
     path = location.path
@@ -156,20 +162,33 @@ extension PreferencesFile {
     return changes
   }
 
-  /// Follows the file from the second direct read of a value on: a tool that reads one value and exits needs no watch.
+  /// Brings memory up to date for a direct read of values, and follows the file from the second one on: a tool that
+  /// reads one value and exits needs no watch.
   func noteRead() {
-    if isFollowed.load(ordering: .relaxed) { return }
-    if wasRead.exchange(true, ordering: .relaxed) { follow() }
+    if isFollowed.load(ordering: .acquiring) || isForked { return }
+    if wasRead.exchange(true, ordering: .relaxed) { return follow() }
+    if isOutdated { _ = catchUp(within: PreferencesFile.followingLimit) }
   }
 
   /// Reads other processes' changes as they happen, from now on, as long as this process has the file open.
+  ///
+  /// While the file can't be watched, or other threads keep their turn, each direct read tries again.
   func follow() {
-    if isForked || isFollowed.exchange(true, ordering: .relaxed) { return }
+    if isFollowed.load(ordering: .acquiring) || isForked { return }
+    isToBeFollowed.store(true, ordering: .relaxed)
     keepWatching()
+    let isWatched = watch.withLock { $0?.problem == nil }
+    guard isWatched || isOutdated else { return }
+    if catchUp(within: PreferencesFile.followingLimit), isWatched { isFollowed.store(true, ordering: .releasing) }
+  }
+
+  /// Whether the file was last read longer ago than a reader accepts.
+  private var isOutdated: Bool {
+    memory.withLock(\.lastLook).map { .now - $0 > PreferencesFile.followingLimit } ?? true
   }
 
   /// Whether the file has to be watched, because it is followed or has a listener.
-  private var isWatchNeeded: Bool { isFollowed.load(ordering: .relaxed) || ownHub.hasListeners }
+  private var isWatchNeeded: Bool { isToBeFollowed.load(ordering: .relaxed) || ownHub.hasListeners }
 
   /// Begins to watch the file if this is necessary and it isn't watched yet.
   private func keepWatching() {
@@ -204,20 +223,28 @@ extension PreferencesFile {
 
   /// Reads the changes that an event has announced; returns false if another thread has the turn.
   private func catchUp(within limit: Duration) -> Bool {
+    var isNew = false
     do throws(PreferenceError) {
-      try inTurn(within: limit) { () throws(PreferenceError) in try lookAround(waiting: .zero) }
+      try inTurn(within: limit) { () throws(PreferenceError) in
+        do throws(PreferenceError) { try lookAround(waiting: .zero) } catch {
+          isNew = noteFailure(error)
+          throw error
+        }
+      }
     } catch {
       if error.code == .busy || error.code == .nestedTransaction { return false }
       // A failure that readers already get isn't reported again.
-      if noteFailure(error) { ownHub.report(error) }
+      if isNew { ownHub.report(error) }
     }
     return true
   }
 
-  /// Makes readers throw the error if memory has no values; returns true unless they already get an error of its code.
+  /// Makes readers throw the error if memory has no values, or those of a file that is no longer at the path; returns
+  /// true unless they already get an error of its code.
   @discardableResult
   func noteFailure(_ error: PreferenceError) -> Bool {
-    memory.withLock { memory in
+    if descriptor == nil || error.isOfAnotherFile { removeAllFromMemory() }
+    return memory.withLock { memory in
       let known = memory.failure
       if known != nil || memory.table.isEmpty { memory.failure = error }
       return known?.code != error.code

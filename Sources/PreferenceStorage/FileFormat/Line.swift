@@ -146,18 +146,48 @@ extension Line {
 
 /// The beginning of a file that memory reflects, up to the end of a line.
 struct KnownPart: Sendable, Equatable {
-  var length = 0
-  /// The checksum of all bytes of the part, which shows whether a file still begins with them.
-  private(set) var checksum: UInt32 = 0
+  /// The length of a beginning of the file, and the checksum of its bytes.
+  struct Beginning: Sendable, Equatable {
+    var length = 0
+    var checksum: UInt32 = 0
+  }
+
+  private var all = Beginning()
+  /// The beginning after which the end of the part starts, 64 to 128 KiB before the part's last byte; at first, nothing.
+  private(set) var endStart = Beginning()
+  /// The next `endStart`, less than 64 KiB before the part's last byte.
+  private var nextEndStart = Beginning()
   /// Whether the last line lacks its newline, so that a newline has to be written before the next line.
   private(set) var lacksNewline = false
+
+  private static let endLength = 64 * 1024
+
+  var length: Int { all.length }
+
+  /// Whether the whole part is compared when its end is, because it is shorter than 64 to 128 KiB.
+  var isShort: Bool { endStart.length == 0 }
 
   /// Extends the part by the bytes of the lines that follow.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let last = bytes.last else { return }
-    length += bytes.count
-    checksum = Line.checksum(UnsafeRawBufferPointer(bytes), after: checksum)
     lacksNewline = last != UInt8(ascii: "\n")
+    var rest = UnsafeRawBufferPointer(bytes)
+    while !rest.isEmpty {
+      let next = UnsafeRawBufferPointer(rebasing: rest.prefix(KnownPart.endLength))
+      all.checksum = Line.checksum(next, after: all.checksum)
+      all.length += next.count
+      if all.length - nextEndStart.length >= KnownPart.endLength { (endStart, nextEndStart) = (nextEndStart, all) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[next.count...])
+    }
+  }
+
+  /// Returns whether the bytes from `endStart` on begin with the end of this part.
+  func endsLike(_ bytes: [UInt8]) -> Bool {
+    let count = length - endStart.length
+    return count <= bytes.count
+      && bytes.withUnsafeBytes {
+        Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<count]), after: endStart.checksum) == all.checksum
+      }
   }
 
   /// Returns whether the file still consists of exactly this part.
@@ -166,6 +196,6 @@ struct KnownPart: Sendable, Equatable {
   /// Returns whether the file still begins with this part.
   func isBeginning(of file: [UInt8]) -> Bool {
     length <= file.count
-      && checksum == file.withUnsafeBytes { Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<length])) }
+      && all.checksum == file.withUnsafeBytes { Line.checksum(UnsafeRawBufferPointer(rebasing: $0[..<length])) }
   }
 }

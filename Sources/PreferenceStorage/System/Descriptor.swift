@@ -5,10 +5,31 @@ final class Descriptor: Sendable {
   let number: Int32
   private let system: FileSystem
   private let forkCount = Fork.count
+  /// The lock under which the file is synchronized; writers don't take it.
+  private let syncTurn = Lock(())
+  private let failure = Lock<SystemError?>(nil)
 
   init(_ number: Int32, of system: FileSystem) { (self.number, self.system) = (number, system) }
 
   deinit { if forkCount == Fork.count { system.close(number) } }
+
+  /// The error of a synchronization that failed; only a new file is safe then.
+  var syncFailure: SystemError? { failure.withLock(\.self) }
+
+  /// Synchronizes the file and perhaps its folder, for one thread at a time, and never again once that has failed.
+  ///
+  /// The system reports lost data to the first caller only, so a later success proves nothing: neither that of another
+  /// thread, nor the next one of this thread.
+  func synchronize(withFolder folder: FilePath? = nil) throws(SystemError) {
+    syncTurn.withLock { _ in
+      if syncFailure != nil { return }
+      do throws(SystemError) {
+        try system.synchronize(number)
+        if let folder { try system.synchronizeFolder(folder) }
+      } catch { failure.withLock { $0 = error } }
+    }
+    if let syncFailure { throw syncFailure }
+  }
 
   /// Returns all bytes of the file.
   func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }

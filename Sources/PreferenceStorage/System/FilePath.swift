@@ -41,6 +41,9 @@ package struct FilePath: Sendable, Hashable {
     return ancestors.reversed()
   }
 
+  /// The names between the slashes.
+  var names: [FilePath] { bytes.split(separator: FilePath.slash).map { FilePath(bytes: $0) } }
+
   /// Returns the path of a name in this folder, or an absolute path as it is.
   package func appending(_ path: FilePath) -> FilePath {
     if path.isAbsolute { return path }

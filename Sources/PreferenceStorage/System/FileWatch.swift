@@ -69,6 +69,6 @@ package final class FileWatch: Sendable {
     if !onEvent() { state.withLock { $0.seen = nil } }
     // The pause keeps the load low while a file is written continuously, even if the file is large.
     let pause = (ContinuousClock.now - start) * 20 / .microseconds(1)
-    sleep(microseconds: UInt32(min(pause, 100_000)))
+    sleep(microseconds: UInt32(min(pause, 50_000)))
   }
 }

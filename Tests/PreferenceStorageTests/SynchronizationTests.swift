@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PreferenceStorage
+
+@Suite("Synchronization") struct SynchronizationTests {
+  /// A system that loses the data of a file, and tells the first caller only; no other file can be synchronized.
+  ///
+  /// `@unchecked Sendable`: what changes is atomic or has a lock.
+  final class LossySystem: FileSystem, @unchecked Sendable {
+    let isLossy = Atomic(false)
+    private let lost = Mutex<Int32?>(nil)
+    /// Returns once another thread has written.
+    private let wait = Mutex<@Sendable () -> Void>({})
+
+    func loseData(after wait: @escaping @Sendable () -> Void) {
+      self.wait.withLock { $0 = wait }
+      isLossy.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    override func synchronize(_ file: Int32) throws(SystemError) {
+      guard isLossy.load(ordering: .sequentiallyConsistent) else { return try super.synchronize(file) }
+      let isFirst = lost.withLock { lost in
+        defer { if lost == nil { lost = file } }
+        return lost == nil
+      }
+      if isFirst { wait.withLock(\.self)() }
+      if isFirst || lost.withLock({ $0 != file }) { throw SystemError("fdatasync", EIO) }
+    }
+  }
+
+  @Test("a failure is one for each thread whose write it may have lost, and no later success counts")
+  func sharedFailure() async throws {
+    let folder = try TemporaryFolder()
+    let system = LossySystem()
+    let store = try FilePreferenceStore(path: FilePath(folder.file().path), durability: .synced, system: system)
+    try store.set(0, forKey: "first")
+    system.loseData { while store.keys.count < 3 { sleep(microseconds: 100) } }
+    let acknowledged = await withTaskGroup(of: Bool.self) { group in
+      for number in 1...2 {
+        group.addTask { await onThread { (try? store.set(number, forKey: "k\(number)")) != nil } }
+      }
+      return await group.reduce(into: 0) { if $1 { $0 += 1 } }
+    }
+    #expect(acknowledged == 0)
+    #expect(throws: PreferenceError.self) { try store.synchronize() }
+    system.isLossy.store(false, ordering: .sequentiallyConsistent)
+    try store.synchronize()
+    try store.set(3, forKey: "k3")
+  }
+}
