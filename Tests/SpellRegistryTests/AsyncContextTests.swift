@@ -16,13 +16,13 @@ private final class Asking: @unchecked Sendable {
 
   @Test("that need the initializer's own value get an error", arguments: Way.allCases)
   func ownValue(_ way: Way) async {
-    registry.registerAsync(Network.self) { resolver in
+    registry.register(Network.self, .async { resolver in
       let registry = resolver.registry
       async let config = registry.resolveAsync(Config.self)
       _ = try await config
       return Network(clock: Clock())
-    }
-    registry.registerAsync(Config.self, scope: .singleton) { resolver in
+    })
+    registry.register(Config.self, scope: .singleton, .async { resolver in
       let registry = resolver.registry
       switch way {
       case .inRun: return try await registry.run { try await registry.resolveAsync() }
@@ -34,7 +34,7 @@ private final class Asking: @unchecked Sendable {
         _ = try await resolver.resolveAsync(Network.self)
         return Config()
       }
-    }
+    })
     let found = await error(awaiting: Config.self, of: registry)
     #expect(found?.code == .cycle)
     #expect(found?.path.first == "Config" && found?.path.last == "Config")
@@ -50,14 +50,14 @@ private final class Asking: @unchecked Sendable {
       gone = registry
       registry.register(Clock.self) { Clock() }
       registry.register(Asking.self) { Asking() }
-      registry.registerAsync(Asking.self, named: "async") { resolver in
+      registry.register(Asking.self, named: "async", .async { resolver in
         await Task.yield()
         return try resolver.registry.resolve()
-      }
+      })
       registry.register(Task<Asking, any Error>.self, scope: .singleton) { resolver in
         resolver.registry.run { Task { Asking() } }
       }
-      registry.registerAsync(Holder.self, scope: .singleton) { resolver in
+      registry.register(Holder.self, scope: .singleton, .async { resolver in
         let registry = resolver.registry
         await Task.yield()
         let asking: Asking
@@ -74,7 +74,7 @@ private final class Asking: @unchecked Sendable {
         case .syncRunInTask: asking = try await registry.resolve(Task<Asking, any Error>.self).value
         }
         return Holder(asking: asking)
-      }
+      })
       let holder = try await registry.resolveAsync(Holder.self)
       _ = holder.asking.clock
     }
@@ -86,11 +86,11 @@ private final class Asking: @unchecked Sendable {
   @Test("keep the value no longer than its scope does, however long they run", arguments: [true, false])
   func longTask(isWeak: Bool) async throws {
     let (mayEnd, task) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil))
-    registry.registerAsync(Ticket.self, scope: isWeak ? .weak : .singleton) { _ in
+    registry.register(Ticket.self, scope: isWeak ? .weak : .singleton, .async { 
       let long = Task { await mayEnd.wait() }
       task.update { $0 = long }
       return Ticket(1)
-    }
+    })
     weak var gone: Ticket?
     do {
       let ticket = try await registry.resolveAsync(Ticket.self)
@@ -106,12 +106,12 @@ private final class Asking: @unchecked Sendable {
   func longTaskAndGraph() async throws {
     let (mayEnd, task, goodbyes) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil), Counter())
     registry.register(Farewell.self, scope: .graph) { Farewell { goodbyes.increment() } }
-    registry.registerAsync(Config.self) { resolver in
+    registry.register(Config.self, .async { resolver in
       _ = try resolver.resolve(Farewell.self)
       let long = Task { await mayEnd.wait() }
       task.update { $0 = long }
       return Config()
-    }
+    })
     _ = try await registry.resolveAsync(Config.self)
     #expect(goodbyes.value == 1)
     mayEnd.open()
@@ -125,11 +125,11 @@ private final class Asking: @unchecked Sendable {
   @Test("shares the graph values of the resolution that makes it")
   func graph() async throws {
     registry.register(Clock.self, scope: .graph) { Clock() }
-    registry.registerAsync(Network.self, scope: .singleton) { Network(clock: try $0.resolve()) }
-    registry.registerAsync(Checkout.self) { resolver in
+    registry.register(Network.self, scope: .singleton, .async { Network(clock: try $0.resolve()) })
+    registry.register(Checkout.self, .async { resolver in
       let clock = try resolver.resolve(Clock.self)
       return Checkout(network: try await resolver.resolveAsync(), clock: clock)
-    }
+    })
     let checkout = try await registry.resolveAsync(Checkout.self)
     #expect(checkout.clock === checkout.network.clock)
     #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
@@ -138,15 +138,15 @@ private final class Asking: @unchecked Sendable {
   @Test("is completed at the end of the resolution that makes it, also if that fails", arguments: [true, false])
   func completion(fails: Bool) async throws {
     let journal = Journal()
-    registry.registerAsync(Config.self, scope: .singleton) { _ in Config() }
+    registry.register(Config.self, scope: .singleton, .async { Config() })
       .onCompletion { _, _ in journal.note("completed") }
-    registry.registerAsync(Ticket.self) { resolver in
+    registry.register(Ticket.self, .async { resolver in
       _ = try await resolver.resolveAsync(Config.self)
       await Task.yield()
       journal.note("made")
       if fails { throw Offline() }
       return Ticket(1)
-    }
+    })
     #expect((try? await registry.resolveAsync(Ticket.self)) == nil ? fails : !fails)
     #expect(journal.entries == ["made", "completed"])
   }
@@ -155,15 +155,15 @@ private final class Asking: @unchecked Sendable {
   func completionAfterCancellation() async throws {
     let registry = registry
     let (begun, mayEnd, journal) = (AsyncLatch(), AsyncLatch(), Journal())
-    registry.registerAsync(Config.self, scope: .singleton) { _ in
+    registry.register(Config.self, scope: .singleton, .async { 
       begun.open()
       await mayEnd.wait()
       return Config()
-    }.onCompletion { _, _ in journal.note("completed") }
-    registry.registerAsync(Ticket.self) { resolver in
+    }).onCompletion { _, _ in journal.note("completed") }
+    registry.register(Ticket.self, .async { resolver in
       _ = try await resolver.resolveAsync(Config.self)
       return Ticket(1)
-    }
+    })
     let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
     await begun.wait()
     let patient = Task { try await registry.resolveAsync(Config.self) }
@@ -183,11 +183,11 @@ private final class Asking: @unchecked Sendable {
     let goodbyes = Counter()
     let registration =
       isAsync
-      ? registry.registerAsync(Farewell.self, scope: .singleton) { _ in
+      ? registry.register(Farewell.self, scope: .singleton, .async { 
         begun.open()
         await mayEnd.wait()
         return Farewell { goodbyes.increment() }
-      }
+      })
       : registry.register(Farewell.self, scope: .singleton) {
         threadBegun.open()
         threadMayEnd.wait()

@@ -81,7 +81,7 @@ import Testing
 
     let store = OverridingPreferenceStore(
       .arguments(), .environment(prefix: "APP"), over: base)
-    registry.register(instance: store as any PreferenceStore)
+    registry.register(.instance(store as any PreferenceStore))
 
     Settings().volume = 6
     #expect(try base.value(Int.self, forKey: "volume") == 6 && Settings().volume == 6)
