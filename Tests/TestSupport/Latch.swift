@@ -6,13 +6,16 @@ internal import Support
 /// `@unchecked Sendable`: the condition's lock guards the flag.
 package final class Latch: @unchecked Sendable {
   private let condition = NSCondition()
-  private var isOpen = false
+  private var hasOpened = false
 
   package init() {}
 
+  /// Whether the latch is open now.
+  package var isOpen: Bool { condition.withLock { hasOpened } }
+
   package func open() {
     condition.withLock {
-      isOpen = true
+      hasOpened = true
       condition.broadcast()
     }
   }
@@ -24,7 +27,7 @@ package final class Latch: @unchecked Sendable {
   @discardableResult package func wait() -> Bool {
     let end = Date(timeIntervalSinceNow: 300)
     return condition.withLock {
-      while !isOpen { if !condition.wait(until: end) { return isOpen } }
+      while !hasOpened { if !condition.wait(until: end) { return hasOpened } }
       return true
     }
   }

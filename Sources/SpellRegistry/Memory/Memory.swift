@@ -95,23 +95,6 @@ final class ValueCell: @unchecked Sendable {
   }
 }
 
-/// The address of a value that callers may copy; nil while there is none.
-///
-/// - Precondition: One lock guards each read and change of the address, and the value lives until it is withdrawn.
-struct PublishedMemory: ~Copyable, Sendable {
-  private let bits = Atomic<UInt>(0)
-
-  var memory: ValueMemory? {
-    @inline(__always) get {
-      unsafe UnsafeMutableRawPointer(bitPattern: bits.load(ordering: .relaxed)).map { unsafe ValueMemory($0) }
-    }
-  }
-
-  func publish(_ memory: ValueMemory?) {
-    bits.store(memory.map { unsafe UInt(bitPattern: $0.address) } ?? 0, ordering: .relaxed)
-  }
-}
-
 /// An unretained reference to an object.
 ///
 /// - Precondition: Other code keeps the object alive meanwhile. For the registration and the registry of a frame, it is

@@ -128,7 +128,7 @@ extension InitializerRegistry {
     guard let variants, let identity = record.making.identity else {
       trap("A registration with arguments has no place for its values. \(reportThis)", at: record.place)
     }
-    let make = { KeptValue(record.service.type, record.lifetime, expiry: record.expiry, by: self.clock) }
+    let make = { KeptValue(record.service, record.lifetime, expiry: record.expiry, by: self.clock) }
     try variants.with(identity(arguments.list), make: make) { kept throws(InjectionError) in
       try supplyKeptValue(memory, record, kept, request, arguments: arguments, on: thread)
     }

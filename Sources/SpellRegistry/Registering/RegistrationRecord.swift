@@ -60,8 +60,7 @@ package final class RegistrationRecord: Sendable {
     keeping = scope.isShared ? .shared : scope.isGraph ? .graph : .nothing
     age = Self.lastAge.add(1, ordering: .relaxed).newValue
     let takesArguments = key.arguments != nil
-    let (type, clock) = (key.service.type, registry.clock)
-    kept = scope.isShared && !takesArguments ? KeptValue(type, scope, expiry: expiry, by: clock) : nil
+    kept = scope.isShared && !takesArguments ? KeptValue(key.service, scope, expiry: expiry, by: registry.clock) : nil
     variants = scope.isShared && takesArguments ? KeptVariants() : nil
     if case .cached(let cache) = scope { cache.add(self, in: registry) }
   }
@@ -106,11 +105,6 @@ package final class RegistrationRecord: Sendable {
   }
 
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
-
-  /// Copies the kept value and returns true if it exists and there are no hooks; the caller holds the table's lock.
-  @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
-    keeping == .shared && !hooks.areUsed && (kept?.copyIfPublished(to: memory) ?? false)
-  }
 
   /// Whether the values are Optionals; the answer no is cached, because asking the runtime is slow.
   var makesOptional: Bool {

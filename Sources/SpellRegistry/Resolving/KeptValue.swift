@@ -16,29 +16,17 @@ final class KeptValue: Sendable {
     var resetCount = 0
   }
 
-  private let type: ErasedType
+  /// The service that the value serves, by which its registration is found in the table.
+  let service: Service
   private let scope: ScopeLifetime
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
-  /// The address of the value while it is kept; nil for a value that is weak or expires.
-  ///
-  /// The lock of the table that has the registration guards it.
-  private let published = PublishedMemory()
   /// The async run in progress, which awaiting callers share, and the number of runs that have ended.
   let run = Lock<(current: AsyncRun?, endCount: Int)>((nil, 0))
 
-  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
-    (self.type, self.scope) = (ErasedType(type), scope)
+  init(_ service: Service, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
+    (self.service, self.scope) = (service, scope)
     expiry = age.map { ($0, clock) }
-  }
-
-  /// Copies the value if it is published, and returns whether it is.
-  ///
-  /// This must not call a client's code, because the caller holds the table's lock.
-  @inline(__always) func copyIfPublished(to memory: ValueMemory) -> Bool {
-    guard let value = published.memory else { return false }
-    memory.copy(type.type, from: value)
-    return true
   }
 
   /// Puts the kept value in memory, or lets `make` put a new one there, once for all callers that find the same cell.
@@ -105,31 +93,31 @@ final class KeptValue: Sendable {
         expired = state.cell
         (state.cell, state.weak, state.deadline) = (nil, nil, nil)
       }
-      let cell = state.cell ?? ValueCell(type.type)
+      let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
       return (cell, Unchecked(value: state.weak?.object), expired)
     }
     // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
-    if let object = object.value, memory.put(object, as: type.type) { return nil }
+    if let object = object.value, memory.put(object, as: service.type) { return nil }
     return cell
   }
 
   /// Keeps a cell's value as the scope says, if the cell is still the current one.
   private func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
-    let value = cell.memory.any(type.type)
+    let value = cell.memory.any(service.type)
     // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
-    let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(type.type)") : nil
+    let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(service.type)") : nil
     let deadline = expiry.map { $0.clock.now + $0.age }
     change { state in
-      guard state.cell === cell else { return }
+      guard state.cell === cell else { return nil }
       state.deadline = deadline
       if scope.isWeak || isNothing {
         (state.cell, state.weak) = (nil, weak)
-      } else if expiry == nil {
-        publish(cell, in: registry)
+        return nil
       }
+      return expiry == nil ? publish(cell, in: registry) : nil
     }
   }
 
@@ -140,9 +128,9 @@ final class KeptValue: Sendable {
     var isCurrent = false
     change { state in
       isCurrent = state.resetCount == count && !state.isRetired
-      guard isCurrent else { return }
-      publish(nil, in: registry)
+      guard isCurrent else { return nil }
       (state.cell, state.weak, state.deadline) = (cell, nil, nil)
+      return publish(nil, in: registry)
     }
     if isCurrent { keep(cell, in: registry) }
   }
@@ -152,18 +140,19 @@ final class KeptValue: Sendable {
   /// - Parameter registry: The registry that has the registration; nil if it is gone.
   func reset(in registry: InitializerRegistry?) {
     change { state in
-      publish(nil, in: registry)
       forget(&state)
+      return publish(nil, in: registry)
     }
   }
 
   /// Drops the value permanently; callers that have already found this registration still get a value being made.
   ///
-  /// - Precondition: The registration has been removed from its table, where a request would find the address.
+  /// - Precondition: The registration has been removed from its table, where a request would still find the value.
   func retire() {
     change { state in
       state.isRetired = true
       if state.cell?.gate.isReady ?? true { forget(&state) } else { state.resetCount += 1 }
+      return nil
     }
   }
 
@@ -172,16 +161,16 @@ final class KeptValue: Sendable {
     (state.cell, state.weak, state.deadline) = (nil, nil, nil)
   }
 
-  private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) {
-    registry?.table.withLock { _ in published.publish(cell?.memory) }
+  /// Puts a cell, or none, in the table's entry of the registration, if it is still there; returns the former cell.
+  private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
+    registry?.table.withLock { $0.publish(cell, of: self) }
   }
 
-  /// Changes the state; the former values are released after the lock.
-  private func change(_ body: (inout State) -> Void) {
+  /// Changes the state; the former values, and the cell that `body` returns, are released after the lock.
+  private func change(_ body: (inout State) -> ValueCell?) {
     let former = state.withLock { state in
       let former = state
-      body(&state)
-      return former
+      return (former, body(&state))
     }
     withExtendedLifetime(former) {}
   }
