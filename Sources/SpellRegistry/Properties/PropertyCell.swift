@@ -173,8 +173,8 @@ extension PropertyCell {
     }
     memory.copy(fields.type, from: value)
     if let other {
+      // The old cell goes from busy to replaced: a reader that waits for it never takes the old value.
       other.settle(as: epoch)
-      cell.memory.head.gate.settle(as: epoch)
       link(other, inPlaceOf: cell)
     } else {
       cell.settle(as: epoch)
