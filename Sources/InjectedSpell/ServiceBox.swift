@@ -69,8 +69,8 @@ public final class ServiceBox: Sendable {
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
   /// A property that has another value gets the service instead, and its hooks are called. A property that already has
-  /// the service stays as it is. The properties are found by reflection, which reads every stored property, so the
-  /// object must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// the service stays as it is. The properties are found by reflection and read, so the object must be
+  /// the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult
@@ -91,8 +91,11 @@ public final class ServiceBox: Sendable {
   public func fill<Target: AnyObject>(
     _ target: Target, _ property: PartialKeyPath<Target>, _ others: PartialKeyPath<Target>...
   ) -> FillReport {
-    let chosen = InjectableProperties.of(target, at: [property] + others).map(\.identity.address)
-    return fill(target, InjectableProperties.of(target).filter { chosen.contains($0.wrapper.identity.address) })
+    fill(
+      target,
+      InjectableProperties.of(target, at: [property] + others).compactMap { wrapper in
+        wrapper.name(in: target).map { ($0, wrapper) }
+      })
   }
 
   /// Fills an actor's `@Injected` properties on the actor itself, as `fill(_:)` does for other objects.
@@ -189,6 +192,18 @@ extension ServiceBoxClient {
   /// Fills this object's `@Injected` properties where the object may be used, such as on its actor; see ``ServiceBox``.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
+}
+
+extension ServiceBoxClient where Self: Sendable {
+  /// Fills this main-actor object's `@Injected` properties; see ``ServiceBox``.
+  ///
+  /// For a `Sendable` object of another actor, name the properties: `box.fill(self, \.$tracker)`.
+  ///
+  /// - Precondition: The object belongs to the main actor.
+  @discardableResult
+  @MainActor public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport {
+    box.fill(self as AnyObject)
+  }
 }
 
 extension ServiceBoxClient where Self: Actor {

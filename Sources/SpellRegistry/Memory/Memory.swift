@@ -1,7 +1,7 @@
 public import Synchronization
 
 // This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
-// be memory-safe say `unsafe`. Except for `SourcePlace`, all of them are here and in `Platform`. The compiler trusts
+// be memory-safe say `unsafe`. Except for `SourcePlace` and `StoredField`, all of them are here and in `Platform`. The compiler trusts
 // the types below, whose preconditions their users keep.
 
 /// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
@@ -63,6 +63,11 @@ public import Synchronization
       return true
     }
     return _openExistential(type, do: put)
+  }
+
+  /// Returns one word of the memory, loaded atomically.
+  func word(at index: Int) -> UInt {
+    unsafe address.assumingMemoryBound(to: Atomic<UInt>.self)[index].load(ordering: .relaxed)
   }
 
   /// Returns memory on the heap, which the caller has to deallocate.
