@@ -104,6 +104,15 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
+  private let madeBareName = Lock<BareName?>(nil)
+  /// The name of the type for the search of near matches, made when a request first misses.
+  var bareName: BareName {
+    if let known = madeBareName.withLock(\.self) { return known }
+    let made = BareName(TypeName.of(service.type))
+    madeBareName.withLock { $0 = made }
+    return made
+  }
+
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Whether the values are Optionals; the answer no is cached, because asking the runtime is slow.
