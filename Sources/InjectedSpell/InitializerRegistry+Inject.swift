@@ -8,8 +8,8 @@ extension InitializerRegistry {
   /// ``/SpellRegistry/PostInjectable/postInject()`` if the object has it. A property that has a value keeps it, an
   /// Optional one with nothing registered stays nil, and those that ask at every read or hold weakly aren't filled.
   ///
-  /// Finds the properties by reflection, which takes a microsecond for each and reads every stored property, so the
-  /// object must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// Finds the properties by reflection, which takes a microsecond for each and reads them, so the object must be the
+  /// caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Throws: The error of the first property that can't be filled; nothing is changed then. `.noInjectableProperties`
   ///   if reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.
@@ -80,6 +80,8 @@ extension InjectionError {
 
 /// An `@Injected` property whose type is known only at run time.
 protocol InjectableProperty: NamedProperty {
+  /// Returns the property's own name, or nil if reflection doesn't show it.
+  func name(in container: AnyObject) -> String?
   /// Creates the value; returns a function that stores it and, in turn, returns a function that calls the hooks.
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
@@ -98,6 +100,8 @@ extension Injected.Projection: InjectableProjection {
 }
 
 extension Injected: InjectableProperty {
+  func name(in container: AnyObject) -> String? { storage.point(in: container).declaredName }
+
   func prepare(
     in container: AnyObject, from registry: InitializerRegistry
   ) throws(InjectionError) -> (() throws(InjectionError) -> () -> Void)? {
@@ -131,7 +135,7 @@ extension Injected: InjectableProperty {
 enum InjectableProperties {
   /// Returns the `@Injected` properties of an object, those of its superclasses first.
   static func of(_ object: AnyObject) -> [(name: String, wrapper: any InjectableProperty)] {
-    WrappedProperties.of(object, as: (any InjectableProperty).self)
+    WrappedProperties.of(object, as: (any InjectableProperty).self) { $0 is any InjectableProperty.Type }
   }
 
   /// Returns the properties whose projections have these key paths.

@@ -28,11 +28,20 @@ public final class ServiceBox: Sendable {
 
   private struct Entry: Sendable {
     let service: any Sendable
-    let unregister: @Sendable () -> Void
+    /// The call of ``register(_:named:)`` that added the service.
+    let number: UInt64
+    /// Registers the service in the box's registry; returns a function that withdraws it.
+    let register: @Sendable () -> @Sendable () -> Void
+    /// The functions that withdraw the service; several if calls of ``register(_:named:)`` were concurrent.
+    var withdrawals: [@Sendable () -> Void] = []
     /// The service as an object; nil if it isn't one.
     var object: AnyObject? { type(of: service) is any AnyObject.Type ? service as AnyObject : nil }
   }
-  private let entries = Lock<[String: Entry]>([:])
+  private struct State: Sendable {
+    var entries: [String: Entry] = [:]
+    var lastNumber: UInt64 = 0
+  }
+  private let state = Lock(State())
 
   /// Creates an empty box, which registers its services in `registry`.
   public init(registry: InitializerRegistry = InitializerRegistry()) {
@@ -47,30 +56,57 @@ public final class ServiceBox: Sendable {
 
   /// Adds a service to the box, in place of any service with the same name.
   public func register<Service: Sendable>(_ service: Service, named name: String) {
-    let registration = registry.register(named: .equal(to: name), .instance(service, as: .anySupertype))
-    let entry = Entry(service: service, unregister: registration.unregister)
-    let replaced = entries.withLock { $0.updateValue(entry, forKey: name) }
+    let register: @Sendable () -> @Sendable () -> Void = { [registry] in
+      registry.register(named: .equal(to: name), .instance(service, as: .anySupertype)).unregister
+    }
+    let (entry, replaced) = state.withLock { state in
+      state.lastNumber += 1
+      let entry = Entry(service: service, number: state.lastNumber, register: register)
+      return (entry, state.entries.updateValue(entry, forKey: name))
+    }
     if let object = replaced?.object { Adoptions.end(object, by: registry) }
     if let object = entry.object { Adoptions.begin(object, by: registry) }
+    registerCurrent(named: name)
+    for withdraw in replaced?.withdrawals ?? [] { withdraw() }
+  }
+
+  /// Registers the service that the box has under a name, with no lock held.
+  ///
+  /// Another thread may replace or remove the service meanwhile. So the thread that registers last looks again, and
+  /// the registry then has the same service as the box.
+  private func registerCurrent(named name: String) {
+    // A service that isn't current anymore is withdrawn after the current one is registered.
+    var outdated: [@Sendable () -> Void] = []
+    defer { for withdraw in outdated { withdraw() } }
+    while let entry = state.withLock({ $0.entries[name] }) {
+      let withdraw = entry.register()
+      let isCurrent = state.withLock { state in
+        guard state.entries[name]?.number == entry.number else { return false }
+        state.entries[name]?.withdrawals.append(withdraw)
+        return true
+      }
+      if isCurrent { return }
+      outdated.append(withdraw)
+    }
   }
 
   /// Removes all services from the box; objects that have been filled keep their services.
   public func clear() {
-    let dropped = entries.withLock { entries in
-      defer { entries = [:] }
-      return entries
+    let dropped = state.withLock { state in
+      defer { state.entries = [:] }
+      return state.entries
     }
     for entry in dropped.values {
       if let object = entry.object { Adoptions.end(object, by: registry) }
-      entry.unregister()
+      for withdraw in entry.withdrawals { withdraw() }
     }
   }
 
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
   /// A property that has another value gets the service instead, and its hooks are called. A property that already has
-  /// the service stays as it is. The properties are found by reflection, which reads every stored property, so the
-  /// object must be the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// the service stays as it is. The properties are found by reflection and read, so the object must be
+  /// the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult
@@ -91,8 +127,11 @@ public final class ServiceBox: Sendable {
   public func fill<Target: AnyObject>(
     _ target: Target, _ property: PartialKeyPath<Target>, _ others: PartialKeyPath<Target>...
   ) -> FillReport {
-    let chosen = InjectableProperties.of(target, at: [property] + others).map(\.identity.address)
-    return fill(target, InjectableProperties.of(target).filter { chosen.contains($0.wrapper.identity.address) })
+    fill(
+      target,
+      InjectableProperties.of(target, at: [property] + others).compactMap { wrapper in
+        wrapper.name(in: target).map { ($0, wrapper) }
+      })
   }
 
   /// Fills an actor's `@Injected` properties on the actor itself, as `fill(_:)` does for other objects.
@@ -160,7 +199,7 @@ public final class ServiceBox: Sendable {
 
   /// Injects the service with this name, or the box itself for "serviceBox", and adds the result to the report.
   private func use(_ name: String, for report: inout FillReport, _ inject: (any Sendable) throws -> Bool) {
-    let service: (any Sendable)? = name == "serviceBox" ? self : entries.withLock { $0[name]?.service }
+    let service: (any Sendable)? = name == "serviceBox" ? self : state.withLock { $0.entries[name]?.service }
     // An error means that this thread is already making the property's value, which the property will then have.
     guard let service, let fits = try? inject(service) else { return report.missing.append(name) }
     if fits { report.filled.append(name) } else { report.mismatched.append(name) }
@@ -189,6 +228,18 @@ extension ServiceBoxClient {
   /// Fills this object's `@Injected` properties where the object may be used, such as on its actor; see ``ServiceBox``.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
+}
+
+extension ServiceBoxClient where Self: Sendable {
+  /// Fills this main-actor object's `@Injected` properties; see ``ServiceBox``.
+  ///
+  /// For a `Sendable` object of another actor, name the properties: `box.fill(self, \.$tracker)`.
+  ///
+  /// - Precondition: The object belongs to the main actor.
+  @discardableResult
+  @MainActor public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport {
+    box.fill(self as AnyObject)
+  }
 }
 
 extension ServiceBoxClient where Self: Actor {

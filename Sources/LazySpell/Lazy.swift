@@ -153,11 +153,9 @@
     } catch { throw advised(error) }
   }
 
-  /// Puts the type's empty value in memory, if there is one; returns whether there is.
+  /// Puts the type's empty value in memory, if there is one where the caller runs; returns whether there is.
   @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
-    guard let type = Value.self as? any DefaultInitializable.Type, let value = type.init() as? Value else {
-      return false
-    }
+    guard let value = EmptyValue<Value>().make() else { return false }
     memory.put(value)
     return true
   }

@@ -53,10 +53,10 @@ public struct DecodablePartialLoader: PartialLoader {
 
   /// Loads and decodes the resource's file.
   ///
-  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, `.loaderFailed` if the name leads
-  ///   out of the folder, or, with the searched paths, `.notFound`, `.unreadable` or `.undecodable`.
+  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, or is so only on an actor on which the
+  ///   caller doesn't run, `.loaderFailed` if the name leads out of the folder, or, with the searched paths, `.notFound`, `.unreadable` or `.undecodable`.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
-    guard let decodable = Value.self as? any Decodable.Type else {
+    guard let decoding = decoding(Decoding<Value>()) else {
       throw PartialError(.unsupportedType, of: type, resource: resource)
     }
     if Self.leadsOut(resource) {
@@ -78,17 +78,12 @@ public struct DecodablePartialLoader: PartialLoader {
         throw PartialError(.unreadable, of: type, resource: resource, places: [url.path], underlying: error)
       }
       do {
-        if let value = try decode(decodable, from: data, of: file) as? Value { return value }
+        if let value = try decoding.decode(data, of: file) as? Value { return value }
       } catch {
         throw PartialError(.undecodable, of: type, resource: resource, places: [url.path], underlying: error)
       }
     }
     throw PartialError(.notFound, of: type, resource: resource, places: urls.map(\.path))
-  }
-
-  private func decode<Value: Decodable>(_ type: Value.Type, from data: Data, of file: String) throws -> Value {
-    if file.hasSuffix(".json") { return try JSONDecoder().decode(type, from: data) }
-    return try PropertyListDecoder().decode(type, from: data)
   }
 
   /// Returns whether a name leads out of the folder, because it goes up more levels than it has gone down before.
@@ -104,6 +99,23 @@ public struct DecodablePartialLoader: PartialLoader {
   /// The error for a name that leads out of the loader's folder.
   private struct OutsideFolder: Error, CustomStringConvertible { let description: String }
 }
+
+/// A decoder of one type, which is `FileDecoding` where the type is `Decodable`.
+///
+/// A conformance may be isolated to an actor. A cast of a metatype ignores that, and a cast of a value doesn't.
+private struct Decoding<Value> {}
+
+private protocol FileDecoding { func decode(_ data: Data, of file: String) throws -> Any }
+
+extension Decoding: FileDecoding where Value: Decodable {
+  func decode(_ data: Data, of file: String) throws -> Any {
+    if file.hasSuffix(".json") { return try JSONDecoder().decode(Value.self, from: data) }
+    return try PropertyListDecoder().decode(Value.self, from: data)
+  }
+}
+
+/// Never inlined, because the optimizer would decide on the cast without the caller's isolation.
+@inline(never) private func decoding(_ value: Any) -> (any FileDecoding)? { value as? any FileDecoding }
 
 #if canImport(Foundation)
   extension DecodablePartialLoader {

@@ -133,11 +133,11 @@ public final class InitializerRegistry: Sendable {
   /// The parent's registrations and the hooks of the whole registry stay.
   public func removeAll() {
     let removed = table.withLock { table in
-      let removed = table.all + table.defaults.values
+      let removed = table.entries
       table = RegistrationTable()
       return removed
     }
-    for record in removed { record.retire() }
+    for entry in removed { entry.record.retire() }
   }
 
   /// Calls `hook` after each injection of any value through this registry, after the registration's hooks, the
@@ -169,12 +169,13 @@ public final class InitializerRegistry: Sendable {
   func insert(_ record: RegistrationRecord) {
     TaskContext.loosen(for: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-    guard let former = table.withLock({ $0.exchange(record.key, for: record) }) else { return }
-    record.observed.withLock { $0.replaced = former.place }
-    former.retire()
+    let entry = RegistrationTable.Entry(record)
+    guard let former = table.withLock({ $0.exchange(record.key, for: entry) }) else { return }
+    record.observed.withLock { $0.replaced = former.record.place }
+    former.record.retire()
   }
 
-  func remove(_ record: RegistrationRecord) { if table.withLock({ $0.remove(record) }) { record.retire() } }
+  func remove(_ record: RegistrationRecord) { table.withLock { $0.remove(record) }?.record.retire() }
 }
 
 extension InitializerRegistry: CustomStringConvertible {

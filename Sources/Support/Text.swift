@@ -29,6 +29,33 @@ extension String {
   }
 }
 
+// MARK: Parts
+//
+// The standard library's functions for parts of strings are in `_StringProcessing`, which a static client would link.
+
+extension Collection where Element == UInt8 {
+  /// Returns the start of the first occurrence of other bytes.
+  package func start(ofPart part: some Collection<UInt8>) -> Index? {
+    guard let first = part.first else { return startIndex }
+    var rest = self[...]
+    while let start = rest.firstIndex(of: first) {
+      if rest[start...].starts(with: part) { return start }
+      rest = rest[start...].dropFirst()
+    }
+    return nil
+  }
+
+  package func contains(part: some Collection<UInt8>) -> Bool { start(ofPart: part) != nil }
+}
+
+extension String {
+  /// Returns whether the string contains a text, comparing whole characters.
+  package func contains(part: String) -> Bool {
+    guard utf8.contains(part: part.utf8) || !part.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+    return part.isEmpty || indices.contains { self[$0...].hasPrefix(part) }
+  }
+}
+
 // MARK: Closest match
 
 extension String {
@@ -58,7 +85,7 @@ extension String {
 /// Returns the Levenshtein distance between two sequences.
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
-private func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
+package func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
   var row = Array(0...b.count)
   for (i, left) in a.enumerated() {
     var diagonal = row[0]

@@ -241,4 +241,26 @@ private final class Related {
     #expect(made.value == 50)
     #expect(Set(seen.map(\.1)).count == 50)
   }
+
+  @Test("the hooks of the registry that fills an object, or that a read asks, are called")
+  func registryHooks() throws {
+    final class Screen {
+      @Injected var clock: Clock
+      @Injected(.everyRead) var current: Clock
+    }
+    let (own, filling, asked) = (Counter(), Counter(), Counter())
+    let home = InitializerRegistry()
+    home.onInjection { _, _ in own.increment() }
+    let screen = home.run { Screen() }
+    let other = InitializerRegistry()
+    other.register { Clock() }
+    other.onInjection { _, _ in filling.increment() }
+    try other.inject(into: screen)
+    #expect(filling.value == 1)
+    let request = other.child { $0.register { Clock() } }
+    request.onInjection { _, _ in asked.increment() }
+    request.run { _ = screen.current }
+    #expect(asked.value == 1)
+    #expect(own.value == 0)
+  }
 }

@@ -40,6 +40,32 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
     #expect(boxes.count { (try? $0.registry.resolve(Clock.self, named: "clock")) == nil } == 0)
   }
 
+  @Test("a service box and its registry have the same service after threads registered under one name at once")
+  func agreesWithItsRegistry() async throws {
+    let boxes = (0..<10_000).map { _ in ServiceBox() }
+    let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), named: "clock") } }
+    await onThreads(register, register, register, register)
+    final class Target { @Injected var clock: Clock }
+    var different = 0
+    for box in boxes {
+      let target = Target()
+      box.fill(target)
+      if try box.registry.resolve(Clock.self, named: "clock") !== target.clock { different += 1 }
+      box.clear()
+      if (try? box.registry.resolve(Clock.self, named: "clock")) != nil { different += 1 }
+    }
+    #expect(different == 0)
+  }
+
+  @Test("a service that another one of its name replaces is no longer registered")
+  func replacesAnotherType() {
+    let box = ServiceBox()
+    box.register(Clock(), named: "service")
+    box.register(FileTracker(), named: "service")
+    #expect(!box.registry.isRegistered(Clock.self, named: "service"))
+    #expect(box.registry.isRegistered(FileTracker.self, named: "service"))
+  }
+
   @Test("a service box fills the same services from many tasks at once")
   func fillsTheSameServicesFromManyTasks() async {
     let box = ServiceBox()

@@ -278,4 +278,15 @@ private final class Pong: @unchecked Sendable {
       precondition(page.clock === clock)
     }
   }
+
+  @Test("a main-actor client fills itself on the main actor")
+  @MainActor func mainActorClient() {
+    @MainActor final class Screen: ServiceBoxClient {
+      @Injected var clock: Clock?
+      init(_ box: ServiceBox) { fillWithDependencies(from: box) }
+    }
+    let box = ServiceBox()
+    box.register(Clock(), named: "clock")
+    #expect(Screen(box).clock != nil)
+  }
 }

@@ -3,6 +3,8 @@ import PartialSpell
 import TestSupport
 import Testing
 
+@MainActor private struct MainCard: @MainActor Decodable { let title: String }
+
 @Suite("A loader of decodable values") struct DecodablePartialLoaderTests {
   let folder: TemporaryFolder
   let loader: DecodablePartialLoader
@@ -30,6 +32,17 @@ import Testing
     let card = Card(title: "from a list & more", opened: Date(timeIntervalSince1970: 1))
     try folder.write(try encoder.encode(card), to: "Card.plist")
     #expect(try loader.load(Card.self, named: "Card") == card)
+  }
+
+  @Test("reads a type whose conformance is isolated to the main actor only there")
+  func isolated() async throws {
+    try folder.write(#"{"title": "main"}"#, to: "Card.json")
+    let loader = loader
+    #expect(try await MainActor.run { try loader.load(MainCard.self, named: "Card").title } == "main")
+    let error = await Task.detached {
+      #expect(throws: PartialError.self) { try loader.load(MainCard.self, named: "Card") }
+    }.value
+    #expect(error?.code == .unsupportedType)
   }
 
   @Test("prefers JSON if there are both, or the one that is named")

@@ -179,4 +179,18 @@ struct IsRegisteredTests {
     #expect(registry.isRegistered(String.self) && registry.isRegistered(String?.self))
     #expect(!parent.isRegistered(String.self))
   }
+
+  @Test("a completion gets the name of the property and not the object, which may be elsewhere by then")
+  func pointWithoutContainer() {
+    final class Page { @Spell var ticket: Ticket }
+    let (registry, heard) = (InitializerRegistry(), Shared<[String]>([]))
+    registry.register { Ticket(1) }.onCompletion { _, resolver in
+      let point = resolver.point
+      heard.update {
+        $0.append("\(point.propertyName ?? "-") \(point.container == nil) \(point.containerType == Page.self)")
+      }
+    }
+    _ = registry.run { Page() }.ticket
+    #expect(heard.value == ["ticket true true"])
+  }
 }

@@ -1,10 +1,10 @@
 import SpellRegistry
 import Testing
 
+@MainActor private final class Model: @MainActor DefaultInitializable {}
+
 @Suite("Empty values") struct DefaultInitializableTests {
-  private func empty<Value>(_: Value.Type) -> Value? {
-    (Value.self as? any DefaultInitializable.Type)?.init() as? Value
-  }
+  private func empty<Value>(_: Value.Type) -> Value? { EmptyValue<Value>().make() }
 
   @Test("numbers are zero, texts and collections are empty")
   func standardTypes() {
@@ -27,6 +27,13 @@ import Testing
   func others() {
     #expect(empty(Clock.self) == nil)
     #expect(empty(FileTracker.self) == nil)
+    #expect(empty(Clock?.self) == nil)
+  }
+
+  @Test("a type whose conformance is isolated to the main actor has an empty value only there")
+  func isolated() async {
+    #expect(await MainActor.run { EmptyValue<Model>().make() != nil })
+    #expect(await Task.detached { EmptyValue<Model>().make() == nil }.value)
   }
 
   @Test("the registry does not make empty values by itself")

@@ -245,4 +245,17 @@ import Testing
     _ = try registry.resolve(Ticket.self)
     #expect(calls.value == count)
   }
+
+  @Test("the requests of a hook share the values of scope graph with each other")
+  func graphValues() throws {
+    let (registry, isShared) = (InitializerRegistry(), Counter())
+    registry.register(Clock.self, scope: .graph) { Clock() }
+    registry.register { Ticket(1) }.onInjection { _, _ in
+      let (one, other) = (try? registry.resolve(Clock.self), try? registry.resolve(Clock.self))
+      if one != nil && one === other { isShared.increment() }
+    }
+    _ = try registry.resolve(Ticket.self)
+    _ = registry.run { Spell<Ticket>() }.wrappedValue
+    #expect(isShared.value == 2)
+  }
 }

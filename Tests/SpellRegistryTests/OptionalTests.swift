@@ -87,4 +87,15 @@ import Testing
     registry.register(Int?.self) { 5 }
     #expect(try registry.resolve(Int??.self) == 5)
   }
+
+  @Test("an Optional instance serves the supertypes of the object in it, and an empty one none")
+  func instanceForSupertypes() throws {
+    let (full, empty) = (InitializerRegistry(), InitializerRegistry())
+    empty.register(.instance(nil as FileTracker?, as: .anySupertype))
+    #expect(empty.error(resolving: (any Tracker).self)?.code == .notRegistered)
+    full.register(.instance(FileTracker("full") as FileTracker?, as: .anySupertype))
+    #expect(try full.resolve((any Tracker).self).label == "full")
+    full.register(.instance(FileTracker("any") as (any Tracker)?, as: .anySupertype))
+    #expect(try full.resolve((any Tracker).self).label == "any")
+  }
 }

@@ -21,6 +21,29 @@ private actor Account {
   func name() -> String { owner }
 }
 
+/// A wrapper that counts how often reflection asks for its identity.
+private struct Probe<Value>: NamedProperty {
+  let reads: Counter
+  var identity: PropertyIdentity {
+    reads.increment()
+    return unsafe PropertyIdentity(
+      address: Unmanaged.passUnretained(reads).toOpaque(), place: SourcePlace(fileID: #fileID, line: #line))
+  }
+}
+/// A wrapper that has its storage behind a reference, so that only its identity tells which one it is.
+private struct Boxed<Value>: NamedProperty {
+  final class Content { let storage = PropertyStorage<Value>(at: SourcePlace(fileID: #fileID, line: #line)) }
+  let content = Content()
+  var identity: PropertyIdentity { content.storage.identity }
+}
+private final class Neighborhood {
+  let before: Probe<String>
+  @Spell var middle: String
+  let after: Probe<Int>
+  let boxed = Boxed<String>()
+  init(_ reads: Counter) { (before, after) = (Probe(reads: reads), Probe(reads: reads)) }
+}
+
 @Suite("Properties' names") struct PropertyNameTests {
   let registry = InitializerRegistry()
 
@@ -109,6 +132,21 @@ private actor Account {
     #expect(try shown.$number.resolve(in: shown) == 7)
     #expect(below.number == 7 && below.other == 7)
     #expect("\(shown.customMirror.children.first?.value ?? "")" == "7")
+  }
+
+  @Test("a search for one property reads no other one")
+  func neighbors() throws {
+    let reads = Counter()
+    let page = registry.run { Neighborhood(reads) }
+    #expect(page.middle == "middle")
+    #expect(registry.run { Neighborhood(reads) }.middle == "middle")
+    #expect(reads.value == 0)
+  }
+
+  @Test("a wrapper that has its storage behind a reference has a name")
+  func behindAReference() throws {
+    let page = registry.run { Neighborhood(Counter()) }
+    #expect(try page.boxed.content.storage.resolve(in: page) == "boxed")
   }
 
   @Test("sixteen threads that ask for the first time get the same name")

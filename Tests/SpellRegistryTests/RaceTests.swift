@@ -199,4 +199,22 @@ import Testing
     }
     #expect(numbers.joined().allSatisfy { $0 == 7 })
   }
+
+  @Test("no thread reads the old value of a property after a re-injection")
+  func reinjection() async {
+    let (registry, stale) = (InitializerRegistry(), Counter())
+    for round in 0..<300 {
+      registry.register { Ticket(2 * round) }
+      let spell = registry.run { Spell<Ticket>() }
+      _ = spell.wrappedValue
+      registry.register { [unowned registry] in
+        // This takes long enough for the other threads to wait.
+        for _ in 0..<300 { _ = try? registry.resolve(Int?.self) }
+        return Ticket(2 * round + 1)
+      }
+      registry.reinject(Ticket.self)
+      _ = await onThreads(4) { _ in if spell.wrappedValue.number != 2 * round + 1 { stale.increment() } }
+    }
+    #expect(stale.value == 0)
+  }
 }

@@ -21,13 +21,16 @@ private func reportHang(waitingFor what: String, _ location: SourceLocation) {
 /// `@unchecked Sendable`: the condition's lock guards the flag.
 package final class Latch: @unchecked Sendable {
   private let condition = NSCondition()
-  private var isOpen = false
+  private var hasOpened = false
 
   package init() {}
 
+  /// Whether the latch is open now.
+  package var isOpen: Bool { condition.withLock { hasOpened } }
+
   package func open() {
     condition.withLock {
-      isOpen = true
+      hasOpened = true
       condition.broadcast()
     }
   }
@@ -38,8 +41,8 @@ package final class Latch: @unchecked Sendable {
   @discardableResult package func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
     let end = Date(timeIntervalSinceNow: waitLimit)
     let isInTime = condition.withLock {
-      while !isOpen { if !condition.wait(until: end) { break } }
-      return isOpen
+      while !hasOpened { if !condition.wait(until: end) { break } }
+      return hasOpened
     }
     if !isInTime { reportHang(waitingFor: "a thread to open a latch", sourceLocation) }
     return isInTime

@@ -62,73 +62,123 @@ extension InitializerRegistry {
   private func nearMatches(
     _ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?, but asker: RegistrationRecord?
   ) -> [String] {
-    let wanted = TypeName.of(type)
-    let isSubtype = subtypes(of: type)
-    func note(_ registration: RegistrationRecord) -> String? {
-      if registration === asker { return nil }
-      let isUnlimited = registration.isUnlimited && registration.service.key == nil && registration.service.type != type
-      if isUnlimited && !registration.servesSupertypes && registration.serves(Service(type)) {
-        return "An instance that would fit is registered at \(registration.place): add `as: .anySupertype` to it."
-      }
-      if isUnlimited, isSubtype(registration.service.type) {
-        return """
-          A \(type is any AnyObject.Type ? "subclass" : "conforming type"), \(registration.service.name), is registered at \
-          \(registration.place): register it for \(wanted), with registry.register(\(TypeName.source(of: type))) { … }.
-          """
-      }
-      let isSameType = registration.service == Service(type)
-      if isSameType, let container = registration.container, let containerType, !container.includes(containerType),
-        container.isSuperclass(of: containerType)
-      {
-        return """
-          Registered for \(TypeName.of(container.type)) and not for its subclasses, at \(registration.place): add \
-          `subclasses: true` to it.
-          """
-      }
-      if registration.service.type != type && TypeName.of(registration.service.type) == wanted {
-        return """
-          Another type of that name, \(registration.service.qualifiedName), is registered at \(registration.place); asked for \
-          is \(Service(type).qualifiedName).
-          """
-      }
-      guard isSameType || TypeName.ofResult(type).isSimilar(to: TypeName.ofResult(registration.service.type)) else {
-        return nil
-      }
-      let meant = isSameType ? registration.name.flatMap { name?.closestMatch(among: [$0.text]) } : nil
-      return "Registered, but not for this: \(registration.summary), at \(registration.place)."
-        + (meant.map { " Did you mean \"\($0)\"?" } ?? "")
-    }
+    let search = NearMatches(type, named: name, in: containerType)
     var keys: Set<RegistrationRecord.Key> = []
-    let registrations = lineage.flatMap { registry in
-      registry.table.withLock { $0.representatives }.filter { note($0) != nil }
-        .flatMap { record in registry.table.withLock { $0.all(like: record) } }
+    let near = lineage.flatMap { registry in
+      registry.table.withLock { $0.representatives }.filter { $0 !== asker && search.relation(to: $0) != nil }
+        .flatMap { record in
+          record.isUnlimited ? [record] : registry.table.withLock { $0.all(like: record) }
+        }
     }
-    .filter { keys.insert($0.key).inserted }.sorted { $0.age < $1.age }.suffix(1_000)
-    if registrations.count <= 5 { return registrations.compactMap(note) }
-    let omitted = "\(registrations.count) registrations are similar; the rest are left out here."
-    let meant = name?.closestMatch(among: registrations.lazy.compactMap { $0.name?.text })
-    return registrations.filter { meant == nil || $0.name?.text == meant }.prefix(3).compactMap(note) + [omitted]
+    .filter { parent == nil || keys.insert($0.key).inserted }.sorted { $0.age < $1.age }.suffix(1_000)
+    if near.count <= 5 { return near.compactMap { $0 === asker ? nil : search.note(on: $0) } }
+    let omitted = "\(near.count) registrations are similar; the rest are left out here."
+    let meant = name?.closestMatch(among: near.lazy.compactMap { $0.name?.text })
+    return near.lazy.filter { meant == nil || $0.name?.text == meant }.prefix(3).compactMap(search.note(on:)) + [
+      omitted
+    ]
   }
 }
 
 extension TypeName {
   /// Returns the name of the values that a factory makes; for any other type, the name of the type.
-  fileprivate static func ofResult(_ type: any Any.Type) -> String {
+  static func ofResult(_ type: any Any.Type) -> String {
     of((type as? any FactoryType.Type)?.madeType ?? type)
   }
 }
 
-extension String {
-  /// Returns whether one name may be a misspelling of the other, or contains the other.
-  fileprivate func isSimilar(to other: String) -> Bool {
-    let (mine, others) = (bareName, other.bareName)
-    if min(mine.count, others.count) >= 3 && (mine.contains(others) || others.contains(mine)) { return true }
-    return mine.editDistance(to: others) <= max(mine.count, others.count) / 4
+/// A search for the registrations that come close to a request that nothing serves.
+///
+/// Of each registration it looks at facts that cost little. Only the few that an error lists are put into words.
+private struct NearMatches {
+  /// The relation of a registration to the request.
+  enum Relation {
+    /// An instance that would fit, if it were registered for its supertypes.
+    case fittingInstance
+    case subtype
+    /// A registration for a superclass of the container, without its subclasses.
+    case superclassOnly
+    /// A registration for the same type but other properties, or for a type with a similar name.
+    case similar
   }
 
-  /// The name in lower case, without `any` and without the arguments of a generic type.
-  private var bareName: String {
-    let name = hasPrefix("any ") ? dropFirst(4) : self[...]
-    return name.prefix { $0 != "<" }.lowercased()
+  private let service: Service
+  private let name: String?
+  private let containerType: (any AnyObject.Type)?
+  private let bareName: BareName
+  private let isSubtype: (any Any.Type) -> Bool
+
+  init(_ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?) {
+    (service, self.name, self.containerType) = (Service(type), name, containerType)
+    bareName = BareName(TypeName.ofResult(type))
+    isSubtype = subtypes(of: type)
+  }
+
+  func relation(to record: RegistrationRecord) -> Relation? {
+    if record.service == service {
+      guard let container = record.container, let containerType, !container.includes(containerType),
+        container.isSuperclass(of: containerType)
+      else { return .similar }
+      return .superclassOnly
+    }
+    if record.isUnlimited && record.service.key == nil && record.service.type != service.type {
+      if !record.servesSupertypes && record.serves(service) { return .fittingInstance }
+      if isSubtype(record.service.type) { return .subtype }
+    }
+    return bareName.isSimilar(to: record.bareName) ? .similar : nil
+  }
+
+  /// Returns the sentence about a registration in an error, or nil if it doesn't come close.
+  func note(on record: RegistrationRecord) -> String? {
+    let (type, wanted, found) = (service.type, TypeName.of(service.type), record.service)
+    switch relation(to: record) {
+    case .fittingInstance:
+      return "An instance that would fit is registered at \(record.place): add `as: .anySupertype` to it."
+    case .subtype:
+      return """
+        A \(type is any AnyObject.Type ? "subclass" : "conforming type"), \(found.name), is registered at \(record.place): \
+        register it for \(wanted), with registry.register(\(TypeName.source(of: type))) { … }.
+        """
+    case .superclassOnly:
+      return """
+        Registered for \(record.container.map { TypeName.of($0.type) } ?? "") and not for its subclasses, at \(record.place): \
+        add `subclasses: true` to it.
+        """
+    case .similar where found.type != type && TypeName.of(found.type) == wanted:
+      return """
+        Another type of that name, \(found.qualifiedName), is registered at \(record.place); asked for is \
+        \(service.qualifiedName).
+        """
+    case .similar:
+      let meant = found == service ? record.name.flatMap { name?.closestMatch(among: [$0.text]) } : nil
+      return "Registered, but not for this: \(record.summary), at \(record.place)."
+        + (meant.map { " Did you mean \"\($0)\"?" } ?? "")
+    case nil: return nil
+    }
+  }
+}
+
+/// A type's name in lower case, without `any` and without generic arguments, for a comparison with many others.
+struct BareName: Sendable {
+  private let bytes: [UInt8]
+  /// A bit for each letter and digit of the name, by which most names are told apart.
+  private let letters: UInt64
+
+  init(_ name: String) {
+    let name = name.hasPrefix("any ") ? name.dropFirst(4) : name[...]
+    bytes = Array(name.prefix { $0 != "<" }.lowercased().utf8)
+    letters = bytes.reduce(0) { $0 | 1 << UInt64($1 & 63) }
+  }
+
+  /// Returns whether one name may be a misspelling of the other, or contains the other.
+  func isSimilar(to other: BareName) -> Bool {
+    let (shorter, longer) = bytes.count < other.bytes.count ? (self, other) : (other, self)
+    let isPart = shorter.bytes.count >= 3 && shorter.letters & ~longer.letters == 0
+    if isPart && longer.bytes.contains(part: shorter.bytes) { return true }
+    // Each insertion, removal and replacement changes the set of letters by two at most.
+    let limit = longer.bytes.count / 4
+    guard longer.bytes.count - shorter.bytes.count <= limit, (letters ^ other.letters).nonzeroBitCount <= 2 * limit
+    else { return false }
+    return editDistance(from: bytes, to: other.bytes) <= limit
   }
 }

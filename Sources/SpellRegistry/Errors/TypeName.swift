@@ -1,3 +1,5 @@
+internal import Support
+
 /// The names of types as they are written in source code: `any Tracker`, `Clock?`.
 package enum TypeName {
   /// Returns the name of a type without its module; takes a few microseconds, so it is for messages and drawings.
@@ -21,11 +23,11 @@ package enum TypeName {
   ///
   /// Returns a name with several arguments as it is, because their order may not be that of the source code.
   private static func withArgument(_ name: String) -> String {
-    let requirements = name.ranges(of: " == ")
-    guard requirements.count == 1, let start = name.firstRange(of: "<Self."), let end = requirements.first,
-      start.upperBound <= end.lowerBound
-    else { return name }
-    return name[..<start.lowerBound] + "<" + name[end.upperBound...]
+    let (equals, open) = (" == ".utf8, "<Self.".utf8)
+    guard let start = name.utf8.start(ofPart: open), let end = name.utf8.start(ofPart: equals) else { return name }
+    let argument = name.utf8[end...].dropFirst(equals.count)
+    if argument.contains(part: equals) || name.utf8.distance(from: start, to: end) < open.count { return name }
+    return String(name[..<start]) + "<" + String(name[argument.startIndex...])
   }
 
   /// Returns whether the type is an existential type, such as `any Tracker`.
@@ -60,8 +62,45 @@ package enum TypeName {
   }
 
   /// Removes the modules, and the scopes around local types, from a qualified name.
+  ///
+  /// `Shop.Cart` and `(extension in App):Shop.Cart` become `Cart`; `Shop.(unknown context at $10a4).Cart` does too.
   private static func withoutModules(_ name: String) -> String {
-    name.replacing(/([\w.]*\(unknown context at \$\w+\)\.)+|\(extension in \w+\):\w+\./, with: "Module.")
-      .replacing(/(^|[^\w.])\w+\./) { $0.1 }
+    let (local, extended) = ("(unknown context at $".utf8, "(extension in ".utf8)
+    var rest = Array(name.utf8)[...]
+    var result: [UInt8] = []
+    // The start of the dotted path that is being read, and whether its next component is the module.
+    var start: Int?
+    var isModule = true
+    while let byte = rest.first {
+      if rest.starts(with: local) {
+        // What follows is nested in nothing that source code can name.
+        rest = rest.dropFirst(local.count).drop(while: isWord).dropFirst(2)
+        result.removeSubrange((start ?? result.count)...)
+        (start, isModule) = (result.count, false)
+      } else if rest.starts(with: extended) {
+        rest = rest.dropFirst(extended.count).drop(while: isWord).dropFirst(2)
+        (start, isModule) = (result.count, true)
+      } else {
+        rest = rest.dropFirst()
+        if start == nil && isWord(byte) { (start, isModule) = (result.count, true) }
+        if byte == UInt8(ascii: "."), let path = start, isModule {
+          result.removeSubrange(path...)
+          isModule = false
+        } else {
+          if !isWord(byte) && byte != UInt8(ascii: ".") { start = nil }
+          result.append(byte)
+        }
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Returns whether a byte is part of a name.
+  private static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: true
+    default: false
+    }
   }
 }

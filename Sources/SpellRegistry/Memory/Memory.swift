@@ -1,7 +1,7 @@
 public import Synchronization
 
 // This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
-// be memory-safe say `unsafe`. Except for `SourcePlace`, all of them are here and in `Platform`. The compiler trusts
+// be memory-safe say `unsafe`. Except for `SourcePlace` and `StoredField`, all of them are here and in `Platform`. The compiler trusts
 // the types below, whose preconditions their users keep.
 
 /// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
@@ -75,6 +75,11 @@ public import Synchronization
     return _openExistential(type, do: put)
   }
 
+  /// Returns one word of the memory, loaded atomically.
+  func word(at index: Int) -> UInt {
+    unsafe address.assumingMemoryBound(to: Atomic<UInt>.self)[index].load(ordering: .relaxed)
+  }
+
   /// Returns memory on the heap, which the caller has to deallocate.
   static func allocate(for type: any Any.Type) -> ValueMemory {
     func allocate<Value>(_: Value.Type) -> ValueMemory {
@@ -102,23 +107,6 @@ final class ValueCell: @unchecked Sendable {
   deinit {
     if gate.isReady { memory.destroy(type) }
     memory.deallocate()
-  }
-}
-
-/// The address of a value that callers may copy; nil while there is none.
-///
-/// - Precondition: One lock guards each read and change of the address, and the value lives until it is withdrawn.
-struct PublishedMemory: ~Copyable, Sendable {
-  private let bits = Atomic<UInt>(0)
-
-  var memory: ValueMemory? {
-    @inline(__always) get {
-      unsafe UnsafeMutableRawPointer(bitPattern: bits.load(ordering: .relaxed)).map { unsafe ValueMemory($0) }
-    }
-  }
-
-  func publish(_ memory: ValueMemory?) {
-    bits.store(memory.map { unsafe UInt(bitPattern: $0.address) } ?? 0, ordering: .relaxed)
   }
 }
 

@@ -14,6 +14,29 @@ public protocol DefaultInitializable {
   init()
 }
 
+/// A maker of the empty value of a type, if the type has one where the caller runs.
+///
+/// A conformance may be isolated to an actor. A cast of a metatype ignores that, and a cast of a value doesn't, so the
+/// conformance of `Value` is a condition of this value's own.
+package struct EmptyValue<Value> {
+  package init() {}
+
+  /// Returns the empty value; nil if the type has none, or only on an actor on which the caller doesn't run.
+  package func make() -> Value? {
+    guard let maker = emptyValueMaker(self) else { return nil }
+    return maker.makeEmptyValue() as? Value
+  }
+}
+
+private protocol EmptyValueMaker { func makeEmptyValue() -> Any }
+
+extension EmptyValue: EmptyValueMaker where Value: DefaultInitializable {
+  fileprivate func makeEmptyValue() -> Any { Value() }
+}
+
+/// Never inlined, because the optimizer would decide on the cast without the caller's isolation.
+@inline(never) private func emptyValueMaker(_ value: Any) -> (any EmptyValueMaker)? { value as? any EmptyValueMaker }
+
 extension Bool: DefaultInitializable {}
 extension Int: DefaultInitializable {}
 extension Int8: DefaultInitializable {}

@@ -174,8 +174,8 @@ extension PropertyCell {
     }
     memory.copy(fields.type, from: value)
     if let other {
+      // The old cell goes from busy to replaced: a reader that waits for it never takes the old value.
       other.settle(as: epoch)
-      cell.memory.head.gate.settle(as: epoch)
       link(other, inPlaceOf: cell)
     } else {
       cell.settle(as: epoch)
@@ -213,10 +213,12 @@ extension PropertyCell {
     if !hasHook && observer == nil && record == nil && !(registry?.hooks.areUsed ?? false) { return }
     // A hook may replace the storage by which reflection finds the name, so the name is looked up before.
     let point = point(in: container).withKnownName()
-    record?.hooks.call(memory, fields.type, at: point)
-    if let container { hook(container) }
-    observer?.hear(memory.any(fields.type), at: point)
-    registry?.hooks.call(memory, fields.type, at: point)
+    CurrentThread.current.callingHooks {
+      record?.hooks.call(memory, fields.type, at: point)
+      if let container { hook(container) }
+      observer?.hear(memory.any(fields.type), at: point)
+      registry?.hooks.call(memory, fields.type, at: point)
+    }
   }
 
   /// Copies an assigned value to memory, or else makes a value without storing it, and then calls the hooks.
@@ -229,22 +231,20 @@ extension PropertyCell {
     let newest = newest
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
-      guard case .value(let record) = try supplyTransient(memory, in: container, from: requested) else {
+      let registry = try registry(for: container, instead: requested)
+      guard case .value(let record) = try supplyTransient(memory, in: container, from: registry) else {
         (fields.type as? any OptionalValue.Type)?.putNil(in: memory)
         return
       }
-      announce(memory, of: record, by: fields.home.registry, in: container, hasHook: hasHook, hook: hook)
+      announce(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
     }
   }
 
   /// Makes a value without storing it in the property; returns `.nothing` for an Optional that nothing makes.
-  ///
-  /// - Parameter requested: The registry to ask instead of the property's own.
   func supplyTransient(
-    _ memory: ValueMemory, in container: AnyObject?, from requested: InitializerRegistry?
+    _ memory: ValueMemory, in container: AnyObject?, from registry: InitializerRegistry
   ) throws(InjectionError) -> InitializerRegistry.Supply {
     let thread = CurrentThread.current
-    let registry = if let requested { requested } else { try registry(for: container) }
     let request = request(in: container)
     // Another registry than the property's own doesn't keep the object, so the value may keep that registry alive.
     let isKept = fields.home.isWeak && registry === fields.home.registry
@@ -254,7 +254,12 @@ extension PropertyCell {
   }
 
   /// Returns the property's own registry, or a box's if the container is a service of the box and the box can serve.
-  private func registry(for container: AnyObject?) throws(InjectionError) -> InitializerRegistry {
+  ///
+  /// - Parameter requested: The registry that the caller asks instead; nil if it doesn't.
+  func registry(
+    for container: AnyObject?, instead requested: InitializerRegistry? = nil
+  ) throws(InjectionError) -> InitializerRegistry {
+    if let requested { return requested }
     if let container, let adopter = Adoptions.registry(of: container), adopter.match(request(in: container)) != nil {
       return adopter
     }

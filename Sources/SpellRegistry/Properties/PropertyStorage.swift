@@ -150,6 +150,7 @@
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, announce: () -> Void)? {
     let made = ValueCell(cell.fields.type)
+    let registry = try cell.registry(for: container, instead: registry)
     guard case .value(let record) = try cell.supplyTransient(made.memory, in: container, from: registry) else {
       return nil
     }
@@ -158,7 +159,7 @@
     let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
       value,
-      { cell.announce(made.memory, of: record, by: cell.fields.home.registry, in: container) { hook?($0, value) } }
+      { cell.announce(made.memory, of: record, by: registry, in: container) { hook?($0, value) } }
     )
   }
 

@@ -7,67 +7,62 @@ package enum WrappedProperties {
     let place: SourcePlace
   }
 
-  /// A property's position in its object: the number of steps up to its class, its index in that class, and its name.
-  private struct Position: Sendable {
-    let level: Int
-    let index: Int
-    let name: String
-  }
+  private static let known = Lock<[Key: StoredField]>([:])
 
-  private static let known = Lock<[Key: Position]>([:])
-
-  /// Returns the mirror of an object and those of its superclasses; a custom mirror may itself read the properties, so
-  /// an object that has one isn't reflected.
-  private static func mirrors(of object: AnyObject) -> [Mirror] {
-    object is any CustomReflectable ? [] : Array(sequence(first: Mirror(reflecting: object), next: \.superclassMirror))
+  /// Returns the wrapped properties of an object; a class that has a custom mirror shows none.
+  private static func fields(of object: AnyObject) -> [StoredField] {
+    if object is any CustomReflectable { return [] }
+    return StoredField.all(of: object).filter { $0.name != nil && $0.type is any NamedProperty.Type }
   }
 
   /// Returns the name of the property with this identity, or nil if reflection shows no such property.
   ///
-  /// The first search for a class and a declaration looks at all properties of the object. Later searches look only at
-  /// the known position, and check that the property there has this storage, because one place can declare several
-  /// properties if a function makes their wrappers. Looking at a property copies it for a moment, so call this only
-  /// where the object may be read: in its own isolation, in the read that needs the name.
-  static func name(of identity: PropertyIdentity, in container: AnyObject) -> String? {
-    let key = Key(container: ObjectIdentifier(type(of: container)), place: identity.place)
-    if let position = known.withLock({ $0[key] }), isStorage(identity, at: position, of: container) {
-      return position.name
+  /// The first search for a class and a declaration looks at the object's wrapped properties. Later searches look only
+  /// at the known one, and check that it has this storage, because one place can declare several properties if a
+  /// function makes their wrappers. A wrapper that holds its storage isn't copied, and a neighboring one never is. For
+  /// another wrapper, those of the same type are asked for their identity.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the property.
+  ///   - cell: The storage of the property, if it is a ``PropertyStorage``.
+  static func name(
+    of identity: PropertyIdentity, _ type: any Any.Type, storedIn cell: PropertyCell?, in container: AnyObject
+  ) -> String? {
+    let storage = cell.map { UInt(bitPattern: ObjectIdentifier($0)) }
+    func holdsStorage(_ field: StoredField) -> Bool { field.contains(identity.address, or: storage, in: container) }
+    func isForType(_ field: StoredField) -> Bool { (field.type as? any NamedProperty.Type)?.valueType == type }
+    func hasIdentity(_ field: StoredField) -> Bool {
+      isForType(field) && (field.value(in: container) as? any NamedProperty)?.identity.address == identity.address
     }
-    for (level, mirror) in mirrors(of: container).enumerated() {
-      for (index, child) in mirror.children.enumerated() where isStorage(identity, child) {
-        guard let name = child.label.flatMap(name(of:)) else { continue }
-        known.withLock { $0[key] = Position(level: level, index: index, name: name) }
-        return name
-      }
-    }
-    return nil
-  }
-
-  private static func isStorage(_ identity: PropertyIdentity, _ child: Mirror.Child) -> Bool {
-    (child.value as? any NamedProperty)?.identity.address == identity.address
-  }
-
-  private static func isStorage(_ identity: PropertyIdentity, at position: Position, of container: AnyObject) -> Bool {
-    var mirror: Mirror? = Mirror(reflecting: container)
-    for _ in 0..<position.level { mirror = mirror?.superclassMirror }
-    guard let children = mirror?.children, position.index < children.count else { return false }
-    return isStorage(identity, children[children.index(children.startIndex, offsetBy: position.index)])
+    let key = Key(container: ObjectIdentifier(Swift.type(of: container)), place: identity.place)
+    if let field = known.withLock({ $0[key] }), holdsStorage(field) || hasIdentity(field) { return field.name }
+    let fields = fields(of: container)
+    // The properties of the same type come first, so that the search seldom looks at others.
+    let found =
+      fields.first { isForType($0) && holdsStorage($0) } ?? fields.first { !isForType($0) && holdsStorage($0) }
+      ?? fields.first(where: hasIdentity)
+    if let found { known.withLock { $0[key] = found } }
+    return found?.name
   }
 
   /// Returns an object's wrappers of one type with the names of their properties, those of superclasses first.
   ///
-  /// Reads every stored property, so call it where the object may be read; for an actor, that is on the actor.
-  package static func of<Wrapper>(_ object: AnyObject, as: Wrapper.Type) -> [(name: String, wrapper: Wrapper)] {
-    mirrors(of: object).reversed().flatMap { mirror in
-      mirror.children.compactMap { child in
-        guard let name = child.label.flatMap(name(of:)), let wrapper = child.value as? Wrapper else { return nil }
-        return (name, wrapper)
-      }
+  /// Reads these wrappers and no other property, so call it where they may be read; for an actor, that is on the actor.
+  ///
+  /// - Parameter isWrapper: Whether a type is `Wrapper` or conforms to it.
+  package static func of<Wrapper>(
+    _ object: AnyObject, as: Wrapper.Type, if isWrapper: (any Any.Type) -> Bool
+  ) -> [(name: String, wrapper: Wrapper)] {
+    fields(of: object).filter { isWrapper($0.type) }.compactMap { field in
+      guard let name = field.name, let wrapper = field.value(in: object) as? Wrapper else { return nil }
+      return (name, wrapper)
     }
   }
+}
 
-  /// Returns the property's name for the label of a stored property; nil for storage of a `lazy var` or an actor.
-  private static func name(of label: String) -> String? {
+extension StoredField {
+  /// The property's name; nil for storage of a `lazy var` or an actor.
+  fileprivate var name: String? {
     if label.hasPrefix("$") { return nil }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label
   }

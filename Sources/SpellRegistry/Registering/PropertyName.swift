@@ -1,3 +1,5 @@
+internal import Support
+
 /// The names of the properties that a registration is for.
 ///
 /// A string literal means ``equal(to:)``:
@@ -20,7 +22,7 @@ public enum PropertyName: Sendable, Hashable, ExpressibleByStringLiteral {
     guard let name else { return nil }
     switch self {
     case .equal(let expected): return name == expected ? 0 : nil
-    case .containing(let part): return name.lowercased().contains(part.lowercased()) ? 1 : nil
+    case .containing(let part): return name.lowercased().contains(part: part.lowercased()) ? 1 : nil
     }
   }
 

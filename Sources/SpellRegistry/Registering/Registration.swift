@@ -37,6 +37,14 @@ public struct Registration<Value>: Sendable {
     return addHookOnMainActor(hook)
   }
 
+  /// Withdraws the registration and drops its cached values; properties that already have a value keep it, and this
+  /// ``Registration`` still holds a registered instance.
+  ///
+  /// Does nothing if the registration was replaced or withdrawn before. Registrations that it replaced stay withdrawn.
+  public func unregister() { registry.remove(record) }
+}
+
+extension Registration where Value: Sendable {
   /// Calls `hook` once for each new value, at the end of the whole resolution that made the value.
   ///
   /// By then, the value and everything that was made with it exist. What the hook resolves still shares the
@@ -51,23 +59,18 @@ public struct Registration<Value>: Sendable {
   /// registry.register(Child.self, scope: .singleton, autowire: Child.init)
   /// ```
   ///
-  /// The hook runs after the injection hooks, with no lock held, on the thread on which the resolution ends. It also
+  /// By then, the value may also be in use on another thread, so only `Sendable` values have completions. The hook runs
+  /// after the injection hooks, with no lock held, on the thread on which the resolution ends. It also
   /// runs for values that were made for an initializer that failed, but never for a registered instance. If completions
   /// cause each other without end, the request throws an error of code `.cycle`.
   ///
-  /// - Parameter hook: Gets the value and a resolver of the registry that made the value.
+  /// - Parameter hook: Gets the value and a resolver of the registry that made the value, whose point has no container.
   /// - Returns: The registration.
   @_disfavoredOverload @discardableResult
   public func onCompletion(_ hook: @escaping @Sendable (Value, Resolver) -> Void) -> Registration {
     checkHookOfFactory()
     return addCompletion(hook)
   }
-
-  /// Withdraws the registration and drops its cached values; properties that already have a value keep it, and this
-  /// ``Registration`` still holds a registered instance.
-  ///
-  /// Does nothing if the registration was replaced or withdrawn before. Registrations that it replaced stay withdrawn.
-  public func unregister() { registry.remove(record) }
 }
 
 // MARK: Factories
@@ -91,7 +94,7 @@ extension Registration {
   /// Calls `hook` once for each new value of a factory from this registration, at the end of the whole resolution that
   /// made the value.
   @discardableResult
-  public func onCompletion<Made, each Argument>(
+  public func onCompletion<Made: Sendable, each Argument>(
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
@@ -128,10 +131,12 @@ extension Registration {
     }
   }
 
-  private func addCompletion<Made>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
+  private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
     record.addCompletion { memory, point, registry in
-      let held = Unchecked(value: (value: memory.value(as: Made.self), point: point))
-      return { hook(held.value.value, Resolver(point: held.value.point, registry: registry)) }
+      let value = memory.value(as: Made.self)
+      // The point is used on the thread that ends the resolution. Like the value, the container may be elsewhere then.
+      let point = Unchecked(value: point.withoutContainer())
+      return { hook(value, Resolver(point: point.value, registry: registry)) }
     }
     return self
   }

@@ -60,12 +60,12 @@ package final class RegistrationRecord: Sendable {
     let clock = registry.clock
     if let scope = initializer.factoryScope {
       (lifetime, self.expiry, keeping) = (scope.lifetime, scope.expiry, .factory)
-      kept = lifetime.isShared ? KeptValue(FactoryValues.self, .singleton, expiry: nil, by: clock) : nil
+      kept = lifetime.isShared ? KeptValue(Service(FactoryValues.self), .singleton, expiry: nil, by: clock) : nil
     } else {
       // An instance exists already, so there is nothing to keep.
       (lifetime, self.expiry) = isInstance ? (.unique, nil) : (scope, expiry)
       keeping = lifetime.isShared ? .shared : lifetime.isGraph ? .graph : .nothing
-      kept = keeping == .shared ? KeptValue(key.service.type, scope, expiry: expiry, by: clock) : nil
+      kept = keeping == .shared ? KeptValue(key.service, scope, expiry: expiry, by: clock) : nil
     }
     if case .cached(let cache) = lifetime { cache.add(self, in: registry) }
   }
@@ -104,12 +104,16 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
-  func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
-
-  /// Copies the kept value and returns true if it exists and there are no hooks; the caller holds the table's lock.
-  @inline(__always) func copyUnheard(to memory: ValueMemory) -> Bool {
-    keeping == .shared && !hooks.areUsed && (kept?.copyIfPublished(to: memory) ?? false)
+  private let madeBareName = Lock<BareName?>(nil)
+  /// The name of the type for the search of near matches, made when a request first misses.
+  var bareName: BareName {
+    if let known = madeBareName.withLock(\.self) { return known }
+    let made = BareName(TypeName.ofResult(service.type))
+    madeBareName.withLock { $0 = made }
+    return made
   }
+
+  func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Whether the values are Optionals; the answer no is cached, because asking the runtime is slow.
   var makesOptional: Bool {

@@ -3,6 +3,24 @@
 /// Most registrations are for a type or key alone, and one dictionary lookup finds them. Registrations limited to a
 /// container or a name, and instances that serve supertypes, are candidates, compared with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
+  /// A registration in the table, and the value that requests copy while they hold the table's lock.
+  ///
+  /// The entry owns the cell, so the value exists for as long as a request can find it.
+  struct Entry: Sendable {
+    let record: RegistrationRecord
+    /// The kept value of a registration for all requests of a service; nil if there is none, or if it may expire.
+    fileprivate(set) var cell: ValueCell?
+
+    init(_ record: RegistrationRecord) { self.record = record }
+
+    /// Copies the value to memory, if there is one and no hook has to be called with it; returns whether it did.
+    @inline(__always) fileprivate func copyUnheard(to memory: ValueMemory) -> Bool {
+      guard let cell, !record.hooks.areUsed else { return false }
+      memory.copy(cell.type, from: cell.memory)
+      return true
+    }
+  }
+
   /// The limited registrations of one service, or all instances that serve supertypes.
   private struct Limited: Sendable {
     /// The registrations for exactly one name and any container, by name.
@@ -22,11 +40,11 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
 
     /// Replaces the registration with this key, or removes it for nil, and returns the former one.
-    mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
-      func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
+    mutating func exchange(_ key: RegistrationRecord.Key, for entry: Entry?) -> Entry? {
+      func exchange(in list: inout [RegistrationRecord]) -> Entry? {
         let former = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
-        if let record { list.append(record) }
-        return former
+        if let entry { list.append(entry.record) }
+        return former.map { Entry($0) }
       }
       guard !isInOthers(key), case .equal(let name)? = key.name else { return exchange(in: &others) }
       defer { if named[name]?.isEmpty ?? false { named[name] = nil } }
@@ -34,7 +52,8 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
-  private var plain: [Address: RegistrationRecord] = [:]
+  /// The registrations for all requests of a service.
+  private var plain: [Address: Entry] = [:]
   private var limited: [ObjectIdentifier: Limited] = [:]
   /// The instances that serve their supertypes.
   private var universal = Limited()
@@ -42,21 +61,27 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// and so may win over a registration for exactly the type.
   private var limitedUniversals = 0
   /// The default registrations of declared keys that have been used.
-  var defaults: [ObjectIdentifier: RegistrationRecord] = [:]
+  private var defaults: [Address: Entry] = [:]
+
+  /// All entries, also those of the defaults of keys.
+  var entries: [Entry] {
+    [plain, defaults].flatMap(\.values) + (limited.values.flatMap(\.all) + universal.all).map { Entry($0) }
+  }
 
   /// All registrations except the defaults of keys, in the order of registration.
   var all: [RegistrationRecord] {
-    (plain.values + limited.values.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
+    (plain.values.map(\.record) + limited.values.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
   }
 
   /// The defaults of keys without a registration for all properties, in the order in which they were first used.
   var defaultsInForce: [RegistrationRecord] {
-    defaults.values.filter { plain[Address(id: $0.service.id)] == nil }.sorted { $0.age < $1.age }
+    defaults.filter { plain[$0.key] == nil }.values.map(\.record).sorted { $0.age < $1.age }
   }
 
   /// At least one registration of each service, and all instances that serve supertypes.
   var representatives: [RegistrationRecord] {
-    plain.values + limited.values.compactMap { $0.others.first ?? $0.named.values.first?.first } + universal.all
+    plain.values.map(\.record) + limited.values.compactMap { $0.others.first ?? $0.named.values.first?.first }
+      + universal.all
   }
 
   /// Returns all limited registrations of the record's service, or only the record if it isn't such a registration.
@@ -84,9 +109,37 @@ struct RegistrationTable: ~Copyable, Sendable {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
-    guard let record = plain[Address(id: service)] else { return universal.isEmpty ? .nothing : .several }
-    if let memory, optionals || !record.makesOptional, record.copyUnheard(to: memory) { return .copied }
-    return .only(record)
+    guard let entry = plain[Address(id: service)] else { return universal.isEmpty ? .nothing : .several }
+    if let memory, optionals || !entry.record.makesOptional, entry.copyUnheard(to: memory) { return .copied }
+    return .only(entry.record)
+  }
+
+  /// Returns the default registration of a key, or copies the value that it keeps, as ``look`` does.
+  func lookForDefault(of key: ObjectIdentifier, copyingTo memory: ValueMemory?) -> Look {
+    guard let entry = defaults[Address(id: key)] else { return .nothing }
+    if let memory, entry.copyUnheard(to: memory) { return .copied }
+    return .only(entry.record)
+  }
+
+  /// Adds the default registration of a key, unless there is one; returns the one in the table.
+  mutating func addDefault(_ record: RegistrationRecord) -> RegistrationRecord {
+    let key = Address(id: record.service.id)
+    if let known = defaults[key] { return known.record }
+    defaults[key] = Entry(record)
+    return record
+  }
+
+  /// Lets requests copy a kept value, or none for nil, if the registration that keeps it is in the table.
+  ///
+  /// - Returns: The former cell, which the caller releases with no lock held.
+  mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {
+    let key = Address(id: kept.service.id)
+    func exchange(in entries: inout [Address: Entry]) -> ValueCell? {
+      guard let former = entries[key], former.record.kept === kept else { return nil }
+      entries[key]?.cell = cell
+      return former.cell
+    }
+    return exchange(in: &plain) ?? exchange(in: &defaults)
   }
 
   /// Returns whether any registration that may serve a service has a name.
@@ -96,32 +149,37 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Returns the registrations that may win for requests with this service and this name.
   func candidates(for service: ObjectIdentifier, named name: String?) -> [RegistrationRecord] {
-    [plain[Address(id: service)]].compactMap(\.self) + (limited[service]?.candidates(named: name) ?? [])
+    [plain[Address(id: service)]?.record].compactMap(\.self) + (limited[service]?.candidates(named: name) ?? [])
       + universal.candidates(named: name)
   }
 
-  /// Removes a registration if it is still in force, and returns whether it was.
-  mutating func remove(_ record: RegistrationRecord) -> Bool {
+  /// Removes a registration; returns its entry, or nil if another registration with its key or none is in force.
+  mutating func remove(_ record: RegistrationRecord) -> Entry? {
     let former = exchange(record.key, for: nil)
-    if let former, former !== record { _ = exchange(record.key, for: former) }
-    return former === record
+    if let former, former.record !== record {
+      _ = exchange(record.key, for: former)
+      return nil
+    }
+    return former
   }
 
-  /// Replaces the registration with this key, or removes it for nil, and returns the former one.
-  mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
+  /// Replaces the registration with this key, or removes it for nil.
+  ///
+  /// - Returns: The former entry, which the caller releases with no lock held.
+  mutating func exchange(_ key: RegistrationRecord.Key, for entry: Entry?) -> Entry? {
     let service = key.service.id
     if key.servesSupertypes {
-      let former = universal.exchange(key, for: record)
+      let former = universal.exchange(key, for: entry)
       if universal.isInOthers(key), !key.isUnlimited {
-        limitedUniversals += (record == nil ? 0 : 1) - (former == nil ? 0 : 1)
+        limitedUniversals += (entry == nil ? 0 : 1) - (former == nil ? 0 : 1)
       }
       return former
     }
     if key.isUnlimited {
-      defer { plain[Address(id: service)] = record }
+      defer { plain[Address(id: service)] = entry }
       return plain[Address(id: service)]
     }
     defer { if limited[service]?.isEmpty ?? false { limited[service] = nil } }
-    return limited[service, default: Limited()].exchange(key, for: record)
+    return limited[service, default: Limited()].exchange(key, for: entry)
   }
 }

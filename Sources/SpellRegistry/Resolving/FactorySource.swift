@@ -29,7 +29,7 @@ internal import Support
       // What is shared gets its dependencies from the registry that keeps it.
       let registry = record.lifetime.isShared ? owner?.registry ?? asked : asked
       guard let arguments else { return try run(in: memory, type, registry, isKept: true, on: thread, make: make) }
-      let new = { KeptValue(type, record.lifetime, expiry: record.expiry, by: registry.clock) }
+      let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
         // Nothing withdraws the value of some arguments; the registration drops all of them together.

@@ -1,7 +1,8 @@
 /// The destination of a value: the property that asks for it, and the object that holds the property.
 ///
 /// Every initializer that takes a ``Resolver``, and every hook, gets a point. It is valid while that code runs, and
-/// holds its container strongly until then. Main-actor initializers and hooks get a point without a container.
+/// holds its container strongly until then. Main-actor initializers and hooks, and completions, get a point without a
+/// container.
 public struct InjectionPoint {
   /// The service that is requested: a type, or a declared key for a value of the type.
   package let service: Service
@@ -61,12 +62,12 @@ public struct InjectionPoint {
   private var alias: String? { givenName?.name }
 
   /// The property's own name, even if the request has another; without a property, the name that the request has.
-  var declaredName: String? { identity == nil || containerType == nil ? alias : ownName }
+  package var declaredName: String? { identity == nil || containerType == nil ? alias : ownName }
 
   private var ownName: String? {
     if let name = details?.name { return name }
     guard let identity, let container else { return nil }
-    return WrappedProperties.name(of: identity, in: container)
+    return WrappedProperties.name(of: identity, propertyType, storedIn: cell, in: container)
   }
 
   /// Returns a copy that keeps the property's name, which can't be found once the property has other storage.

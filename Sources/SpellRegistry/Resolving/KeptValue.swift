@@ -23,27 +23,15 @@ final class KeptValue: Sendable {
     }
   }
 
-  private let type: ErasedType
+  /// The service that the value serves, by which its registration is found in the table.
+  let service: Service
   private let scope: ScopeLifetime
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
-  /// The address of the value while it is kept; nil for a value that is weak or expires.
-  ///
-  /// The lock of the table that has the registration guards it.
-  private let published = PublishedMemory()
 
-  init(_ type: any Any.Type, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
-    (self.type, self.scope) = (ErasedType(type), scope)
+  init(_ service: Service, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
+    (self.service, self.scope) = (service, scope)
     expiry = age.map { ($0, clock) }
-  }
-
-  /// Copies the value if it is published, and returns whether it is.
-  ///
-  /// This must not call a client's code, because the caller holds the table's lock.
-  @inline(__always) func copyIfPublished(to memory: ValueMemory) -> Bool {
-    guard let value = published.memory else { return false }
-    memory.copy(type.type, from: value)
-    return true
   }
 
   /// Puts the kept value in memory, or lets `make` put a new one there, once for all callers that find the same cell.
@@ -137,33 +125,36 @@ final class KeptValue: Sendable {
         expired = state.cell
         (state.cell, state.weak, state.deadline) = (nil, nil, nil)
       }
-      let cell = state.cell ?? ValueCell(type.type)
+      let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
       return (cell, Unchecked(value: state.weak?.object), expired)
     }
     // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
-    if let object = object.value, memory.put(object, as: type.type) { return .copied }
+    if let object = object.value, memory.put(object, as: service.type) { return .copied }
     return cell.map { .cell($0) } ?? .withdrawn
   }
 
   /// Keeps a cell's value as the scope says, if the cell is still the current one.
   func keep(_ cell: ValueCell, in registry: InitializerRegistry) {
-    let value = cell.memory.any(type.type)
+    let value = cell.memory.any(service.type)
     // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
-    let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(type.type)") : nil
+    let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(service.type)") : nil
     let deadline = expiry.map { $0.clock.now + $0.age }
     change { state in
-      guard state.cell === cell else { return }
-      // Those who asked before the registration was withdrawn have the cell.
-      if state.isRetired { return forget(&state) }
+      guard state.cell === cell else { return nil }
+      if state.isRetired {
+        // Those who asked before the registration was withdrawn have the cell.
+        forget(&state)
+        return nil
+      }
       state.deadline = deadline
       if scope.isWeak || isNothing {
         (state.cell, state.weak) = (nil, weak)
-      } else if expiry == nil {
-        publish(cell, in: registry)
+        return nil
       }
+      return expiry == nil ? publish(cell, in: registry) : nil
     }
   }
 
@@ -172,19 +163,20 @@ final class KeptValue: Sendable {
   /// - Parameter registry: The registry that has the registration; nil if it is gone.
   func reset(in registry: InitializerRegistry?) {
     change { state in
-      publish(nil, in: registry)
       forget(&state)
+      return publish(nil, in: registry)
     }
   }
 
   /// Drops the value permanently; callers that have already found this registration still get a value being made.
   ///
-  /// - Precondition: The registration has been removed from its table, where a request would find the address.
+  /// - Precondition: The registration has been removed from its table, where a request would still find the value.
   func retire() {
     change { state in
       state.isRetired = true
       let isMaking = state.cell.map { CreationGate.isBusy($0.gate.current) || state.runs.areMaking($0) } ?? false
       if !isMaking { forget(&state) }
+      return nil
     }
   }
 
@@ -192,8 +184,9 @@ final class KeptValue: Sendable {
     (state.cell, state.weak, state.deadline) = (nil, nil, nil)
   }
 
-  private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) {
-    registry?.table.withLock { _ in published.publish(cell?.memory) }
+  /// Puts a cell, or none, in the table's entry of the registration, if it is still there; returns the former cell.
+  private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
+    registry?.table.withLock { $0.publish(cell, of: self) }
   }
 
   // MARK: Async runs
@@ -209,7 +202,7 @@ final class KeptValue: Sendable {
   /// Returns the value if there is one, or else lets the request join the run in progress or a new one.
   func admit(orCreate create: () -> AsyncRun) -> Admission {
     while true {
-      let copy = ValueCell(type.type)
+      let copy = ValueCell(service.type)
       let cell: ValueCell
       switch look(copy.memory) {
       case .withdrawn: return .withdrawn
@@ -229,7 +222,7 @@ final class KeptValue: Sendable {
   }
 
   /// The cell for the value of a run, which the registration doesn't keep if no request awaits the run any longer.
-  func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(type.type) }
+  func cell(of run: AsyncRun) -> ValueCell { state.withLock { $0.runs.cell(of: run) } ?? ValueCell(service.type) }
 
   /// Notes the task of a run that has begun, and cancels it if no request awaits the run any longer.
   func begin(_ run: AsyncRun, in task: Task<Void, Never>) {
@@ -255,6 +248,7 @@ final class KeptValue: Sendable {
       leaving = state.runs.leave(ticket)
       // The next request needs another cell, because the run may still be using this one.
       if let cell = leaving.abandoned, state.cell === cell, !cell.gate.isReady { state.cell = nil }
+      return nil
     }
     leaving.task?.cancel()
     leaving.waiter?.resume()
@@ -265,12 +259,11 @@ final class KeptValue: Sendable {
     state.withLock { $0.runs.end(run, with: outcome) }
   }
 
-  /// Changes the state; the former values are released after the lock.
-  private func change(_ body: (inout State) -> Void) {
+  /// Changes the state; the former values, and the cell that `body` returns, are released after the lock.
+  private func change(_ body: (inout State) -> ValueCell?) {
     let former = state.withLock { state in
       let former = state
-      body(&state)
-      return former
+      return (former, body(&state))
     }
     withExtendedLifetime(former) {}
   }

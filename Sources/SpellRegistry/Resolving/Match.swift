@@ -37,9 +37,7 @@ extension InitializerRegistry {
     if !found.isNothing { return found }
     if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
     guard let key = service.key, !search.onlyForContainer else { return .nothing }
-    let match = defaultMatch(for: key)
-    let isCopied = match.owner.table.withLock { _ in search.copying.map { match.record.copyUnheard(to: $0) } ?? false }
-    return isCopied ? .copied : .match(match.record, Borrowed(match.owner))
+    return findDefault(of: key, copyingTo: search.copying)
   }
 
   func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
@@ -114,19 +112,20 @@ extension InitializerRegistry {
     return best?.record
   }
 
-  /// Returns the default registration of a key; the outermost registry of this context, from this one up, has it, so
-  /// that all registries in between share the value that it keeps.
-  private func defaultMatch(for key: InjectionKeys) -> Match {
-    let owner = lineage.prefix { $0.context == context }.last ?? self
-    let service = Service(type(of: key).valueType, key: key)
-    if let known = owner.table.withLock({ $0.defaults[service.id] }) { return Match(record: known, owner: owner) }
-    let made = key.makeRecord(for: service, in: context, of: owner)
-    let record = owner.table.withLock { table in
-      let record = table.defaults[service.id] ?? made
-      table.defaults[service.id] = record
-      return record
+  /// Finds the default registration of a key, which is made at its first use; the outermost registry of this context,
+  /// from this one up, has it, so that all registries in between share the value that it keeps.
+  private func findDefault(of key: InjectionKeys, copyingTo memory: ValueMemory?) -> Finding {
+    var owner = self
+    while let parent = owner.parent, parent.context == context { owner = parent }
+    let look = owner.table.withLock { $0.lookForDefault(of: ObjectIdentifier(key), copyingTo: memory) }
+    switch consume look {
+    case .copied: return .copied
+    case .only(let record): return .match(record, Borrowed(owner))
+    default:
+      let service = Service(type(of: key).valueType, key: key)
+      let made = key.makeRecord(for: service, in: context, of: owner)
+      return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
     }
-    return Match(record: record, owner: owner)
   }
 
   /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.

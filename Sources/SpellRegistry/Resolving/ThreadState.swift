@@ -121,6 +121,12 @@ extension CurrentThread {
     }
   }
 
+  /// Runs `body`, which calls hooks, so that their requests belong to one resolution.
+  func callingHooks(_ body: () -> Void) {
+    // A completion that a hook causes runs at the end of that resolution; the hooks' caller has no use for its error.
+    try? resolving { () throws(InjectionError) in with(registry, isKept: isMakingKept, body) }
+  }
+
   /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.
   ///
   /// This also happens after an error, because values that were made before the error may have been kept.
