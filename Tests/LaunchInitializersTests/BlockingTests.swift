@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
   import Foundation
   @testable import LaunchInitializers
+  import SpellTesting
   import Support
   import Synchronization
   import TestSupport
@@ -79,12 +80,13 @@
     func mainActor() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
-        let (isRunning, release) = (AsyncLatch(), DispatchSemaphore(value: 0))
-        let launch = try LaunchSequence(cancellationGracePeriod: .milliseconds(50), clock: ContinuousClock()) {
-          Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50))
+        let (clock, isRunning, release) = (TestClock(), AsyncLatch(), DispatchSemaphore(value: 0))
+        let launch = try LaunchSequence(clock: clock) {
+          Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.seconds(5))
         }
         let waiting = Task.detached {
           await isRunning.wait()
+          await clock.advance(through: .seconds(5), .seconds(6))
           let error = await #expect(throws: LaunchError.self) { try await launch.launch() }
           #expect(error?.code == .timedOut)
           #expect(error?.abandoned == ["stuck"])
@@ -100,10 +102,14 @@
     func mainActorAndSkipped() async {
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
-        let (isRunning, release) = (AsyncLatch(), DispatchSemaphore(value: 0))
-        let launch = try LaunchSequence(cancellationGracePeriod: .milliseconds(50), clock: ContinuousClock()) {
-          Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.milliseconds(50)).onFailure(.skip)
+        let (clock, isRunning, release) = (TestClock(), AsyncLatch(), DispatchSemaphore(value: 0))
+        let launch = try LaunchSequence(clock: clock) {
+          Blocking(isRunning: isRunning, release: release).id("stuck").timeout(.seconds(5)).onFailure(.skip)
           Do { _ in release.signal() }.id("next").after("stuck")
+        }
+        Task.detached {
+          await isRunning.wait()
+          await clock.advance(through: .seconds(5), .seconds(6))
         }
         let report = try await MainActor.run { launch.launchImmediately() }.value
         #expect(report.entries.map(\.outcome) == [.failed, .completed])
