@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// What takes the place of the file while a store has it open.
+/// Folders, links and older copies that take the place of a file while a store has it open.
 @Suite("In the place of the file", .timeLimit(.minutes(10))) struct OtherPlaceTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
