@@ -52,7 +52,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
     PreferenceError(code, message, key: key, path: self.path ?? path, underlying: underlying)
   }
 
-  /// Whether the path leads to something other than the store's file.
+  /// Whether the path leads to something other than a file of the store.
   var isOfAnotherFile: Bool { [.notAPreferencesFile, .laterVersion, .insecureFile].contains(code) }
 
   private static func shortened(_ key: String) -> String {

@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// What takes the place of the file while a store has it open.
+/// Folders, links and older copies that take the place of a file while a store has it open.
 @Suite("In the place of the file", .timeLimit(.minutes(10))) struct OtherPlaceTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
@@ -14,19 +14,17 @@ import Testing
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
-  enum Other: CaseIterable, Sendable { case folder, link, text, laterVersion }
+  enum Other: CaseIterable, Sendable { case folder, link }
 
   func put(_ other: Other) throws {
     try FileManager.default.removeItem(at: file)
     switch other {
     case .folder: try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
     case .link: try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "missing")
-    case .text: try file.overwrite("Dear diary\n")
-    case .laterVersion: try file.overwrite("#preferences 2\n")
     }
   }
 
-  @Test("something else makes reads and writes throw, also if it is put there at once", arguments: Other.allCases)
+  @Test("a folder or a link makes reads and writes throw, also if it is put there at once", arguments: Other.allCases)
   func something(other: Other) async throws {
     let store = try stranger()
     try store.set(1, forKey: "a")
@@ -40,7 +38,7 @@ import Testing
     #expect(try store.value(Int.self, forKey: "a") == 3)
   }
 
-  @Test("something else is noticed, and by a write, too", arguments: Other.allCases)
+  @Test("a folder or a link is noticed, also by a write", arguments: Other.allCases)
   func noticed(other: Other) async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "a")

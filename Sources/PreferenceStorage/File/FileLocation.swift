@@ -6,7 +6,7 @@ struct FileLocation: Sendable {
   private(set) var path: FilePath
   /// Whether the path is resolved, which is possible only if the folder exists.
   private var isResolved = false
-  /// What a link to a folder leads to, if it didn't exist when the links were followed.
+  /// The missing target of a link to a folder, if there was one when the links were followed.
   private var missingTarget: FilePath?
 
   var folder: FilePath { path.folder }

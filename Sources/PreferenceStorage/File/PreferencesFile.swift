@@ -239,11 +239,11 @@ extension PreferencesFile {
     return true
   }
 
-  /// Makes readers throw the error if memory has no values, or those of a file that is no longer at the path; returns
-  /// true unless they already get an error of its code.
+  /// Makes readers throw the error if memory has no values, or if what is at the path can't be opened; returns true
+  /// unless they already get an error of its code.
   @discardableResult
   func noteFailure(_ error: PreferenceError) -> Bool {
-    if descriptor == nil || error.isOfAnotherFile { removeAllFromMemory() }
+    if descriptor == nil { removeAllFromMemory() }
     return memory.withLock { memory in
       let known = memory.failure
       if known != nil || memory.table.isEmpty { memory.failure = error }

@@ -79,7 +79,10 @@ public final class FilePreferenceStore: ErrorReporter {
   public var recovery: PreferenceRecovery? { file.memory.withLock(\.recovery) }
 
   /// The keys in the order in which they were first written.
-  public var keys: [String] { file.keys }
+  public var keys: [String] {
+    if followsOthers { file.noteRead() }
+    return file.keys
+  }
 
   /// Returns the JSON text of the value, as it is in the file, or nil; costs one lock and one dictionary lookup.
   public func json(forKey key: String) throws(PreferenceError) -> String? {
@@ -95,7 +98,10 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Returns all values as a JSON object with a line for each key, in the order in which the keys were first written.
   ///
   /// `import(from:)` reads a file with this object.
-  public func json() -> String { JSONText.object(file.memory.withLock(\.table).allEntries) }
+  public func json() -> String {
+    if followsOthers { file.noteRead() }
+    return JSONText.object(file.memory.withLock(\.table).allEntries)
+  }
 
   /// Returns the values of some keys as ``json()`` returns all.
   package func json(ofKeys keys: [String]) -> String {
