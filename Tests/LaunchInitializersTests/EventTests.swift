@@ -65,7 +65,7 @@ import Testing
   func logCancels() async throws {
     let (journal, launching, isSet) = (Journal(), Box<Task<LaunchReport, any Error>>(), Latch())
     let launch = try LaunchSequence(
-      configuration: NoConfiguration(),
+      configuration: NoConfiguration(), cancellationGracePeriod: .seconds(300),
       log: { line in
         if line.contains("still waiting") { return }
         isSet.wait()
