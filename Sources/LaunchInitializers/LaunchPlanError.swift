@@ -26,8 +26,6 @@ public struct LaunchPlanError: Error, Sendable, CustomStringConvertible {
     public static let duplicateID = Code(description: "duplicateID")
     /// A step that isn't deferred waits for a deferred step.
     public static let deferredDependency = Code(description: "deferredDependency")
-    /// More than a hundred groups are nested.
-    public static let tooDeep = Code(description: "tooDeep")
     /// The list has no steps.
     public static let empty = Code(description: "empty")
   }

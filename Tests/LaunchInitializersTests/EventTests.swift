@@ -64,6 +64,7 @@ import Testing
   func logCancels() async throws {
     let (journal, launching, isSet) = (Journal(), Box<Task<LaunchReport, any Error>>(), Latch())
     let launch = try LaunchSequence(
+      cancellationGracePeriod: .seconds(300),
       log: { line in
         if line.contains("still waiting") { return }
         isSet.wait()

@@ -87,7 +87,7 @@ private final class Asking: @unchecked Sendable {
   func longTask(isWeak: Bool) async throws {
     let (mayEnd, task) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil))
     registry.register(Ticket.self, scope: isWeak ? .weak : .singleton, .async { 
-      let long = Task { await mayEnd.wait() }
+      let long = Task { _ = await mayEnd.wait() }
       task.update { $0 = long }
       return Ticket(1)
     })
@@ -108,7 +108,7 @@ private final class Asking: @unchecked Sendable {
     registry.register(Farewell.self, scope: .graph) { Farewell { goodbyes.increment() } }
     registry.register(Config.self, .async { resolver in
       _ = try resolver.resolve(Farewell.self)
-      let long = Task { await mayEnd.wait() }
+      let long = Task { _ = await mayEnd.wait() }
       task.update { $0 = long }
       return Config()
     })

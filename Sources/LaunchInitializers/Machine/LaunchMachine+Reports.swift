@@ -73,13 +73,22 @@ extension LaunchMachine {
 
   private func entry(of index: Int, _ purpose: Purpose, waitedFor: [String]) -> LaunchReport.Entry {
     let (node, pass) = (plan.nodes[index], passes[purpose])
-    let step = pass.steps[index]
+    var step = pass.steps[index]
     func time(_ time: Duration) -> Duration { max(.zero, time - pass.began) }
-    let isMissed = purpose == .shutDown && step.outcome == .notRun
-    let errors = purpose == .shutDown ? shutDownProblems[index]?.errors ?? ErrorList() : step.errors
+    var errors = step.errors
+    if purpose == .shutDown {
+      let problems = shutDownProblems[index] ?? ShutDownProblems()
+      errors = problems.errors
+      if step.outcome == .notRun, passes.launch.steps[index].isUp {
+        step.message = reachedLimit.map { "not shut down within \($0.text)" }
+      } else if step.outcome == .notRun {
+        // The limit came before the turn of a step whose abandoned attempt has already been undone.
+        (step.outcome, step.message) = (problems.message == nil ? .completed : .failed, problems.message)
+      }
+    }
     return LaunchReport.Entry(
       id: node.id, outcome: step.outcome, queued: time(step.queued), start: time(step.start), end: time(step.end),
-      attempts: step.attempt, message: isMissed ? reachedLimit.map { "not shut down within \($0.text)" } : step.message,
+      attempts: step.attempt, message: step.message,
       errors: errors.all, waitedFor: waitedFor, wasAbandoned: step.wasAbandoned, groups: node.groups)
   }
 

@@ -22,7 +22,7 @@ extension LaunchMachine {
       } else if !takesPart(node, purpose) {
         passes[purpose].steps[node].isUnmentioned = true
         waiting += finish(node, purpose, .completed, nil).reversed()
-      } else if purpose == .shutDown, isHeldUp(node) {
+      } else if purpose == .shutDown, isHeldUp(node), !passes.shutDown.isStopped {
         beginShutDown(of: node)
       } else {
         passes[purpose].makeReady(node)

@@ -339,8 +339,9 @@ struct LaunchMachine: Sendable {
   mutating func finish() {
     phase = .over
     failure = makeFailure()
-    // This action comes first, so that everything has been released when a caller returns.
-    actions.append(.over)
+    // This action comes before all answers, so that everything has been released when a caller returns.
+    let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
+    actions.insert(.over, at: firstAnswer ?? actions.endIndex)
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
   }
 

@@ -4,10 +4,31 @@ internal import Support
 struct StepListing {
   /// The range from the first to the last node of a step or group.
   private typealias Span = ClosedRange<Int>
-  private typealias Group = (declared: LaunchStep.Declaration, begin: Int, path: [String])
+  private struct Group {
+    let declared: LaunchStep.Declaration
+    let name: String
+    let begin: Int
+    let path: [String]
+  }
 
-  /// The maximum number of groups around a step, which keeps the recursion within the stack of every thread.
-  private static let maxDepth = 100
+  /// The list of a group, or of the sequence, whose entries are being added.
+  private struct OpenList {
+    private let listed: [LaunchStep]
+    private var index = 0
+    let group: Group?
+    /// The spans of the entries that have been added.
+    var spans: [Span] = []
+    /// The last nodes of the latest entries that declare no order.
+    var (former, formerDeferred): (Int?, Int?)
+
+    init(_ listed: [LaunchStep], of group: Group?) { (self.listed, self.group) = (listed, group) }
+
+    mutating func next() -> LaunchStep? {
+      guard index < listed.count else { return nil }
+      defer { index += 1 }
+      return listed[index]
+    }
+  }
 
   private(set) var nodes: [LaunchPlan.Node] = []
   /// The edges from each node to the nodes that it waits for.
@@ -28,7 +49,7 @@ struct StepListing {
 
   init(_ listed: [LaunchStep], stage: ReleaseStage) throws(LaunchPlanError) {
     self.stage = stage
-    _ = try add(listed, in: nil)
+    try add(listed)
     if !nodes.contains(where: { $0.declared != nil }) {
       throw LaunchPlanError(.empty, "A launch sequence has no steps. List at least one, or don't create the sequence.")
     }
@@ -39,51 +60,71 @@ struct StepListing {
     try addDeferral()
   }
 
-  /// Adds the entries of a list, and returns the span of each entry.
-  private mutating func add(_ listed: [LaunchStep], in group: Group?) throws(LaunchPlanError) -> [Span] {
-    var spans: [Span] = []
-    // A deferred step without a declared order waits for the previous deferred step, not for other steps.
-    var (former, formerDeferred): (Int?, Int?)
-    for step in listed {
-      let declared = group.map { step.inheriting(from: $0.declared).declared } ?? step.declared
-      let span = try add(declared, named: step.description, path: group?.path ?? [])
-      if let group { addRequirement(span.lowerBound, group.begin) }
-      if !declared.references.isEmpty { users.append((step.description, span, declared.references)) }
-      if !declared.declaresOrder {
-        if let other = declared.isDeferred ? formerDeferred : former { dependencies.append((span.lowerBound, other)) }
-        if declared.isDeferred { formerDeferred = span.upperBound } else { former = span.upperBound }
+  /// Adds the entries of the sequence's list and of its groups' lists, without recursion, because groups may be nested so
+  /// deep that a thread's stack would overflow.
+  private mutating func add(_ listed: [LaunchStep]) throws(LaunchPlanError) {
+    var lists = [OpenList(listed, of: nil)]
+    while true {
+      let top = lists.count - 1
+      guard let step = lists[top].next() else {
+        let list = lists.removeLast()
+        guard let group = list.group else { return }
+        let span = try end(group, list.spans)
+        record(span, of: group.declared, named: group.name, in: &lists[top - 1])
+        continue
       }
-      spans.append(span)
+      let group = lists[top].group
+      let declared = group.map { step.inheriting(from: $0.declared).declared } ?? step.declared
+      if let members = declared.members {
+        let inner = begin(declared, named: step.description, path: group?.path ?? [])
+        lists.append(OpenList(members, of: inner))
+      } else {
+        let span = try add(declared, path: group?.path ?? [])
+        record(span, of: declared, named: step.description, in: &lists[top])
+      }
     }
-    return spans
   }
 
   private mutating func add(
-    _ declared: LaunchStep.Declaration, named name: @autoclosure () -> String, path: [String]
+    _ declared: LaunchStep.Declaration, path: [String]
   ) throws(LaunchPlanError) -> Span {
-    let begin = nodes.count
-    guard let members = declared.members else {
-      nodes.append(LaunchPlan.Node(declared.id ?? "\(declared.work.type)", declared, groups: path, in: stage))
-      if let id = declared.id { try self.name(begin...begin, id) } else { unnamed.append(begin) }
-      return begin...begin
-    }
-    if path.count == Self.maxDepth {
-      throw LaunchPlanError(
-        .tooDeep, path: [path[0], path[Self.maxDepth - 1]],
-        "Groups are nested more than \(Self.maxDepth) deep in \(path[0].quoted). List some of the steps in an outer group."
-      )
-    }
-    let point = LaunchPlan.Node(name(), declared, groups: path + [name()], in: stage)
+    let node = nodes.count
+    nodes.append(LaunchPlan.Node(declared.id ?? "\(declared.work.type)", declared, groups: path, in: stage))
+    if let id = declared.id { try name(node...node, id) } else { unnamed.append(node) }
+    return node...node
+  }
+
+  private mutating func begin(_ declared: LaunchStep.Declaration, named name: String, path: [String]) -> Group {
+    let point = LaunchPlan.Node(name, declared, groups: path + [name], in: stage)
     nodes.append(point)
-    let spans = try add(members, in: (declared, begin, point.groups))
+    return Group(declared: declared, name: name, begin: nodes.count - 1, path: point.groups)
+  }
+
+  private mutating func end(_ group: Group, _ spans: [Span]) throws(LaunchPlanError) -> Span {
     let end = nodes.count
-    nodes.append(point)
-    addRequirement(end, begin)
-    for span in spans where declared.isDeferred || !nodes[span.upperBound].isDeferred {
+    nodes.append(nodes[group.begin])
+    addRequirement(end, group.begin)
+    for span in spans where group.declared.isDeferred || !nodes[span.upperBound].isDeferred {
       addRequirement(end, span.upperBound)
     }
-    try self.name(begin...end, name())
-    return begin...end
+    try name(group.begin...end, group.name)
+    return group.begin...end
+  }
+
+  /// Adds the dependencies of a step or group of a list.
+  private mutating func record(
+    _ span: Span, of declared: LaunchStep.Declaration, named name: String, in list: inout OpenList
+  ) {
+    if let group = list.group { addRequirement(span.lowerBound, group.begin) }
+    if !declared.references.isEmpty { users.append((name, span, declared.references)) }
+    if !declared.declaresOrder {
+      // A deferred step without a declared order waits for the previous deferred step, not for other steps.
+      if let other = declared.isDeferred ? list.formerDeferred : list.former {
+        dependencies.append((span.lowerBound, other))
+      }
+      if declared.isDeferred { list.formerDeferred = span.upperBound } else { list.former = span.upperBound }
+    }
+    list.spans.append(span)
   }
 
   private mutating func addRequirement(_ node: Int, _ required: Int) {
