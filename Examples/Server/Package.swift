@@ -14,6 +14,8 @@ let diagnostics = Target.Dependency.product(name: "SpellDiagnostics", package: "
 let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let launchLifecycle = Target.Dependency.product(name: "LaunchLifecycle", package: "Lifecycle")
+let launchLogging = Target.Dependency.product(name: "LaunchLogging", package: "Lifecycle")
+let launchMetrics = Target.Dependency.product(name: "LaunchMetrics", package: "Lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let http = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -59,7 +61,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, launching, logging, metrics],
+      name: "links",
+      dependencies: ["LinkServer", "LinkCore", spellbook, launching, launchLogging, launchMetrics, logging, metrics],
       swiftSettings: settings),
     // The same service without Spellbook, as the baseline of measure.
     .executableTarget(
