@@ -6,6 +6,7 @@ import InMemoryLogging
 import LaunchInitializers
 import LinkCore
 import LinkServer
+import Logging
 import SpellRegistry
 import SpellTesting
 import Testing
