@@ -14,9 +14,15 @@ let diagnostics = Target.Dependency.product(name: "SpellDiagnostics", package: "
 let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let launchLifecycle = Target.Dependency.product(name: "LaunchLifecycle", package: "Lifecycle")
+let launchLogging = Target.Dependency.product(name: "LaunchLogging", package: "Lifecycle")
+let launchMetrics = Target.Dependency.product(name: "LaunchMetrics", package: "Lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let http = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let httpParts = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -34,6 +40,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.60.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.20.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
     .package(
@@ -41,8 +48,11 @@ let package = Package(
       traits: [.defaults, "CommandLineArguments"]),
   ],
   targets: [
-    // The links, their journal and the metrics, which know nothing of Spellbook.
-    .target(name: "LinkCore", dependencies: [hummingbird, http, metrics], swiftSettings: settings),
+    // The links, their journal, the metrics and the connections, which know nothing of Spellbook.
+    .target(
+      name: "LinkCore",
+      dependencies: [hummingbird, hummingbirdCore, http, httpParts, logging, metrics, nio, nioHTTP],
+      swiftSettings: settings),
     .target(
       name: "LinkServer",
       dependencies: [
@@ -51,7 +61,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "links", dependencies: ["LinkServer", "LinkCore", spellbook, launching, logging, metrics],
+      name: "links",
+      dependencies: ["LinkServer", "LinkCore", spellbook, launching, launchLogging, launchMetrics, logging, metrics],
       swiftSettings: settings),
     // The same service without Spellbook, as the baseline of measure.
     .executableTarget(
@@ -61,8 +72,7 @@ let package = Package(
       name: "LinkServerTests",
       dependencies: [
         "LinkServer", "LinkCore", "links", spellbook, launching, testing, .product(name: "prefs", package: "Spellbook"),
-        hummingbird,
-        hummingbirdTesting, http, nio, logging, memoryLogging, metrics,
+        hummingbird, hummingbirdTesting, http, httpParts, nio, nioEmbedded, logging, memoryLogging, metrics,
       ],
       swiftSettings: settings),
   ]

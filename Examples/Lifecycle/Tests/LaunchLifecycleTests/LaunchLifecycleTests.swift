@@ -113,4 +113,24 @@ import Testing
     #expect(error?.id == "http")
     #expect(journal.entries == ["up", "serves", "down"])
   }
+
+  @Test("A step that can't be shut down ends the group with an error that names it")
+  func failingShutDown() async throws {
+    struct Stuck: Initializable {
+      func perform(with configuration: any Configurable) {}
+      func shutDown() throws { throw Broken() }
+    }
+    let launch = try LaunchSequence(configuration: NoConfiguration()) {
+      Step(journal: journal).id("database")
+      Stuck().id("files").requires("database")
+    }
+    let group = ServiceGroup(services: [LaunchService(launch)], logger: logger)
+    let running = Task { try await group.run() }
+    while !launch.isReady { await Task.yield() }
+    await group.triggerGracefulShutdown()
+    let error = await #expect(throws: ShutDownError.self) { try await running.value }
+    #expect(error?.report.entries.first { $0.id == "files" }?.outcome == .failed)
+    #expect(error?.description.hasPrefix("Steps weren't shut down: files (") == true)
+    #expect(journal.entries == ["up", "down"])
+  }
 }

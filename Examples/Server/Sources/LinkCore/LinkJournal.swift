@@ -3,10 +3,12 @@ import Synchronization
 
 /// The links on disk: a text file with a line of JSON for each change, the first of which is the version of its format.
 ///
-/// It is small and honest, not a database: one process writes it, a change is with the system when ``append(_:)`` returns,
-/// and a line that a crash has cut off is dropped. Without a file, it keeps the lines in memory.
+/// It isn't a database, but it keeps what it has accepted: a change is with the system when ``append(_:)`` returns, and isn't in
+/// the file if that throws. One process has the file open. After a kill or on a full disk, the journal opens again; lines that
+/// can't be read, as after damage to the disk, are left out, and a copy of the file keeps them. Without a file, the lines are in
+/// memory.
 ///
-/// Version 1 had no owners; ``migrate()`` adds them.
+/// Version 1 had no owners; ``rewrite()`` adds them.
 public final class LinkJournal: Sendable {
   /// The version of the format that this program writes.
   public static let currentVersion = 2
@@ -21,6 +23,18 @@ public final class LinkJournal: Sendable {
     case removed(String)
   }
 
+  /// The result of ``rewrite()``.
+  public struct Rewriting: Sendable {
+    /// The number of links in the journal.
+    public let links: Int
+    /// The numbers of the lines that couldn't be read.
+    public let unreadableLines: [Int]
+    /// The former file, which has those lines; nil if there are none.
+    public let copy: URL?
+    /// The reason that the file was left as it was, with its unreadable lines; nil if it was rewritten.
+    public let failure: (any Error)?
+  }
+
   private struct Header: Codable {
     let version: Int
   }
@@ -29,37 +43,26 @@ public final class LinkJournal: Sendable {
     var version: Int
     /// The changes, if there is no file.
     var memory = Data()
-    var file: FileHandle?
+    var file: JournalFile?
     var isClosed = false
   }
 
-  private let url: URL?
   private let state: Mutex<State>
 
   /// Opens the journal of a file, which is created if it doesn't exist; without a file, one in memory.
   ///
-  /// - Throws: ``JournalError`` if the file isn't a journal or is of a later version, and errors of the file system.
+  /// - Throws: ``JournalError`` if the file isn't a journal, is of a later version, or is open in another process.
   public init(url: URL?) throws {
-    self.url = url
     guard let url else {
       state = Mutex(State(version: Self.currentVersion))
       return
     }
-    if !FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) {
-      try Self.line(Header(version: Self.currentVersion)).write(to: url, options: .withoutOverwriting)
-    }
-    let contents = try Data(contentsOf: url)
-    let lines = Self.lines(contents)
-    guard let first = lines.first, let header = Self.decoded(Header.self, first) else {
+    let file = try JournalFile(url: url)
+    guard let version = try Self.version(of: file) else {
       throw JournalError.notAJournal(url.path(percentEncoded: false))
     }
-    guard header.version <= Self.currentVersion else { throw JournalError.laterVersion(header.version) }
-    let file = try FileHandle(forUpdating: url)
-    // What follows the last newline was cut off by a crash.
-    let end = contents.lastIndex(of: UInt8(ascii: "\n")) ?? contents.startIndex
-    try file.truncate(atOffset: UInt64(end + 1))
-    try file.seekToEnd()
-    state = Mutex(State(version: header.version, file: file))
+    guard version <= Self.currentVersion else { throw JournalError.laterVersion(version) }
+    state = Mutex(State(version: version, file: file))
   }
 
   /// The version of the file's format.
@@ -68,42 +71,51 @@ public final class LinkJournal: Sendable {
   /// Whether changes can be appended.
   public var isOpen: Bool { state.withLock { !$0.isClosed } }
 
-  /// Rewrites a journal of an earlier version, with one line for each link.
+  /// Rewrites a journal that is of an earlier version, has unreadable lines, or has many more lines than links.
   ///
-  /// - Returns: The number of links that were rewritten; nil if the journal has the current version.
-  /// - Throws: ``JournalError`` if a line can't be read, and errors of the file system.
-  public func migrate() throws -> Int? {
+  /// - Returns: What was done; nil if there was nothing to do.
+  /// - Throws: Errors of the file system, if the journal is of an earlier version: changes can't be appended to it then.
+  public func rewrite() throws -> Rewriting? {
     try state.withLock { state in
-      guard state.version < Self.currentVersion, let url else { return nil }
-      let links = try Self.links(Data(contentsOf: url), of: state.version)
-      let lines = try [Self.line(Header(version: Self.currentVersion))] + links.map { try Self.line(Change.added($0)) }
-      try Data(lines.joined()).write(to: url, options: .atomic)
-      try state.file?.close()
-      let file = try FileHandle(forUpdating: url)
-      try file.seekToEnd()
-      state = State(version: Self.currentVersion, file: file)
-      return links.count
+      guard var file = state.file else { return nil }
+      let contents = try Contents(file.contents(), of: state.version)
+      let isFormer = state.version < Self.currentVersion
+      let hasExcess = contents.lineCount > 1_000 + 2 * contents.links.count
+      guard isFormer || hasExcess || !contents.unreadableLines.isEmpty else { return nil }
+      let lines =
+        try Self.line(Header(version: Self.currentVersion)) + contents.links.map(Change.added).map(Self.line).joined()
+      var (copy, failure): (URL?, (any Error)?)
+      do { copy = try file.replaceLines(with: lines, keepsFormer: !contents.unreadableLines.isEmpty) } catch {
+        if isFormer { throw error }
+        failure = error
+      }
+      state.file = file
+      state.version = Self.currentVersion
+      return Rewriting(
+        links: contents.links.count, unreadableLines: contents.unreadableLines, copy: copy, failure: failure)
     }
   }
 
-  /// Returns the links that the changes amount to.
+  /// Returns the links that the changes amount to, apart from lines that can't be read.
   ///
-  /// - Throws: ``JournalError`` if a line can't be read, and errors of the file system.
+  /// - Throws: Errors of the file system.
   public func links() throws -> [Link] {
     try state.withLock { state in
-      guard let url else { return try Self.links(Data("header\n".utf8) + state.memory, of: state.version) }
-      return try Self.links(Data(contentsOf: url), of: state.version)
+      let contents = try state.file?.contents() ?? Data("header\n".utf8) + state.memory
+      return Contents(contents, of: state.version).links
     }
   }
 
-  /// Appends changes, which the system has when this returns.
+  /// Appends changes: the system has all of them when this returns, and none if it throws.
   ///
-  /// - Throws: ``JournalError/closed``, and errors of the file system.
+  /// - Throws: ``JournalError``, and errors of the file system, such as a full disk.
   public func append(_ changes: [Change]) throws {
-    let lines = try Data(changes.map { try Self.line($0) }.joined())
+    let lines = try Data(changes.map(Self.line).joined())
     try state.withLock { state in
       if state.isClosed { throw JournalError.closed }
-      if let file = state.file { try file.write(contentsOf: lines) } else { state.memory += lines }
+      guard let isEmpty = state.file?.isEmpty else { return state.memory += lines }
+      let header = try isEmpty ? Self.line(Header(version: Self.currentVersion)) : Data()
+      try state.file?.append(header + lines)
     }
   }
 
@@ -113,32 +125,8 @@ public final class LinkJournal: Sendable {
   public func close() throws {
     try state.withLock { state in
       state.isClosed = true
-      try state.file?.synchronize()
+      defer { state.file = nil }
       try state.file?.close()
-      state.file = nil
-    }
-  }
-}
-
-/// A reason why a journal can't be used.
-public enum JournalError: Error, CustomStringConvertible {
-  /// The file is something else.
-  case notAJournal(String)
-  /// A later version of the program has written the file.
-  case laterVersion(Int)
-  /// A line isn't a change.
-  case unreadableLine(Int)
-  /// The journal was closed.
-  case closed
-
-  /// A sentence on what happened, and one on what to do.
-  public var description: String {
-    switch self {
-    case .notAJournal(let path): "\(path) isn't a journal of links. Choose another file."
-    case .laterVersion(let version): "The journal has version \(version). Update the program."
-    case .unreadableLine(let number):
-      "Line \(number) of the journal can't be read. Restore the file, or remove the line."
-    case .closed: "The journal was closed."
     }
   }
 }
@@ -146,25 +134,54 @@ public enum JournalError: Error, CustomStringConvertible {
 // MARK: Lines
 
 extension LinkJournal {
+  /// The version of a file; nil if it isn't a journal.
+  private static func version(of file: JournalFile) throws -> Int? {
+    let lines = file.lines.split(separator: newline)
+    guard let first = lines.first else {
+      // Before its first line is complete, a journal has at most a part of it.
+      let header = try line(Header(version: currentVersion))
+      return header.starts(with: file.remainder) ? currentVersion : nil
+    }
+    if let header = decoded(Header.self, first) { return header.version }
+    // A damaged first line may stand above changes.
+    let hasChange = lines.dropFirst().contains { change($0, of: currentVersion) != nil }
+    return hasChange ? currentVersion : nil
+  }
+
+  /// The links of a journal's lines, and the lines that can't be read.
+  private struct Contents {
+    /// The links, sorted by code.
+    let links: [Link]
+    let unreadableLines: [Int]
+    let lineCount: Int
+
+    init(_ contents: Data, of version: Int) {
+      var (links, unreadable, count): ([String: Link], [Int], Int) = ([:], [], 0)
+      // What follows the last line was cut off by a crash.
+      for line in contents.split(separator: newline, omittingEmptySubsequences: false).dropLast() {
+        count += 1
+        if line.isEmpty { continue }
+        if count == 1 {
+          if decoded(Header.self, line) == nil { unreadable.append(count) }
+          continue
+        }
+        switch change(line, of: version) {
+        case .added(let link)?: links[link.code] = link
+        case .followed(let counts)?: for (code, count) in counts { links[code]?.visits += count }
+        case .removed(let code)?: links[code] = nil
+        case nil: unreadable.append(count)
+        }
+      }
+      self.links = links.values.sorted { $0.code < $1.code }
+      (unreadableLines, lineCount) = (unreadable, count)
+    }
+  }
+
   /// A link of version 1.
   private struct FormerChange: Decodable {
     let code: String
     let url: String
     let visits: Int?
-  }
-
-  /// The links of a journal's contents, whose first line is the header.
-  private static func links(_ contents: Data, of version: Int) throws -> [Link] {
-    var links: [String: Link] = [:]
-    for (index, line) in lines(contents).enumerated().dropFirst() {
-      guard let change = change(line, of: version) else { throw JournalError.unreadableLine(index + 1) }
-      switch change {
-      case .added(let link): links[link.code] = link
-      case .followed(let counts): for (code, count) in counts { links[code]?.visits += count }
-      case .removed(let code): links[code] = nil
-      }
-    }
-    return links.values.sorted { $0.code < $1.code }
   }
 
   private static func change(_ line: Data, of version: Int) -> Change? {
@@ -176,13 +193,10 @@ extension LinkJournal {
     }
   }
 
-  private static func lines(_ contents: Data) -> [Data] {
-    guard let end = contents.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-    return contents[..<end].split(separator: UInt8(ascii: "\n")).map { Data($0) }
-  }
+  private static let newline = UInt8(ascii: "\n")
 
   private static func line(_ value: some Encodable) throws -> Data {
-    try JSONEncoder().encode(value) + Data("\n".utf8)
+    try JSONEncoder().encode(value) + [newline]
   }
 
   /// The value of a line; nil if it isn't one.

@@ -26,14 +26,25 @@ struct JournalInitializer: ServiceInitializer {
   func shutDown() throws { try journal.value.close() }
 }
 
-/// Rewrites a journal that an earlier version of the program has written.
+/// Rewrites a journal that an earlier version of the program has written, that is damaged, or that is much too long.
 struct MigrationInitializer: Initializable {
   private let journal = Injected<LinkJournal>()
   private let logger = Injected<Logger>()
 
   func perform(with configuration: any Configurable) throws {
-    guard let count = try journal.value.migrate() else { throw SkipInitializer("the journal has the current version") }
-    logger.value.notice("Migrated the journal", metadata: ["links": "\(count)"])
+    guard let rewriting = try journal.value.rewrite() else {
+      throw SkipInitializer("the journal has the current version")
+    }
+    if !rewriting.unreadableLines.isEmpty {
+      let copy = rewriting.copy?.path(percentEncoded: false) ?? "none"
+      logger.value.error(
+        "Lines of the journal can't be read", metadata: ["lines": "\(rewriting.unreadableLines)", "copy": "\(copy)"])
+    }
+    if let failure = rewriting.failure {
+      logger.value.error("The journal wasn't rewritten", metadata: ["error": "\(failure)"])
+    } else {
+      logger.value.notice("Rewrote the journal", metadata: ["links": "\(rewriting.links)"])
+    }
   }
 }
 

@@ -30,6 +30,7 @@ public enum LinkServer {
   /// - Parameter adminToken: The password of the admin page; nil for a server without one.
   public static func router(adminToken: String?) -> Router<BasicRequestContext> {
     let router = Router()
+    router.add(middleware: RequestNumberMiddleware())
     router.add(middleware: MetricsMiddleware())
     router.add(middleware: RequestRegistryMiddleware(registry: .current))
     router.add(middleware: LogRequestsMiddleware(.info))
@@ -50,8 +51,10 @@ public enum LinkServer {
     let logger = try InitializerRegistry.current.resolve(Logger.self)
     let host = try configuration.requiredValue(for: "Server", key: "Host")
     let port = try configuration.requiredValue(for: "Server", key: "Port", as: Int.self)
+    let linger = try configuration.value(for: "Server", key: "Linger", as: Int.self) ?? 1
     return Application(
       router: router(adminToken: configuration.value(for: "Admin", key: "Token")),
+      server: .answeringLastRequests(within: .seconds(Int64(linger))),
       configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "links"),
       onServerRunning: { channel in
         logger.notice("Listening", metadata: ["port": "\(channel.localAddress?.port ?? port)"])

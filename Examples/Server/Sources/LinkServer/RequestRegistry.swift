@@ -1,4 +1,3 @@
-import HTTPTypes
 public import Hummingbird
 public import LinkCore
 public import Logging
@@ -6,7 +5,7 @@ public import SpellRegistry
 
 /// The current request, as the services see it.
 public struct CurrentRequest: Sendable {
-  /// The number, which is in the log and in the header `X-Request-ID` of the response.
+  /// The number, which is in the log and in the header `X-Request-ID` of the response; see `RequestNumberMiddleware`.
   public let id: String
   /// The user who sent the request.
   public let user: User
@@ -18,8 +17,6 @@ public struct CurrentRequest: Sendable {
 ///
 /// The services below the middleware ask for them with `@Injected`, wherever they are, and nothing hands them on.
 public struct RequestRegistryMiddleware: RouterMiddleware {
-  private static var header: HTTPField.Name? { HTTPField.Name("X-Request-ID") }
-
   private let registry: InitializerRegistry
 
   /// Creates the middleware.
@@ -37,8 +34,6 @@ public struct RequestRegistryMiddleware: RouterMiddleware {
     let child = registry.child {
       $0.register(.instance(CurrentRequest(id: context.id, user: user, logger: context.logger)))
     }
-    var response = try await child.run { try await next(request, context) }
-    if let header = Self.header { response.headers[header] = context.id }
-    return response
+    return try await child.run { try await next(request, context) }
   }
 }

@@ -20,6 +20,8 @@ public struct Settings: Sendable {
 
 /// A type of values that a person can type.
 public protocol SettingValue: Codable, Equatable, Sendable {
+  /// The value of a server on which nothing is set.
+  static var standard: Self { get }
   /// A description of the valid values.
   static var rule: String { get }
   /// The value as it is typed.
@@ -29,6 +31,8 @@ public protocol SettingValue: Codable, Equatable, Sendable {
 }
 
 extension Bool: SettingValue {
+  /// Off.
+  public static var standard: Bool { false }
   /// The two values.
   public static var rule: String { "true or false" }
   /// The value's name.
@@ -100,6 +104,8 @@ public struct SettingField: Sendable {
   public let isSwitch: Bool
   /// The value that applies, as it is typed.
   public let text: String
+  /// The value of a server on which nothing is set, as it is typed.
+  public let standard: String
   /// Whether the store has a value.
   public let isSet: Bool
   /// The reason that the value in the store doesn't apply; nil if it does.
@@ -113,6 +119,7 @@ public struct SettingField: Sendable {
     rule = Value.rule
     isSwitch = Value.self is Bool.Type
     text = preference.value.text
+    standard = Value.standard.text
     isSet = preference.isSet
     problem = preference.error.map(\.description)
     write = { [key] text, changes in

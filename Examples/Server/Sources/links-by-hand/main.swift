@@ -50,9 +50,7 @@ struct UserMiddleware: RouterMiddleware {
     var context = context
     context.user = User(of: request)
     context.logger[metadataKey: "user"] = "\(context.user.name)"
-    var response = try await next(request, context)
-    if let header = HTTPField.Name("X-Request-ID") { response.headers[header] = context.id }
-    return response
+    return try await next(request, context)
   }
 }
 
@@ -137,12 +135,13 @@ var logger = Logger(label: "links-by-hand")
 logger.logLevel = variables["LINKS_LOG_LEVEL"].flatMap { Logger.Level($0) } ?? .info
 
 let journal = try LinkJournal(url: URL(filePath: variables["LINKS_JOURNAL_PATH"] ?? "links.journal"))
-_ = try journal.migrate()
+_ = try journal.rewrite()
 let links = try LinkStore(journal: journal)
 let settings = Settings(Settings.Values(rateLimit: variables["RATE_LIMIT"].flatMap { Int($0) } ?? 600))
 let counters = Counters(metrics)
 
 let router = Router(context: LinkContext.self)
+router.add(middleware: RequestNumberMiddleware())
 router.add(middleware: MetricsMiddleware())
 router.add(middleware: UserMiddleware())
 router.add(middleware: LogRequestsMiddleware(.info))
@@ -156,6 +155,7 @@ LinkController(links: links, settings: settings, counters: counters)
 
 let server = Application(
   router: router,
+  server: .answeringLastRequests(within: .seconds(1)),
   configuration: ApplicationConfiguration(
     address: .hostname("127.0.0.1", port: variables["LINKS_SERVER_PORT"].flatMap { Int($0) } ?? 8080),
     serverName: "links"),

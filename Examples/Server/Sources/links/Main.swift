@@ -1,5 +1,7 @@
 import Foundation
 import LaunchInitializers
+import LaunchLogging
+import LaunchMetrics
 import LinkCore
 import LinkServer
 import Logging
@@ -18,14 +20,15 @@ import SpellRegistry
       logger.logLevel = try configuration.requiredValue(for: "Log", key: "Level", as: Logger.Level.self)
       LinkServer.registerServices(in: .shared, logger: logger, metrics: metrics)
       let launch = try LinkServer.launchSequence(configuration)
-      let events = launch.events
-      let log = Task { [logger] in
-        for await event in events { logger.notice("\(event)") }
+      let log = Task { [events = launch.events, logger] in
+        await events.log(to: logger)
       }
+      let record = Task { [events = launch.events] in await events.record() }
       // How long a load balancer may take to notice that the server isn't ready.
       let drain = try configuration.value(for: "Server", key: "Drain", as: Int.self) ?? 0
       let code = await launch.run(on: [.terminate, .interrupt], drain: .seconds(drain))
       await log.value
+      await record.value
       exit(code)
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))

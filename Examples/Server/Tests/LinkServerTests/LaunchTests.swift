@@ -6,6 +6,7 @@ import InMemoryLogging
 import LaunchInitializers
 import LinkCore
 import LinkServer
+import Logging
 import SpellRegistry
 import SpellTesting
 import Testing
@@ -16,8 +17,11 @@ import Testing
 
   init() throws { folder = try Folder() }
 
+  /// The visits in a copy of the journal, which the service may have open.
   private func savedVisits() throws -> [String: Int] {
-    Dictionary(uniqueKeysWithValues: try LinkJournal(url: journal).links().map { ($0.code, $0.visits) })
+    let copy = folder.url.appending(path: UUID().uuidString)
+    try FileManager.default.copyItem(at: journal, to: copy)
+    return Dictionary(uniqueKeysWithValues: try LinkJournal(url: copy).links().map { ($0.code, $0.visits) })
   }
 
   private func write(_ text: String) throws { try Data(text.utf8).write(to: journal) }
@@ -95,17 +99,9 @@ import Testing
     }
   }
 
-  @Test("A line that a crash has cut off is dropped, and the next one isn't appended to it")
-  func cutOff() async throws {
-    try await Service.run(["Journal": journal]) { service in try await service.create("a") }
-    try write(String(contentsOf: journal, encoding: .utf8) + #"{"added":{"_0":{"co"#)
-    try await Service.run(["Journal": journal]) { service in try await service.create("b") }
-    #expect(try LinkJournal(url: journal).links().map(\.code) == ["a", "b"])
-  }
-
   @Test(
     "A file that isn't a journal of this program ends the launch, and stays as it is",
-    arguments: ["Dear diary,\n", "{\"version\":99}\n", "{\"version\":2}\nDear diary,\n", ""])
+    arguments: ["Dear diary,\n", "Dear diary", "{\"version\":99}\n"])
   func refused(text: String) async throws {
     try write(text)
     let error = await #expect(throws: LaunchError.self) {
@@ -113,5 +109,23 @@ import Testing
     }
     #expect(error?.underlying is JournalError)
     #expect(try String(contentsOf: journal, encoding: .utf8) == text)
+  }
+
+  @Test("Lines that can't be read are left out and logged, and a copy keeps them")
+  func damaged() async throws {
+    let log = try InitializerRegistry.current.resolve(InMemoryLogHandler.self)
+    try await Service.run(["Journal": journal]) { service in try await service.create("a") }
+    let text = try String(contentsOf: journal, encoding: .utf8) + "Dear diary,\n"
+    try write(text)
+    try await Service.run(["Journal": journal]) { service in
+      try await service.create("b")
+      #expect(try await service.send(.get, "/links/a").status == .ok)
+    }
+    let copy = journal.appendingPathExtension("damaged-1")
+    #expect(try String(contentsOf: copy, encoding: .utf8) == text)
+    #expect(try LinkJournal(url: journal).links().map(\.code) == ["a", "b"])
+    let line = try #require(log.entries.first { $0.message == "Lines of the journal can't be read" })
+    #expect(line.metadata["lines"] == "[3]")
+    #expect(line.metadata["copy"] == "\(copy.resolvingSymlinksInPath().path(percentEncoded: false))")
   }
 }

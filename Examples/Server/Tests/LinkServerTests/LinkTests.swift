@@ -5,6 +5,7 @@ import InMemoryLogging
 import LinkCore
 import LinkServer
 import Logging
+import PreferenceStorage
 import SpellRegistry
 import SpellTesting
 import StandardKeys
@@ -81,6 +82,43 @@ import Testing
         #expect(line.metadata["code"]?.description == user)
         #expect(line.metadata["hb.request.id"]?.description == numbers[user])
       }
+    }
+  }
+
+  @Test("A response has the number of its request, also if the request was refused")
+  func numbers() async throws {
+    let log = try InitializerRegistry.current.resolve(InMemoryLogHandler.self)
+    try await Service.run { service in
+      var responses = [
+        try await service.send(.get, "/nothing"), try await service.send(.get, "/links/none"),
+        try await service.send(.post, "/links", body: "{"), try await service.send(.get, "/admin"),
+      ]
+      #expect(responses.map(\.status) == [.notFound, .notFound, .badRequest, .unauthorized])
+      let store: any PreferenceStore = try InitializerRegistry.current.resolve()
+      try store.set(1, forKey: "rateLimit")
+      responses.append(try await service.send(.get, "/"))
+      #expect(responses.last?.status == .tooManyRequests)
+      try store.set(true, forKey: "maintenance")
+      responses.append(try await service.send(.get, "/"))
+      #expect(responses.last?.status == .serviceUnavailable)
+      let numbers = responses.compactMap { $0.header("X-Request-ID") }
+      #expect(Set(numbers).count == responses.count)
+      let line = try #require(log.entries.last { $0.message == "Request" })
+      #expect(line.metadata["hb.request.id"]?.description == numbers.last)
+    }
+  }
+
+  @Test("A link that can't be written isn't there, and the error is in the log")
+  func unwritable() async throws {
+    let log = try InitializerRegistry.current.resolve(InMemoryLogHandler.self)
+    try await Service.run { service in
+      let journal: LinkJournal = try InitializerRegistry.current.resolve()
+      try journal.close()
+      let response = try await service.create("a")
+      #expect(response.status == .internalServerError)
+      #expect(response.header("X-Request-ID") != nil)
+      #expect(try await service.send(.get, "/links/a").status == .notFound)
+      #expect(log.entries.contains { $0.message == "The request failed" })
     }
   }
 

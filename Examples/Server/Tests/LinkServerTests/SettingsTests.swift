@@ -78,11 +78,39 @@ import Testing
       #expect(page.contains(#"value="Good day &amp; night""#))
       #expect(page.contains(#"value="true" checked>"#))
       // A browser leaves out a switch that is off.
-      _ = try await service.save("greeting=Good+day+%26+night&rateLimit=600")
+      _ = try await service.save("loaded.maintenance=true&greeting=Good+day+%26+night&rateLimit=600")
       #expect(try store.value(Bool.self, forKey: "maintenance") == false)
       #expect(try await service.save("reset=greeting").status == .seeOther)
       #expect(try store.keys == ["maintenance"])
       #expect(try await service.save("reset=unknown").status == .badRequest)
+    }
+  }
+
+  @Test("A form that was loaded before another change saves only what its user changed")
+  func staleForm() async throws {
+    try await Service.run { service in
+      let loaded = "loaded.maintenance=false&loaded.greeting=Hello&loaded.rateLimit=600"
+      #expect(
+        try await service.adminPage().text.contains(#"<input type="hidden" name="loaded.greeting" value="Hello">"#))
+      _ = try await service.save("\(loaded)&maintenance=true&greeting=Closed&rateLimit=600")
+      _ = try await service.save("\(loaded)&greeting=Hello&rateLimit=1000")
+      #expect(try store.value(String.self, forKey: "greeting") == "Closed")
+      #expect(try store.value(Bool.self, forKey: "maintenance") == true)
+      #expect(try store.value(Int.self, forKey: "rateLimit") == 1_000)
+      // A form that is shown again keeps what it was loaded with.
+      let refused = try await service.save("\(loaded)&greeting=Hello&rateLimit=many").text
+      #expect(refused.contains(#"name="loaded.greeting" value="Hello">"#))
+      #expect(refused.contains(#"name="greeting" value="Hello""#))
+    }
+  }
+
+  @Test("A request with a part of the form, as of a script, changes nothing else")
+  func partOfForm() async throws {
+    try await Service.run { service in
+      _ = try await service.save("maintenance=true")
+      _ = try await service.save("greeting=Welcome")
+      #expect(try store.value(Bool.self, forKey: "maintenance") == true)
+      #expect(try store.keys.sorted() == ["greeting", "maintenance"])
     }
   }
 

@@ -22,22 +22,17 @@ public final class AdminController: Sendable {
     group.post("/") { request, context in try await self.save(request, context) }
   }
 
-  /// Saves what the form changes: all of it, or none if a value is refused.
+  /// Saves what the user of the form changed: all of it, or none if a value is refused.
   private func save(_ request: Request, _ context: some RequestContext) async throws -> Response {
-    let form = try await URLEncodedFormDecoder().decode([String: String].self, from: request, context: context)
+    let form = SettingsForm(
+      values: try await URLEncodedFormDecoder().decode([String: String].self, from: request, context: context))
     let fields = settings.value.fields
-    if let key = form["reset"] {
-      guard fields.contains(where: { $0.key == key }) else { throw HTTPError(.badRequest) }
-      try store.value.removeValue(forKey: key)
-      current.value.logger.notice("Reset a setting", metadata: ["key": "\(key)"])
-      return .redirect(to: "/admin")
-    }
+    if let key = form.keyToReset { return try reset(key, of: fields) }
     var refused: [String: String] = [:]
     do {
       try store.value.transaction { changes in
-        // A browser leaves out a switch that is off.
         for field in fields {
-          guard let text = form[field.key] ?? (field.isSwitch ? "false" : nil), text != field.text else { continue }
+          guard let text = form.change(of: field) else { continue }
           do { try field.set(text, in: &changes) } catch let error as RefusedSetting {
             refused[field.key] = error.description
           }
@@ -47,8 +42,42 @@ public final class AdminController: Sendable {
     } catch is CancellationError {
       counters.value.refused.increment(by: refused.count)
       current.value.logger.notice("Refused settings of the form", metadata: ["keys": "\(refused.keys.sorted())"])
-      return try await AdminPage().response(entered: form, refused: refused)
+      return try await AdminPage().response(form, refused: refused)
     }
     return .redirect(to: "/admin")
   }
+
+  private func reset(_ key: String, of fields: [SettingField]) throws -> Response {
+    guard fields.contains(where: { $0.key == key }) else { throw HTTPError(.badRequest) }
+    try store.value.removeValue(forKey: key)
+    current.value.logger.notice("Reset a setting", metadata: ["key": "\(key)"])
+    return .redirect(to: "/admin")
+  }
+}
+
+/// The form of the admin page, as a browser has sent it.
+///
+/// It has the values that the page was loaded with beside those that its user entered. A setting that the user left alone may have
+/// changed since then, so only the differences are saved. A request without the loaded values, as of a script, is compared with
+/// those of a server on which nothing is set.
+struct SettingsForm {
+  let values: [String: String]
+
+  /// The name of the field with the value that a setting had when the page was loaded.
+  static func nameOfLoaded(_ field: SettingField) -> String { "loaded.\(field.key)" }
+
+  /// The key of the setting whose button was pressed.
+  var keyToReset: String? { values["reset"] }
+
+  /// Returns the value that the page was loaded with.
+  func loaded(_ field: SettingField) -> String { values[Self.nameOfLoaded(field)] ?? field.standard }
+
+  /// Returns what the user entered; nil if the form has nothing about the setting.
+  func entered(_ field: SettingField) -> String? {
+    // A browser leaves out a switch that is off.
+    values[field.key] ?? (field.isSwitch && values[Self.nameOfLoaded(field)] != nil ? "false" : nil)
+  }
+
+  /// Returns what the user entered; nil if it is the value that the page was loaded with.
+  func change(of field: SettingField) -> String? { entered(field).flatMap { $0 == loaded(field) ? nil : $0 } }
 }

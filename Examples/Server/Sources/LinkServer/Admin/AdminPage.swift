@@ -21,12 +21,10 @@ final class AdminPage {
   /// Returns the page.
   ///
   /// - Parameters:
-  ///   - entered: What the form has instead of the values, by key.
+  ///   - form: The form that is shown again, if something in it was refused.
   ///   - refused: Why something was refused, by key.
-  func response(entered: [String: String] = [:], refused: [String: String] = [:]) async throws -> Response {
-    let fields = settings.fields.map { field in
-      row(field, entered: refused.isEmpty ? nil : entered[field.key], refused: refused[field.key])
-    }
+  func response(_ form: SettingsForm? = nil, refused: [String: String] = [:]) async throws -> Response {
+    let fields = settings.fields.map { row($0, form, refused: refused[$0.key]) }
     let page: HTML = """
       <!doctype html>
       <html lang="en">
@@ -38,6 +36,7 @@ final class AdminPage {
       <h1>Links</h1>
       <p>Links: \(links.count). Visits to be saved: \(links.unsavedVisits). Request: <code>\(request.id)</code>.</p>
       <h2>Settings</h2>
+      <form id="\(Self.resetForm)" method="post" action="/admin"></form>
       <form method="post" action="/admin">
       \(fields)
       <p class="buttons"><button>Save</button></p>
@@ -65,8 +64,15 @@ final class AdminPage {
     InitializerRegistry.current.graph(properties: WrappedProperty.all(inModules: "LinkServer")).svg()
   }
 
-  private func row(_ field: SettingField, entered: String?, refused: String?) -> HTML {
+  /// The form of the buttons that reset a setting.
+  ///
+  /// They aren't in the form with the settings, in which Enter in a field presses the first button.
+  private static let resetForm = "reset"
+
+  private func row(_ field: SettingField, _ form: SettingsForm?, refused: String?) -> HTML {
+    let entered = form?.entered(field)
     let text = entered ?? field.text
+    let loaded = entered == nil ? field.text : form?.loaded(field) ?? field.text
     let input: HTML =
       field.isSwitch
       ? """
@@ -85,7 +91,8 @@ final class AdminPage {
       <div class="field\(refused == nil && field.problem == nil ? nil : " refused" as HTML)">
       <label for="\(field.key)">\(field.key)</label>
       \(input)
-      <button name="reset" value="\(field.key)"\(field.isSet ? nil : " disabled" as HTML)>Reset</button>
+      <input type="hidden" name="\(SettingsForm.nameOfLoaded(field))" value="\(loaded)">
+      <button form="\(Self.resetForm)" name="reset" value="\(field.key)"\(field.isSet ? nil : " disabled" as HTML)>Reset</button>
       <p class="rule">\(field.rule)</p>
       \(refused.map { "<p class=\"problem\">\($0)</p>" as HTML })\(stored)
       </div>

@@ -1,0 +1,100 @@
+import HTTPTypes
+public import HummingbirdCore
+public import NIOCore
+public import NIOHTTPTypes
+
+extension HTTPServerBuilder {
+  /// A server of HTTP 1 that answers what its clients have sent before it stops.
+  ///
+  /// - Parameter linger: How long a connection without a request stays open when the server shuts down.
+  public static func answeringLastRequests(within linger: TimeAmount) -> HTTPServerBuilder {
+    .http1(configuration: .init(additionalChannelHandlers: [LastRequestHandler(linger: linger)]))
+  }
+}
+
+/// Ends a connection that is kept alive, when the server shuts down, without leaving a request unanswered.
+///
+/// Without this handler, Hummingbird closes the connections that have no request under way, and the others after the response.
+/// A client that sends its next request at that moment gets no answer, and can't know whether the request was carried out.
+///
+/// With it, the last response on a connection has the header `Connection: close`, which tells the client to send nothing more.
+/// A connection without a request under way waits for one for a while; without one, it is closed.
+public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  /// The parts of a request.
+  public typealias InboundIn = HTTPRequestPart
+  /// The parts of a request, which are passed on.
+  public typealias InboundOut = HTTPRequestPart
+  /// The parts of a response.
+  public typealias OutboundIn = HTTPResponsePart
+  /// The parts of a response, which are passed on.
+  public typealias OutboundOut = HTTPResponsePart
+
+  private let linger: TimeAmount
+  /// The number of requests that weren't answered yet.
+  private var requests = 0
+  private var isShuttingDown = false
+  /// Whether a response has told the client to send nothing more.
+  private var hasAnnouncedEnd = false
+  private var end: Scheduled<Void>?
+
+  /// Creates the handler of one connection.
+  ///
+  /// - Parameter linger: How long a connection without a request stays open when the server shuts down.
+  public init(linger: TimeAmount) { self.linger = linger }
+
+  /// Counts the requests.
+  public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if case .head = unwrapInboundIn(data) {
+      requests += 1
+      if !hasAnnouncedEnd { end?.cancel() }
+    }
+    context.fireChannelRead(data)
+  }
+
+  /// Begins to end the connection when the server shuts down.
+  public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
+    // The event isn't passed on, since the next handler would close the connection.
+    if isShuttingDown { return }
+    isShuttingDown = true
+    if requests == 0 { scheduleEnd(context) }
+  }
+
+  /// Marks the last response, and ends the connection after it.
+  public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch unwrapOutboundIn(data) {
+    case .head(var head) where isShuttingDown && requests == 1 && head.status.kind != .informational:
+      hasAnnouncedEnd = true
+      head.headerFields[.connection] = "close"
+      context.write(wrapOutboundOut(.head(head)), promise: promise)
+    case .end:
+      requests = max(0, requests - 1)
+      if hasAnnouncedEnd, requests == 0 { return finish(context, with: data, promise) }
+      context.write(data, promise: promise)
+      if isShuttingDown, requests == 0 { scheduleEnd(context) }
+    case .head, .body:
+      context.write(data, promise: promise)
+    }
+  }
+
+  /// Closes the connection when the client doesn't.
+  private func scheduleEnd(_ context: ChannelHandlerContext) {
+    end?.cancel()
+    end = context.eventLoop.scheduleTask(in: linger) { [channel = context.channel] in channel.close(promise: nil) }
+  }
+
+  /// Writes the end of the last response, and then closes only the output: bytes of the client that nobody reads any more would
+  /// make the system discard the response.
+  private func finish(_ context: ChannelHandlerContext, with data: NIOAny, _ promise: EventLoopPromise<Void>?) {
+    let written = promise ?? context.eventLoop.makePromise()
+    written.futureResult.whenComplete { [channel = context.channel] _ in channel.close(mode: .output, promise: nil) }
+    context.write(data, promise: written)
+    scheduleEnd(context)
+  }
+
+  /// Forgets the end of a connection that has ended by itself.
+  public func channelInactive(context: ChannelHandlerContext) {
+    end?.cancel()
+    context.fireChannelInactive()
+  }
+}
