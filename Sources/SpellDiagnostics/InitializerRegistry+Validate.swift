@@ -172,7 +172,8 @@ extension Wiring {
 extension RegistrationRecord {
   /// Whether each property gets its own preference store; compares type names, since this module can't see the type.
   fileprivate var makesUnsharedStores: Bool {
-    !isInstance && !lifetime.isShared && service.qualifiedName == "PreferenceStorage.PreferenceStore"
+    !isInstance && !lifetime.isShared
+      && _typeName(service.type, qualified: true) == "PreferenceStorage.PreferenceStore"
   }
 
   /// Returns whether a value of this registration is kept for longer than a value of the other one should be.

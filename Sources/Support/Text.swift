@@ -35,7 +35,7 @@ extension String {
 
 extension Collection where Element == UInt8 {
   /// Returns the start of the first occurrence of other bytes.
-  package func start(ofPart part: some Collection<UInt8>) -> Index? {
+  @inlinable package func start(ofPart part: some Collection<UInt8>) -> Index? {
     guard let first = part.first else { return startIndex }
     var rest = self[...]
     while let start = rest.firstIndex(of: first) {
@@ -45,7 +45,7 @@ extension Collection where Element == UInt8 {
     return nil
   }
 
-  package func contains(part: some Collection<UInt8>) -> Bool { start(ofPart: part) != nil }
+  @inlinable package func contains(part: some Collection<UInt8>) -> Bool { start(ofPart: part) != nil }
 }
 
 extension String {
@@ -85,7 +85,7 @@ extension String {
 /// Returns the Levenshtein distance between two sequences.
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
-package func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
+@inlinable package func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
   var row = Array(0...b.count)
   for (i, left) in a.enumerated() {
     var diagonal = row[0]

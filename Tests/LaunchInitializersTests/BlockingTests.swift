@@ -63,7 +63,9 @@
         }
         Thread.detachNewThread {
           // Steps that have no thread may be given up before one that blocks.
-          while !launch.state.withLock({ $0.machine.passes.launch.steps.contains(where: \.wasAbandoned) }) { sched_yield() }
+          while !launch.state.withLock({ $0.machine.passes.launch.steps.contains(where: \.wasAbandoned) }) {
+            sched_yield()
+          }
           for _ in 0..<Self.many { release.signal() }
         }
         let error = await #expect(throws: LaunchError.self) { try await launch.launch() }

@@ -16,25 +16,29 @@ private final class Asking: @unchecked Sendable {
 
   @Test("that need the initializer's own value get an error", arguments: Way.allCases)
   func ownValue(_ way: Way) async {
-    registry.register(Network.self, .async { resolver in
-      let registry = resolver.registry
-      async let config = registry.resolveAsync(Config.self)
-      _ = try await config
-      return Network(clock: Clock())
-    })
-    registry.register(Config.self, scope: .singleton, .async { resolver in
-      let registry = resolver.registry
-      switch way {
-      case .inRun: return try await registry.run { try await registry.resolveAsync() }
-      case .inRunOfAnother: return try await InitializerRegistry().run { try await registry.resolveAsync() }
-      case .inTaskInRun:
-        return try await registry.run { try await Task { try await registry.resolveAsync(Config.self) }.value }
-      case .bySyncRequest: return try registry.run { try registry.resolve() }
-      case .inUnsharedInitializer:
-        _ = try await resolver.resolveAsync(Network.self)
-        return Config()
-      }
-    })
+    registry.register(
+      Network.self,
+      .async { resolver in
+        let registry = resolver.registry
+        async let config = registry.resolveAsync(Config.self)
+        _ = try await config
+        return Network(clock: Clock())
+      })
+    registry.register(
+      Config.self, scope: .singleton,
+      .async { resolver in
+        let registry = resolver.registry
+        switch way {
+        case .inRun: return try await registry.run { try await registry.resolveAsync() }
+        case .inRunOfAnother: return try await InitializerRegistry().run { try await registry.resolveAsync() }
+        case .inTaskInRun:
+          return try await registry.run { try await Task { try await registry.resolveAsync(Config.self) }.value }
+        case .bySyncRequest: return try registry.run { try registry.resolve() }
+        case .inUnsharedInitializer:
+          _ = try await resolver.resolveAsync(Network.self)
+          return Config()
+        }
+      })
     let found = await error(awaiting: Config.self, of: registry)
     #expect(found?.code == .cycle)
     #expect(found?.path.first == "Config" && found?.path.last == "Config")
@@ -50,31 +54,35 @@ private final class Asking: @unchecked Sendable {
       gone = registry
       registry.register(Clock.self) { Clock() }
       registry.register(Asking.self) { Asking() }
-      registry.register(Asking.self, named: "async", .async { resolver in
-        await Task.yield()
-        return try resolver.registry.resolve()
-      })
+      registry.register(
+        Asking.self, named: "async",
+        .async { resolver in
+          await Task.yield()
+          return try resolver.registry.resolve()
+        })
       registry.register(Task<Asking, any Error>.self, scope: .singleton) { resolver in
         resolver.registry.run { Task { Asking() } }
       }
-      registry.register(Holder.self, scope: .singleton, .async { resolver in
-        let registry = resolver.registry
-        await Task.yield()
-        let asking: Asking
-        switch maker {
-        case .request: asking = try registry.resolve()
-        case .run:
-          asking = await registry.run {
-            await Task.yield()
-            return Asking()
+      registry.register(
+        Holder.self, scope: .singleton,
+        .async { resolver in
+          let registry = resolver.registry
+          await Task.yield()
+          let asking: Asking
+          switch maker {
+          case .request: asking = try registry.resolve()
+          case .run:
+            asking = await registry.run {
+              await Task.yield()
+              return Asking()
+            }
+          case .runInTask: asking = await Task { registry.run { Asking() } }.value
+          case .awaitedRequestInTask: asking = try await Task { try await registry.resolveAsync() }.value
+          case .awaitedUnsharedValue: asking = try await Task { try await registry.resolveAsync(named: "async") }.value
+          case .syncRunInTask: asking = try await registry.resolve(Task<Asking, any Error>.self).value
           }
-        case .runInTask: asking = await Task { registry.run { Asking() } }.value
-        case .awaitedRequestInTask: asking = try await Task { try await registry.resolveAsync() }.value
-        case .awaitedUnsharedValue: asking = try await Task { try await registry.resolveAsync(named: "async") }.value
-        case .syncRunInTask: asking = try await registry.resolve(Task<Asking, any Error>.self).value
-        }
-        return Holder(asking: asking)
-      })
+          return Holder(asking: asking)
+        })
       let holder = try await registry.resolveAsync(Holder.self)
       _ = holder.asking.clock
     }
@@ -86,11 +94,13 @@ private final class Asking: @unchecked Sendable {
   @Test("keep the value no longer than its scope does, however long they run", arguments: [true, false])
   func longTask(isWeak: Bool) async throws {
     let (mayEnd, task) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil))
-    registry.register(Ticket.self, scope: isWeak ? .weak : .singleton, .async { 
-      let long = Task { _ = await mayEnd.wait() }
-      task.update { $0 = long }
-      return Ticket(1)
-    })
+    registry.register(
+      Ticket.self, scope: isWeak ? .weak : .singleton,
+      .async {
+        let long = Task { _ = await mayEnd.wait() }
+        task.update { $0 = long }
+        return Ticket(1)
+      })
     weak var gone: Ticket?
     do {
       let ticket = try await registry.resolveAsync(Ticket.self)
@@ -106,12 +116,14 @@ private final class Asking: @unchecked Sendable {
   func longTaskAndGraph() async throws {
     let (mayEnd, task, goodbyes) = (AsyncLatch(), Shared<Task<Void, Never>?>(nil), Counter())
     registry.register(Farewell.self, scope: .graph) { Farewell { goodbyes.increment() } }
-    registry.register(Config.self, .async { resolver in
-      _ = try resolver.resolve(Farewell.self)
-      let long = Task { _ = await mayEnd.wait() }
-      task.update { $0 = long }
-      return Config()
-    })
+    registry.register(
+      Config.self,
+      .async { resolver in
+        _ = try resolver.resolve(Farewell.self)
+        let long = Task { _ = await mayEnd.wait() }
+        task.update { $0 = long }
+        return Config()
+      })
     _ = try await registry.resolveAsync(Config.self)
     #expect(goodbyes.value == 1)
     mayEnd.open()
@@ -126,10 +138,12 @@ private final class Asking: @unchecked Sendable {
   func graph() async throws {
     registry.register(Clock.self, scope: .graph) { Clock() }
     registry.register(Network.self, scope: .singleton, .async { Network(clock: try $0.resolve()) })
-    registry.register(Checkout.self, .async { resolver in
-      let clock = try resolver.resolve(Clock.self)
-      return Checkout(network: try await resolver.resolveAsync(), clock: clock)
-    })
+    registry.register(
+      Checkout.self,
+      .async { resolver in
+        let clock = try resolver.resolve(Clock.self)
+        return Checkout(network: try await resolver.resolveAsync(), clock: clock)
+      })
     let checkout = try await registry.resolveAsync(Checkout.self)
     #expect(checkout.clock === checkout.network.clock)
     #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
@@ -140,13 +154,15 @@ private final class Asking: @unchecked Sendable {
     let journal = Journal()
     registry.register(Config.self, scope: .singleton, .async { Config() })
       .onCompletion { _, _ in journal.note("completed") }
-    registry.register(Ticket.self, .async { resolver in
-      _ = try await resolver.resolveAsync(Config.self)
-      await Task.yield()
-      journal.note("made")
-      if fails { throw Offline() }
-      return Ticket(1)
-    })
+    registry.register(
+      Ticket.self,
+      .async { resolver in
+        _ = try await resolver.resolveAsync(Config.self)
+        await Task.yield()
+        journal.note("made")
+        if fails { throw Offline() }
+        return Ticket(1)
+      })
     #expect((try? await registry.resolveAsync(Ticket.self)) == nil ? fails : !fails)
     #expect(journal.entries == ["made", "completed"])
   }
@@ -155,15 +171,20 @@ private final class Asking: @unchecked Sendable {
   func completionAfterCancellation() async throws {
     let registry = registry
     let (begun, mayEnd, journal) = (AsyncLatch(), AsyncLatch(), Journal())
-    registry.register(Config.self, scope: .singleton, .async { 
-      begun.open()
-      await mayEnd.wait()
-      return Config()
-    }).onCompletion { _, _ in journal.note("completed") }
-    registry.register(Ticket.self, .async { resolver in
-      _ = try await resolver.resolveAsync(Config.self)
-      return Ticket(1)
-    })
+    registry.register(
+      Config.self, scope: .singleton,
+      .async {
+        begun.open()
+        await mayEnd.wait()
+        return Config()
+      }
+    ).onCompletion { _, _ in journal.note("completed") }
+    registry.register(
+      Ticket.self,
+      .async { resolver in
+        _ = try await resolver.resolveAsync(Config.self)
+        return Ticket(1)
+      })
     let impatient = Task { await error(awaiting: Ticket.self, of: registry) }
     await begun.wait()
     let patient = Task { try await registry.resolveAsync(Config.self) }
@@ -183,11 +204,13 @@ private final class Asking: @unchecked Sendable {
     let goodbyes = Counter()
     let registration =
       isAsync
-      ? registry.register(Farewell.self, scope: .singleton, .async { 
-        begun.open()
-        await mayEnd.wait()
-        return Farewell { goodbyes.increment() }
-      })
+      ? registry.register(
+        Farewell.self, scope: .singleton,
+        .async {
+          begun.open()
+          await mayEnd.wait()
+          return Farewell { goodbyes.increment() }
+        })
       : registry.register(Farewell.self, scope: .singleton) {
         threadBegun.open()
         threadMayEnd.wait()

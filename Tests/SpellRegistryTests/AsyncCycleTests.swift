@@ -279,20 +279,26 @@ private struct Three: Sendable {}
   @Test("is an error with the whole path for a task that joins a run of the cycle, too")
   func joined() async {
     let (isBegun, isJoined) = (AsyncLatch(), AsyncLatch())
-    registry.register(One.self, scope: .singleton, .async { resolver in
-      _ = try await resolver.resolveAsync(Two.self)
-      return One()
-    })
-    registry.register(Two.self, .async { resolver in
-      _ = try await resolver.resolveAsync(Three.self)
-      return Two()
-    })
-    registry.register(Three.self, scope: .singleton, .async { resolver in
-      isBegun.open()
-      await isJoined.wait()
-      _ = try await resolver.resolveAsync(One.self)
-      return Three()
-    })
+    registry.register(
+      One.self, scope: .singleton,
+      .async { resolver in
+        _ = try await resolver.resolveAsync(Two.self)
+        return One()
+      })
+    registry.register(
+      Two.self,
+      .async { resolver in
+        _ = try await resolver.resolveAsync(Three.self)
+        return Two()
+      })
+    registry.register(
+      Three.self, scope: .singleton,
+      .async { resolver in
+        isBegun.open()
+        await isJoined.wait()
+        _ = try await resolver.resolveAsync(One.self)
+        return Three()
+      })
     async let one = error(awaiting: One.self, of: registry)
     await isBegun.wait()
     // Both tasks have the same thread, so the second one begins when the first one awaits the run.

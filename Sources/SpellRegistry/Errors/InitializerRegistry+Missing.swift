@@ -110,7 +110,11 @@ private struct NearMatches {
 
   init(_ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?) {
     (service, self.name, self.containerType) = (Service(type), name, containerType)
+<<<<<<< HEAD
     bareName = BareName(TypeName.ofResult(type))
+=======
+    bareName = BareName(of: type)
+>>>>>>> wt-faults
     isSubtype = subtypes(of: type)
   }
 
@@ -158,20 +162,25 @@ private struct NearMatches {
   }
 }
 
-/// A type's name in lower case, without `any` and without generic arguments, for a comparison with many others.
+/// A type's name in lower case, without `any`, generic arguments and Optionals, for a comparison with many others.
 struct BareName: Sendable {
   private let bytes: [UInt8]
   /// A bit for each letter and digit of the name, by which most names are told apart.
   private let letters: UInt64
 
-  init(_ name: String) {
-    let name = name.hasPrefix("any ") ? name.dropFirst(4) : name[...]
-    bytes = Array(name.prefix { $0 != "<" }.lowercased().utf8)
+  /// Asks only for the name, because a cast to find an Optional would search the whole program's conformances.
+  init(of type: any Any.Type) {
+    var name = Array(_typeName(type, qualified: false).utf8)[...]
+    while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
+    if name.starts(with: "any ".utf8) { name = name.dropFirst(4) }
+    let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    bytes = name.prefix { $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">") }.map { capitals ~= $0 ? $0 | 0x20 : $0 }
     letters = bytes.reduce(0) { $0 | 1 << UInt64($1 & 63) }
   }
 
   /// Returns whether one name may be a misspelling of the other, or contains the other.
   func isSimilar(to other: BareName) -> Bool {
+    if letters == other.letters && bytes == other.bytes { return true }
     let (shorter, longer) = bytes.count < other.bytes.count ? (self, other) : (other, self)
     let isPart = shorter.bytes.count >= 3 && shorter.letters & ~longer.letters == 0
     if isPart && longer.bytes.contains(part: shorter.bytes) { return true }
