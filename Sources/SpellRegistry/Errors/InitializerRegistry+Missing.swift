@@ -110,11 +110,7 @@ private struct NearMatches {
 
   init(_ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?) {
     (service, self.name, self.containerType) = (Service(type), name, containerType)
-<<<<<<< HEAD
-    bareName = BareName(TypeName.ofResult(type))
-=======
     bareName = BareName(of: type)
->>>>>>> wt-faults
     isSubtype = subtypes(of: type)
   }
 

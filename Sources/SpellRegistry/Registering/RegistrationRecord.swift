@@ -108,11 +108,7 @@ package final class RegistrationRecord: Sendable {
   /// The name of the type for the search of near matches, made when a request first misses.
   var bareName: BareName {
     if let known = madeBareName.withLock(\.self) { return known }
-<<<<<<< HEAD
-    let made = BareName(TypeName.ofResult(service.type))
-=======
     let made = BareName(of: service.type)
->>>>>>> wt-faults
     madeBareName.withLock { $0 = made }
     return made
   }
