@@ -28,6 +28,6 @@ import Spellbook
   }
 
   #Preview {
-    Spellbook.InitializerRegistry.preview(["focus.minutes": 50]) { FocusView() }
+    InitializerRegistry.preview(["focus.minutes": 50]) { FocusView() }
   }
 #endif

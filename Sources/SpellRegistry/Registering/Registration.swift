@@ -48,7 +48,7 @@ public struct Registration<Value>: Sendable {
   ///   .onCompletion { parent, resolver in
   ///     parent.child.withLock { $0 = try? resolver.resolve() }
   ///   }
-  /// registry.register(Child.self, scope: .singleton, autowire: Child.init)
+  /// registry.register(scope: .singleton, .autowire(Child.init))
   /// ```
   ///
   /// The hook runs after the injection hooks, with no lock held, on the thread on which the resolution ends. It also
