@@ -256,6 +256,24 @@ extension Injected {
     wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) { fatalError() }
 
+  /// Unavailable, because a declared key has its own initializer.
+  @available(
+    *, unavailable,
+    message: "A key has its own initializer: leave out the expression, or write registry.register(.key) { … }."
+  )
+  public init(
+    wrappedValue: Value, _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) { fatalError() }
+
+  /// Unavailable, because a declared key is written with a dot.
+  @available(*, unavailable, message: "A declared key is no key path: write a dot, as in @Injected(.time).")
+  @_disfavoredOverload
+  public init(
+    _ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) { fatalError() }
+
   /// Creates a property that calls a closure after each injection.
   ///
   /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,

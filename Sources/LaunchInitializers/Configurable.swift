@@ -41,15 +41,20 @@ extension Configurable {
     return ConfigurationError(.missing, service: service, key: key, text)
   }
 
-  /// Returns advice about a missing value: the stages that have a value, or a service or key with a similar name.
+  /// Returns advice about a missing value: the stages that have a value, a service or key with a similar name, or what
+  /// there is instead.
   private func hint(for service: String, key: String) -> String {
-    guard let stages = serviceStorage[service] else {
-      return service.closestMatch(among: serviceStorage.keys).map { " Did you mean \($0)?" } ?? ""
+    func hint(_ wanted: String, among names: some Sequence<String>, _ kind: String) -> String {
+      let names = Set(names).sorted()
+      if let meant = wanted.closestMatch(among: names) { return " Did you mean \(meant)?" }
+      if names.isEmpty { return "" }
+      let more = names.count > 10 ? ", and \(names.count - 10) more" : ""
+      return " The configuration has the \(kind): \(names.prefix(10).joined(separator: ", "))\(more)."
     }
+    guard let stages = serviceStorage[service] else { return hint(service, among: serviceStorage.keys, "services") }
     let having = stages.filter { $0.value[key] != nil }.keys.map(\.rawValue).sorted()
     if !having.isEmpty { return " It has one in: \(having.joined(separator: ", "))." }
-    let near = key.closestMatch(among: stages.values.flatMap(\.keys))
-    return near.map { " Did you mean \($0)?" } ?? ""
+    return hint(key, among: stages.values.flatMap(\.keys), "keys")
   }
 
   /// Returns the value of a key as a number, a Bool, or another type that is created from text; nil if there is none.

@@ -10,4 +10,9 @@ public struct LaunchSignal: RawRepresentable, Hashable, Sendable {
   public static let terminate = LaunchSignal(rawValue: 15)
   /// SIGINT, which Ctrl-C in a terminal sends.
   public static let interrupt = LaunchSignal(rawValue: 2)
+
+  /// Unavailable, because the signal has another name here.
+  @available(*, unavailable, renamed: "terminate") public static var sigterm: LaunchSignal { .terminate }
+  /// Unavailable, because the signal has another name here.
+  @available(*, unavailable, renamed: "interrupt") public static var sigint: LaunchSignal { .interrupt }
 }

@@ -18,7 +18,7 @@ internal import SpellRegistry
 ///
 /// ```swift
 /// registry.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
-/// registry.register((any PartialLoader).self, in: Editor.self) { _ in TemplateLoader() }
+/// registry.register((any PartialLoader).self, .in(Editor.self) { _ in TemplateLoader() })
 /// registry.register((any PartialLoader).self, named: "theme") { ThemeLoader() }
 /// ```
 ///

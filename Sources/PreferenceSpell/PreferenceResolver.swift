@@ -128,7 +128,7 @@ public import Synchronization
         """
         A \(type) is registered as its own type, at \(place), so no @Preference finds it. Register it as \
         (any PreferenceStore).self: registry.register((any PreferenceStore).self) { … }, or \
-        register(instance: store as any PreferenceStore).
+        register((any PreferenceStore).self, .instance(store)).
         """, at: declaration.place)
     }
     #if os(Windows)

@@ -6,10 +6,8 @@ internal import Synchronization
 /// ```swift
 /// let registry = InitializerRegistry.current
 /// registry.register(Clock.self, scope: .singleton) { Clock() }
-/// registry.register(Network.self, autowire: Network.init(clock:))
-/// registry.register(Network.self, in: Page.self) { page in
-///   Network(clock: page.clock)
-/// }
+/// registry.register(.autowire(Network.init(clock:)))
+/// registry.register(.in(Page.self) { page in Network(clock: page.clock) })
 /// let network = try registry.resolve(Network.self)
 /// ```
 ///
@@ -86,7 +84,7 @@ public final class InitializerRegistry: Sendable {
   /// Creates a registry whose parent is this one, for example for a single request to a server.
   ///
   /// ```swift
-  /// let child = registry.child { $0.register(instance: request) }
+  /// let child = registry.child { $0.register(.instance(request)) }
   /// try await child.run { try await handle(request) }
   /// ```
   ///

@@ -78,25 +78,27 @@ extension String {
     return closest
   }
 
-  /// Returns the number of characters to insert, remove or replace to turn this string into another.
+  /// Returns the number of characters to insert, remove, replace or swap with their neighbors to turn this string into another.
   package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
 }
 
-/// Returns the Levenshtein distance between two sequences.
+/// Returns the number of edits between two sequences; a swap of two neighbors is one edit.
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
 @inlinable package func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
-  var row = Array(0...b.count)
-  for (i, left) in a.enumerated() {
-    var diagonal = row[0]
-    row[0] = i + 1
-    for (j, right) in b.enumerated() {
-      let replaced = diagonal + (left == right ? 0 : 1)
-      diagonal = row[j + 1]
-      row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+  // The last three rows of the table: a swap of neighbors refers to the row before the last.
+  var before: [Int] = []
+  var last = Array(0...b.count)
+  for i in a.indices {
+    var row = [i + 1]
+    for j in b.indices {
+      var distance = min(last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1)
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { distance = min(distance, before[j - 1] + 1) }
+      row.append(distance)
     }
+    (before, last) = (last, row)
   }
-  return row[b.count]
+  return last[b.count]
 }
 
 // MARK: Text for a terminal and a log

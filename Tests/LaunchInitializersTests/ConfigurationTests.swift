@@ -54,7 +54,9 @@ import Testing
     #expect(try message("Network", "limit").hasSuffix("Did you mean Limit?"))
     #expect(try message("Netwrok", "Limit").hasSuffix("Did you mean Network?"))
     #expect(try message("Network", "Host").hasSuffix("It has one in: production."))
-    #expect(try message("Network", "Zebra", in: "beta").hasSuffix("no value in stage beta."))
+    let keys = "The configuration has the keys: Empty, Fast, Host, Limit, Odd, Ratio."
+    #expect(try message("Network", "Zebra", in: "beta").hasSuffix("no value in stage beta. \(keys)"))
+    #expect(try message("Database", "Host").hasSuffix("The configuration has the services: Network."))
     #expect(throws: ConfigurationError.self) {
       try configuration.requiredValue(for: "Network", key: "None", as: Int.self)
     }

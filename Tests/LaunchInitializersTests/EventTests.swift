@@ -104,7 +104,7 @@ import Testing
 
   @Test("a stream that isn't read anymore is forgotten")
   func forgotten() async throws {
-    let launch = try LaunchSequence(configuration: NoConfiguration()) { Do { _ in }.id("a") }
+    let launch = try LaunchSequence { Do { _ in }.id("a") }
     let kept = launch.events
     for _ in 0..<1_000 { _ = launch.events }
     #expect(launch.state.withLock { $0.streams.count } == 1)

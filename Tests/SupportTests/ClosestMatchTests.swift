@@ -8,6 +8,7 @@ struct ClosestMatchTests {
     let names = ["database", "Network", "cache"]
     #expect("databse".closestMatch(among: names) == "database")
     #expect("network".closestMatch(among: names) == "Network")
+    #expect("mian".closestMatch(among: ["main"]) == "main")
   }
 
   @Test("a name that is far from all others, and a name itself, match nothing")
@@ -22,10 +23,12 @@ struct ClosestMatchTests {
     #expect("cat".closestMatch(among: ["hat", "bat"]) == "bat")
   }
 
-  @Test("an edit distance counts insertions, removals, and replacements")
+  @Test("an edit distance counts insertions, removals, replacements, and swaps of neighbors")
   func distance() {
     #expect("kitten".editDistance(to: "sitting") == 3)
     #expect("".editDistance(to: "abc") == 3)
     #expect("same".editDistance(to: "same") == 0)
+    #expect("mian".editDistance(to: "main") == 1)
+    #expect("abcd".editDistance(to: "badc") == 2)
   }
 }

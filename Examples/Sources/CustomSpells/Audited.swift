@@ -23,7 +23,7 @@ public final class AuditTrail: Sendable {
 ///   let trail = AuditTrail()
 ///   @Audited var balance = 0
 /// }
-/// registry.register(AuditTrail.self, in: Account.self) { account in account.trail }
+/// registry.register(.in(Account.self) { account in account.trail })
 /// account.balance += 7
 /// account.trail.lines      // ["read balance", "wrote balance 7"]
 /// ```

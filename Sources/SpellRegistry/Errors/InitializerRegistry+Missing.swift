@@ -80,13 +80,6 @@ extension InitializerRegistry {
   }
 }
 
-extension TypeName {
-  /// Returns the name of the values that a factory makes; for any other type, the name of the type.
-  static func ofResult(_ type: any Any.Type) -> String {
-    of((type as? any FactoryType.Type)?.madeType ?? type)
-  }
-}
-
 /// A search for the registrations that come close to a request that nothing serves.
 ///
 /// Of each registration it looks at facts that cost little. Only the few that an error lists are put into words.
@@ -168,9 +161,11 @@ struct BareName: Sendable {
   init(of type: any Any.Type) {
     var name = Array(_typeName(type, qualified: false).utf8)[...]
     while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
+    // A factory is compared by the name of what it makes.
+    if name.starts(with: "ArgumentFactory<".utf8) { name = name.dropFirst("ArgumentFactory<".utf8.count) }
     if name.starts(with: "any ".utf8) { name = name.dropFirst(4) }
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
-    bytes = name.prefix { $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">") }.map { capitals ~= $0 ? $0 | 0x20 : $0 }
+    bytes = name.prefix { !"<>,".utf8.contains($0) }.map { capitals ~= $0 ? $0 | 0x20 : $0 }
     letters = bytes.reduce(0) { $0 | 1 << UInt64($1 & 63) }
   }
 

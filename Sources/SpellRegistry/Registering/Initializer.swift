@@ -1,4 +1,4 @@
-/// How a value is made: the closure, its isolation, and the class of containers that it is for.
+/// The closure that makes a value, with its isolation and the class of containers that it is for.
 ///
 /// Registrations, declared keys, and their `.test` and `.preview` values take an initializer, so each form below works
 /// in all of them:
@@ -62,7 +62,7 @@ extension Initializer {
   }
 
   // One to three parameters have their own forms, since the compiler doesn't specialize a parameter pack where it is
-  // called (benchmark: "graph of five, autowired").
+  // called (benchmark: "resolve a graph of five").
 
   /// Returns an initializer whose one parameter is resolved by type.
   @inlinable public static func autowire<First>(

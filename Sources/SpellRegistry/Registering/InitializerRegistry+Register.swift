@@ -88,7 +88,7 @@ extension InitializerRegistry {
   }
 
   /// Adds a registration to the table, for every form of `register`; the forms for types are inlined into other modules,
-  /// so that the compiler knows the closure there (benchmark: "unique Int").
+  /// so that the compiler knows the closure there (benchmark: "Resolve a unique Int").
   ///
   /// - Parameters:
   ///   - key: The declared key that the registration is for; nil if it is for the type.
@@ -152,6 +152,26 @@ extension InitializerRegistry {
   ) -> Registration<Value> {
     add(initializer.erased, for: key, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
+}
+
+// MARK: Mistakes
+
+extension InitializerRegistry {
+  /// Unavailable, because a value is registered in a closure or as an instance.
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @_disfavoredOverload @discardableResult
+  public func register<Value>(
+    _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
+  ) -> Registration<Value> { fatalError() }
+
+  /// Unavailable, because a value is registered in a closure or as an instance.
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @_disfavoredOverload @discardableResult
+  public func register<Value>(
+    _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
+  ) -> Registration<Value> { fatalError() }
 
   /// Unavailable, because what is registered for a key has the key's type.
   @available(*, unavailable, message: "The value has another type than the key. Return a value of the key's type.")

@@ -56,7 +56,7 @@ extension Registration where Value: Sendable {
   ///   .onCompletion { parent, resolver in
   ///     parent.child.withLock { $0 = try? resolver.resolve() }
   ///   }
-  /// registry.register(Child.self, scope: .singleton, autowire: Child.init)
+  /// registry.register(scope: .singleton, .autowire(Child.init))
   /// ```
   ///
   /// By then, the value may also be in use on another thread, so only `Sendable` values have completions. The hook runs

@@ -1,6 +1,6 @@
 internal import Support
 
-/// What an ``ArgumentFactory`` needs in order to make a value: the registration, and the registry that it asks.
+/// The registration of an ``ArgumentFactory``, and the registry that the factory asks.
 @usableFromInline struct FactorySource: Sendable {
   fileprivate let record: RegistrationRecord
   /// The registry that provided the factory.

@@ -54,7 +54,7 @@ import Testing
 
   @Test("what belongs to the main actor is made there")
   @MainActor func mainActor() throws {
-    registry.register(Window.self, .onMainActor { _ in Window(title: "main") })
+    registry.register(Window.self, .onMainActor { Window(title: "main") })
 
     #expect(try registry.resolve(Window.self).title == "main")
   }

@@ -145,8 +145,8 @@ import Testing
     @Test("a program runs until a signal ends it")
     func run() async {
       await #expect(processExitsWith: .success) {
-        // In place of a service manager; at no time does the signal end the process.
-        signal(SIGTERM, SIG_IGN)
+        // At no time does the signal end the process.
+        signal(SIGTERM) { _ in }
         let former = handlerOfTerminate()
         Task {
           while handlerOfTerminate() == former { await Task.yield() }

@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellTesting
 import Testing
 
 private func connect(to url: String?) async throws { #expect(url == "db.example.com") }
@@ -38,7 +39,11 @@ private struct Settings: Configurable {
 
   @Test("a launch runs, is looked at, and is shut down")
   func launch() async throws {
-    let launch = try sequence()
+    #expect(throws: Never.self) { try sequence() }
+    let launch = try LaunchSequence(configuration: settings, clock: TestClock()) {
+      Database().id("database")
+      Consumer().id("consumer").requires("database")
+    }
     _ = {
       let code = await launch.run(on: [.terminate, .interrupt])
       return code

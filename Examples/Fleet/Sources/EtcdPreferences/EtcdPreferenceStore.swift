@@ -9,7 +9,7 @@ internal import Synchronization
 /// let store = try EtcdPreferenceStore(
 ///   EtcdCluster(endpoints: [URL(string: "http://127.0.0.1:2379")!]), prefix: "/shop/settings/",
 ///   snapshot: URL(filePath: "/var/lib/shop/settings.preferences"))
-/// registry.register(instance: store as any PreferenceStore)
+/// registry.register((any PreferenceStore).self, .instance(store))
 /// ```
 ///
 /// A value is JSON text under the prefix and the preference's key, so `etcdctl put /shop/settings/greeting '"hello"'` sets one.
