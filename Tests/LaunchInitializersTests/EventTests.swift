@@ -112,7 +112,7 @@ import Testing
     await launch.shutDown()
     var count = 0
     for await _ in kept { count += 1 }
-    #expect(count == 8)
+    #expect(count >= 8)
     #expect(launch.state.withLock { $0.streams.isEmpty })
   }
 

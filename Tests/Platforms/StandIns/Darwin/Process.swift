@@ -138,6 +138,7 @@ public let SIGQUIT = Glibc.SIGQUIT
 public let SIGKILL = Glibc.SIGKILL
 public let SIGTERM = Glibc.SIGTERM
 public let SIGSTOP = Glibc.SIGSTOP
+public let SIGXFSZ = Glibc.SIGXFSZ
 public let SIGUSR1 = Glibc.SIGUSR1
 public let SIGUSR2 = Glibc.SIGUSR2
 @discardableResult
@@ -156,6 +157,7 @@ public typealias sigset_t = UInt32
 public let SIG_UNBLOCK: Int32 = 2
 /// The handler of the default is a null pointer.
 public var SIG_DFL: (@convention(c) (Int32) -> Void)? { nil }
+public var SIG_IGN: (@convention(c) (Int32) -> Void)? { unsafeBitCast(1, to: (@convention(c) (Int32) -> Void)?.self) }
 @discardableResult public func sigemptyset(_ set: UnsafeMutablePointer<sigset_t>!) -> Int32 {
   set.pointee = 0
   return 0
