@@ -5,8 +5,11 @@
 
 package import Glibc
 
-/// It holds Linux's, since nothing looks into it.
+/// It holds Linux's.
 public struct sigaction {
   package var base = Glibc.sigaction()
   public init() {}
+
+  public struct Handler { public let __sa_handler: (@convention(c) (Int32) -> Void)? }
+  public var __sigaction_u: Handler { Handler(__sa_handler: base.__sigaction_handler.sa_handler) }
 }
