@@ -3,7 +3,7 @@
 /// ```swift
 /// let store = OverridingPreferenceStore(
 ///   .arguments(), .environment(prefix: "APP"), over: FilePreferenceStore.standard)
-/// InitializerRegistry.current.register(instance: store as any PreferenceStore)
+/// InitializerRegistry.current.register((any PreferenceStore).self, .instance(store))
 /// ```
 ///
 /// A read returns the value of the first overrides that have the key, or else the value of the base store. A value that

@@ -13,10 +13,10 @@
 /// | How the value is made | What to write |
 /// |---|---|
 /// | by a closure, perhaps from other services | `{ Clock() }`, `{ Network(clock: try $0.resolve()) }` |
-/// | by an initializer, from its parameters | ``autowire(_:)-(_)`` |
-/// | by a closure, for the properties of one class | ``in(_:subclasses:_:)-(_,_,(_)->_)``, ``in(_:subclasses:)`` |
-/// | on the main actor | ``onMainActor(_:)-(()->_)``, ``onMainActor(in:subclasses:_:)-(_,_,(_)->_)``, ``autowireOnMainActor(_:)`` |
-/// | by an `async` closure | ``async(_:)-(()->_)`` |
+/// | by an initializer, from its parameters | `autowire(_:)` |
+/// | by a closure, for the properties of one class | `in(_:subclasses:_:)`, ``in(_:subclasses:)`` |
+/// | on the main actor | `onMainActor(_:)`, `onMainActor(in:subclasses:_:)`, ``autowireOnMainActor(_:)`` |
+/// | by an `async` closure | `async(_:)` |
 /// | it exists already | ``instance(_:as:)`` |
 /// | from arguments that are known only at run time | ``factory(_:)``, ``factory(scope:_:)``, ``factoryOnMainActor(_:)`` |
 ///
