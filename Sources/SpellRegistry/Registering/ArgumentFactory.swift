@@ -18,11 +18,11 @@
 /// when another one is registered. The hooks and completions of a factory's registration get each value that the
 /// factory makes, and so do the hooks of its registry.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
-  private let source: FactorySource
+  @usableFromInline let source: FactorySource
   /// Puts a value in memory, made from the arguments or kept for them.
-  private let put: @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
+  @usableFromInline let put: @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
 
-  fileprivate init(
+  @inlinable init(
     _ source: FactorySource,
     _ put: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
   ) {
@@ -33,7 +33,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   ///
   /// - Throws: `.initializerFailed` if the closure throws, `.wrongIsolation` if it belongs to the main actor and the
   ///   caller doesn't, `.cycle` if it calls itself without end, and the errors of what it resolves.
-  public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
+  @inlinable public func callAsFunction(_ argument: repeat each Argument) throws(InjectionError) -> Value {
     try ValueMemory.value { memory throws(InjectionError) in try put(source, memory, repeat each argument) }
   }
 }
@@ -45,11 +45,15 @@ extension Initializer {
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
   /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
   /// ```
-  public static func factory<Made, each Argument>(
+  @inlinable public static func factory<Made, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
-    factory(Scope<Made>.unique) { (source, memory, argument: repeat each Argument) throws(InjectionError) in
-      try source.put(in: memory, Made.self) { resolver in memory.put(try make(resolver, repeat each argument)) }
+    factory(of: Made.self, scope: nil) { memory, source in
+      memory.put(
+        ArgumentFactory<Made, repeat each Argument>(source) {
+          (source, memory, argument: repeat each Argument) throws(InjectionError) in
+          try source.put(in: memory, Made.self) { resolver in memory.put(try make(resolver, repeat each argument)) }
+        })
     }
   }
 
@@ -68,27 +72,30 @@ extension Initializer {
   public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
     scope: Scope<Made>, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
   ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
-    factory(scope) { (source, memory, argument: repeat each Argument) throws(InjectionError) in
-      var (arguments, areEqualToThemselves) = ([AnyHashable](), true)
-      for argument in repeat each argument {
-        arguments.append(AnyHashable(argument))
-        if argument != argument { areEqualToThemselves = false }
-      }
-      let kept = areEqualToThemselves ? AnyHashable(arguments) : nil
-      try source.putKept(in: memory, Made.self, for: kept) { resolver in
-        memory.put(try make(resolver, repeat each argument))
-      }
+    factory(of: Made.self, scope: scope) { memory, source in
+      memory.put(
+        ArgumentFactory<Made, repeat each Argument>(source) {
+          (source, memory, argument: repeat each Argument) throws(InjectionError) in
+          var (arguments, areEqualToThemselves) = ([AnyHashable](), true)
+          for argument in repeat each argument {
+            arguments.append(AnyHashable(argument))
+            if argument != argument { areEqualToThemselves = false }
+          }
+          let kept = areEqualToThemselves ? AnyHashable(arguments) : nil
+          try source.putKept(in: memory, Made.self, for: kept) { resolver in
+            memory.put(try make(resolver, repeat each argument))
+          }
+        })
     }
   }
 
-  private static func factory<Made, each Argument>(
-    _ scope: Scope<Made>,
-    _ put: @escaping @Sendable (FactorySource, ValueMemory, repeat each Argument) throws(InjectionError) -> Void
-  ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
-    var erased = ErasedInitializer(
-      .factory { memory, source in memory.put(ArgumentFactory<Made, repeat each Argument>(source, put)) })
-    erased.factoryScope = ErasedInitializer.FactoryScope(scope)
-    return Initializer(erased)
+  /// Returns an initializer from a closure that puts a factory in memory.
+  ///
+  /// - Parameter scope: How long the factory keeps a value for equal arguments; nil if it keeps none.
+  @usableFromInline static func factory<Made>(
+    of type: Made.Type, scope: Scope<Made>?, _ put: @escaping @Sendable (ValueMemory, FactorySource) -> Void
+  ) -> Initializer {
+    Initializer(ErasedInitializer(.factory(put, ErasedInitializer.FactoryScope(scope ?? .unique))))
   }
 }
 

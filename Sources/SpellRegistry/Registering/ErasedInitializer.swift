@@ -11,7 +11,7 @@
     /// The closure makes a value asynchronously, in place of `body`.
     case async(AsyncRun.Initializer)
     /// The closure puts a factory in memory, in place of `body`; a factory needs no dependencies until it is called.
-    case factory(@Sendable (ValueMemory, FactorySource) -> Void)
+    indirect case factory(@Sendable (ValueMemory, FactorySource) -> Void, FactoryScope)
   }
 
   let kind: Kind
@@ -22,9 +22,8 @@
   var container: ClassConstraint?
   /// The property types that an instance serves.
   var match = InstanceMatch.itsType
-  /// The lifetime of the values that a factory makes; nil for other kinds, whose registration has the scope.
-  var factoryScope: FactoryScope?
 
+  /// The lifetime of the values that a factory makes.
   struct FactoryScope: Sendable {
     /// The type of the values.
     let type: ErasedType
@@ -50,7 +49,9 @@
   }
 
   var isInstance: Bool { if case .instance = kind { true } else { false } }
-  var isFactory: Bool { if case .factory = kind { true } else { false } }
+  var isFactory: Bool { factoryScope != nil }
+  /// The lifetime of a factory's values; nil for other kinds, whose registration has the scope.
+  var factoryScope: FactoryScope? { if case .factory(_, let scope) = kind { scope } else { nil } }
   var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }
 
   // The closures of `register` take these two ways directly, so that the compiler knows them where they are inlined.
@@ -71,18 +72,17 @@
   ///   - key: The declared key that the registration is for; nil if it is for a type.
   ///   - scope: The scope that the registration states; nil if it states none.
   func check(for type: any Any.Type, key: InjectionKeys?, scope: ScopeLifetime?, at place: SourcePlace) {
-    let name = TypeName.of(type)
     if let container, case .async = kind {
       trap(
         """
-        An async initializer of \(name) is for the class \(TypeName.of(container.type)) only, but resolveAsync knows no \
+        An async initializer of \(TypeName.of(type)) is for the class \(TypeName.of(container.type)) only, but resolveAsync knows no \
         container. Leave out `.in(…)`.
         """, at: place)
     }
     if key != nil, match == .anySupertype {
       trap(
         """
-        An instance for a key of type \(name) serves that key alone, and can't serve its supertypes. Leave out \
+        An instance for a key of type \(TypeName.of(type)) serves that key alone, and can't serve its supertypes. Leave out \
         `as: .anySupertype`, or register the instance for its type.
         """, at: place)
     }
@@ -91,7 +91,7 @@
     if let scope, !scope.isUnique {
       trap(
         """
-        A factory of type \(name) has a scope, but a factory keeps nothing itself. For the values that it makes, write \
+        A factory of type \(TypeName.of(type)) has a scope, but a factory keeps nothing itself. For the values that it makes, write \
         .factory(scope: …) { resolver, argument in … }.
         """, at: place)
     }

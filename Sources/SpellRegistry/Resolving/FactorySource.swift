@@ -11,7 +11,7 @@ internal import Support
   fileprivate let alias: Alias?
 
   /// Puts a new value in memory, and calls the hooks.
-  func put(
+  @usableFromInline func put(
     in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     try call(in: memory, type) { registry, thread throws(InjectionError) in
@@ -126,7 +126,7 @@ extension InitializerRegistry {
     in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, isKept: Bool
   ) {
-    guard case .factory(let put) = record.initializer.kind else { return }
+    guard case .factory(let put, _) = record.initializer.kind else { return }
     if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
     let owner = record.kept == nil ? nil : owner.object.weakReference
     put(memory, FactorySource(record: record, home: .of(self, isKept: isKept), owner: owner, alias: request.alias))

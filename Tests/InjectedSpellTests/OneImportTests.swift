@@ -1,0 +1,16 @@
+import InjectedSpell
+import Testing
+
+// This file imports no other module of the package, so it compiles only if InjectedSpell exports the registry.
+
+@Suite("The one import") struct OneImportTests {
+  private final class Page { @Injected var value: Int }
+
+  @Test("is enough to declare a property, to register a value and to resolve it")
+  func registry() throws {
+    let registry = InitializerRegistry()
+    registry.register(scope: .singleton, .init { 7 })
+    #expect(!registry.run { Page() }.$value.hasValue)
+    #expect(try registry.resolve(Int.self) == 7)
+  }
+}

@@ -1,0 +1,99 @@
+import SpellRegistry
+import TestSupport
+import Testing
+
+@Suite("A factory") struct FactoryTests {
+  let registry = InitializerRegistry()
+
+  @Test("gives its registration's hooks and the registry's each value that it makes, and no factory")
+  func hooks() throws {
+    let (made, completed, heard) = (Shared<[Int]>([]), Shared<[Int]>([]), Shared<[String]>([]))
+    registry.register(.factory { (_, number: Int) in Ticket(number) })
+      .onInjection { ticket, point in
+        made.update { $0.append(ticket.number) }
+        #expect(ObjectIdentifier(point.propertyType) == ObjectIdentifier(Ticket.self))
+      }
+      .onCompletion { ticket, _ in completed.update { $0.append(ticket.number) } }
+    registry.onInjection { value, _ in heard.update { $0.append("\(type(of: value))") } }
+    let factory = try registry.resolve(ArgumentFactory<Ticket, Int>.self)
+    #expect(made.value.isEmpty && heard.value.isEmpty)
+    _ = try factory(1)
+    _ = try registry.resolve(Ticket.self, arguments: 2)
+    #expect(made.value == [1, 2])
+    #expect(completed.value == [1, 2])
+    #expect(heard.value == ["Ticket", "Ticket"])
+  }
+
+  @Test("that keeps values gives them to injection hooks at each call, and to completions once")
+  func keptHooks() throws {
+    let (made, completed) = (Counter(), Counter())
+    registry.register(.factory(scope: .singleton) { (_, number: Int) in Ticket(number) })
+      .onInjection { _, _ in made.increment() }
+      .onCompletion { _, _ in completed.increment() }
+    for _ in 0..<3 { _ = try registry.resolve(Ticket.self, arguments: 7) }
+    #expect(made.value == 3)
+    #expect(completed.value == 1)
+  }
+
+  @Test("that a program holds makes another value once the cache is reset")
+  func reset() throws {
+    let cache = ScopeCache("show")
+    registry.register(.factory(scope: .cached(in: cache)) { (_, number: Int) in Ticket(number) })
+    let factory = try registry.resolve(ArgumentFactory<Ticket, Int>.self)
+    let first = try factory(1)
+    #expect(try factory(1) === first)
+    cache.reset()
+    #expect(try factory(1) !== first)
+    #expect(try registry.resolve(Ticket.self, arguments: 1) === factory(1))
+  }
+
+  @Test("makes a value each time for arguments that aren't equal to themselves, and keeps none of them")
+  func unequal() throws {
+    let gone = Counter()
+    registry.register(.factory(scope: .singleton) { (_, _: Double) in Farewell { gone.increment() } })
+    for _ in 0..<1_000 { _ = try registry.resolve(Farewell.self, arguments: Double.nan) }
+    #expect(gone.value == 1_000)
+    #expect(try registry.resolve(Farewell.self, arguments: 1.5) === registry.resolve(Farewell.self, arguments: 1.5))
+  }
+
+  @Test("that throws is an error that has the closure's own error once")
+  func failure() throws {
+    registry.register(.factory { (_, _: Int) -> Ticket in throw Offline() })
+    let direct = #expect(throws: InjectionError.self) { try registry.resolve(Ticket.self, arguments: 1) }
+    #expect(direct?.underlying is Offline && direct?.path == ["Ticket"])
+    registry.register([Ticket].self) { [try $0.resolve(ArgumentFactory<Ticket, Int>.self)(1)] }
+    let nested = registry.error(resolving: [Ticket].self)
+    #expect(nested?.underlying is Offline && nested?.path == ["Array<Ticket>", "Ticket"])
+  }
+
+  @Test("of a child registry makes values from what the child has; kept ones are made where they are registered")
+  func child() throws {
+    registry.register { 1 }
+    registry.register(.factory { (resolver, text: String) in "\(text) \(try resolver.resolve(Int.self))" })
+    registry.register(
+      .factory(scope: .singleton) { (resolver, text: Substring) in "\(text) \(try resolver.resolve(Int.self))" })
+    let child = registry.child { $0.register { 2 } }
+    #expect(try child.resolve(String.self, arguments: "a") == "a 2")
+    #expect(try child.resolve(String.self, arguments: "a" as Substring) == "a 1")
+  }
+
+  @Test("that nothing registers is an error with a line that compiles")
+  func missing() throws {
+    let error = #expect(throws: InjectionError.self) { try registry.resolve((any Tracker).self, arguments: 1, "a") }
+    let line = "registry.register(.factory { (resolver, argument1: Int, argument2: String) -> any Tracker in … })"
+    #expect(error?.description.contains(line) == true)
+    registry.register(
+      .factory { (resolver, argument1: Int, argument2: String) -> any Tracker in FileTracker(argument2) })
+    #expect(try registry.resolve((any Tracker).self, arguments: 1, "a").label == "a")
+    #expect(registry.error(resolving: ArgumentFactory<Clock, Int>.self)?.path == ["ArgumentFactory<Clock, Int>"])
+  }
+
+  @Test("has no hook for the factory itself: it stops the program")
+  func hookOfFactory() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      InitializerRegistry().register(.factory { (_, number: Int) in Ticket(number) })
+        .onInjection { (_: ArgumentFactory<Ticket, Int>, _) in }
+    }
+    #expect(result.map { text($0.standardErrorContent).contains("Write a hook for its values") } == true)
+  }
+}
