@@ -267,7 +267,7 @@ extension Injected {
   ) { fatalError() }
 
   /// Unavailable, because a declared key is written with a dot.
-  @available(*, unavailable, message: "A declared key is no key path: write a dot, as in @Injected(.time).")
+  @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in @Injected(.time).")
   @_disfavoredOverload
   public init(
     _ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>, fileID: StaticString = #fileID, line: UInt = #line,

@@ -14,7 +14,7 @@
 /// ```
 ///
 /// A value is read as the type that the reader asks for: as JSON, or else as a string, so that a text needs no quotes.
-/// A `Bool` is also `YES` or `NO`, `on` or `off`, `1` or `0`. `null` is no value, which reads as the default.
+/// A `Bool` is also `YES` or `NO`, `on` or `off`, `1` or `0`. `null` stands for no value, so the default is read.
 public struct PreferenceOverrides: Sendable {
   private var values: [String: PreferenceOverride] = [:]
   /// Returns the name under which `values` has the value of a key.
@@ -113,7 +113,7 @@ package struct PreferenceOverride: Sendable {
 
   fileprivate init(_ text: JSONText) { (self.text, word, source) = (text, nil, "the program") }
 
-  /// The value as JSON text in one line; nil if it is `null`, which means that there is no value.
+  /// The value as JSON text in one line; nil if it is `null`, which stands for no value.
   package var json: String? { text.isNull ? nil : text.string }
 
   /// Returns the value; nil if it is `null`.

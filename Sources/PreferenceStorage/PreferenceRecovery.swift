@@ -32,7 +32,7 @@ public struct PreferenceRecovery: Sendable, Equatable, CustomStringConvertible {
   /// An edited line may as well be a damaged one, whose key is another one by accident: it hides another value then.
   var dropsBytes: Bool { skippedBytes > 0 || tornBytes > 0 || headerWasDamaged || !editedLines.isEmpty }
 
-  /// Whether the first line is missing because the file was begun by hand, which is no damage, and all else is sound.
+  /// Whether the first line is missing because the file was begun by hand, which isn't damage, and all else is sound.
   package var isOnlyWithoutFirstLine: Bool {
     lacksFirstLine && skippedLines.isEmpty && editedLines.isEmpty && tornBytes == 0
   }

@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("a byte-order mark, as some editors put before the text, is no damage", arguments: ["\n", "\r\n"])
+  @Test("a byte-order mark, as some editors put before the text, isn't damage", arguments: ["\n", "\r\n"])
   func byteOrderMark(newline: String) throws {
     try file.overwrite(["\u{feff}#preferences 1", "{\"a\":1}", ""].joined(separator: newline))
     let store = try FilePreferenceStore(url: file)

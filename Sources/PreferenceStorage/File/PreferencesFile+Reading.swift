@@ -156,7 +156,7 @@ extension PreferencesFile {
           + (lost.count > 5 ? " and others" : "") + ". Set them again if they were to stay", path: name))
   }
 
-  /// Removes all values from memory, because there is no file of the store.
+  /// Removes all values from memory, because the store has no file now.
   func removeAllFromMemory() {
     let old = replaceMemory(with: ValueTable())
     if old.isEmpty { return }

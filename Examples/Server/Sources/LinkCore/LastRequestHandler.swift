@@ -83,7 +83,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     end = context.eventLoop.scheduleTask(in: linger) { [channel = context.channel] in channel.close(promise: nil) }
   }
 
-  /// Writes the end of the last response, and then closes only the output: bytes of the client that nobody reads any more would
+  /// Writes the end of the last response, and then closes only the output: bytes of the client that are never read would
   /// make the system discard the response.
   private func finish(_ context: ChannelHandlerContext, with data: NIOAny, _ promise: EventLoopPromise<Void>?) {
     let written = promise ?? context.eventLoop.makePromise()
