@@ -34,7 +34,7 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
 
   @Test("a service box keeps one of two services that threads register under one name at once")
   func losesNoServiceThatTwoThreadsRegisterUnderOneName() async {
-    let boxes = (0..<10_000).map { _ in ServiceBox() }
+    let boxes = (0..<repetitions(debug: 2_000, release: 10_000)).map { _ in ServiceBox() }
     let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), named: "clock") } }
     await onThreads(register, register, register, register)
     #expect(boxes.count { (try? $0.registry.resolve(Clock.self, named: "clock")) == nil } == 0)
@@ -42,7 +42,7 @@ private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
 
   @Test("a service box and its registry have the same service after threads registered under one name at once")
   func agreesWithItsRegistry() async throws {
-    let boxes = (0..<10_000).map { _ in ServiceBox() }
+    let boxes = (0..<repetitions(debug: 2_000, release: 10_000)).map { _ in ServiceBox() }
     let register: @Sendable () -> Void = { for box in boxes { box.register(Clock(), named: "clock") } }
     await onThreads(register, register, register, register)
     final class Target { @Injected var clock: Clock }

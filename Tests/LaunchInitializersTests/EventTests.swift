@@ -111,8 +111,12 @@ import Testing
     try await launch.launch()
     await launch.shutDown()
     var count = 0
-    for await _ in kept { count += 1 }
-    #expect(count >= 8)
+    for await event in kept {
+      // A machine that stands still for ten seconds makes a launch that waits for so long.
+      if case .waiting = event.kind { continue }
+      count += 1
+    }
+    #expect(count == 8)
     #expect(launch.state.withLock { $0.streams.isEmpty })
   }
 

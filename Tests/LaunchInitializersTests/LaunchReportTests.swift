@@ -108,7 +108,9 @@ import Testing
       LaunchGroup("storage") { take(.seconds(2), on: clock).id("cache").after("fast") }.after("slow")
       Do { _ in }.id("later").after("fast").deferred()
     }
+    let events = launch.events
     let launching = Task { try await launch.launch() }
+    for await event in events where event.id == "fast" && event.kind == .ended(.completed) { break }
     await clock.advance(through: .seconds(3), .seconds(5))
     let report = try await launching.value
     #expect(report.criticalPath == ["slow", "cache"])

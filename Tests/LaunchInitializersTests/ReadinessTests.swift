@@ -77,7 +77,9 @@ private struct Server: ReadyInitializer {
 
   @Test("a service that isn't ready in time is cancelled and runs again")
   func late() async throws {
+    let hasBegun = AsyncLatch()
     let server = Server { service, run in
+      hasBegun.open()
       if run == 2 { service.ready() }
       try await untilCancelled(run)
     }
@@ -85,6 +87,7 @@ private struct Server: ReadyInitializer {
       server.id("http").timeout(.seconds(3)).onFailure(.retry(1, after: .seconds(7)))
     }
     let launching = Task { try await launch.launch() }
+    await hasBegun.wait()
     await clock.advance(through: .seconds(3), .seconds(10))
     #expect(try await launching.value.entries[0].attempts == 2)
     await launch.shutDown()
@@ -92,9 +95,9 @@ private struct Server: ReadyInitializer {
 
   @Test("a restarted service has the step's timeout again to become ready")
   func restart() async throws {
-    let mayFail = AsyncLatch()
+    let (mayFail, isRestarted) = (AsyncLatch(), AsyncLatch())
     let server = Server { service, run in
-      if run != 2 { service.ready() }
+      if run == 2 { isRestarted.open() } else { service.ready() }
       if run == 1 {
         await mayFail.wait()
         throw Broken()
@@ -108,7 +111,9 @@ private struct Server: ReadyInitializer {
     let events = launch.events
     try await launch.launch()
     mayFail.open()
-    await clock.advance(through: .seconds(2), .seconds(5), .seconds(7))
+    await clock.advance(through: .seconds(2))
+    await isRestarted.wait()
+    await clock.advance(through: .seconds(5), .seconds(7))
     var messages: [String?] = []
     for await event in events {
       if case .serviceRestarting = event.kind { messages.append(event.message) }
@@ -209,8 +214,8 @@ private struct Server: ReadyInitializer {
         try await untilCancelled(run)
         isStopped.open()
         throw Broken(number: 5)
-      }.id("queue").after()
-      Do(whenShutDown: { await mayEnd.wait() }) { _ in }.id("slow").after()
+      }.id("queue").after().patient()
+      Do(whenShutDown: { await mayEnd.wait() }) { _ in }.id("slow").after().patient()
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown(within: .seconds(20)) }

@@ -36,14 +36,17 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
 
   @Test("a service begins after its setup, and is cancelled before its shut-down")
   func life() async throws {
+    let isRunning = AsyncLatch()
     let launch = try sequence {
       Service(journal: journal) {
+        isRunning.open()
         try await untilCancelled($0)
         journal.note("cancelled")
       }.id("server")
       note("after", journal).id("after").requires("server")
     }
     try await launch.launch()
+    await isRunning.wait()
     await launch.shutDown()
     #expect(journal.entries.filter { $0 != "after" } == ["up", "run 1", "-after", "cancelled", "down"])
   }
@@ -83,12 +86,14 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
 
   @Test("a service that runs longer than the window has all its restarts again")
   func window() async throws {
+    let isRunning = AsyncLatch()
     let launch = try sequence {
       Service(journal: journal) { run in
         if run <= 4 {
           try await clock.sleep(for: .seconds(61))
           throw Broken(number: run)
         }
+        isRunning.open()
         try await untilCancelled(run)
       }.onExit(.restart(max: 1, within: .seconds(60), backoff: .constant(.seconds(1))))
     }
@@ -99,7 +104,7 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
       await clock.waitForSleeper(until: clock.now.offset + .seconds(1))
       clock.advance(by: .seconds(1))
     }
-    while journal.entries.last != "run 5" { await Task.yield() }
+    await isRunning.wait()
     await launch.shutDown()
   }
 
@@ -196,11 +201,12 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
 
   @Test("a service that ignores its cancellation is left behind, and what it uses isn't shut down")
   func deaf() async throws {
-    let gate = AsyncLatch()
+    let gate = Gate()
     let launch = try sequence {
-      Service(journal: journal) { _ in await gate.wait() }.id("server").stopTimeout(.seconds(3))
+      Service(journal: journal) { _ in await gate.pass() }.id("server").stopTimeout(.seconds(3))
     }
     try await launch.launch()
+    await gate.waitForArrival()
     let shutDown = Task { await launch.shutDown() }
     await clock.advance(through: .seconds(3), .seconds(4))
     #expect(await shutDown.value.entries.map(\.wasAbandoned) == [true])
@@ -211,16 +217,20 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
   @Test("a service whose stop() ignores its cancellation is left behind, and the exit code is 1")
   func hangingStop() async throws {
     struct Hangs: RunningInitializer {
-      let gate: AsyncLatch
+      let gate: Gate
       func run(_ configuration: any Configurable) async throws { try await untilCancelled(0) }
-      func stop() async { await gate.wait() }
+      func stop() async { await gate.pass() }
     }
-    let gate = AsyncLatch()
+    let gate = Gate()
     let launch = try sequence { Hangs(gate: gate).id("server").stopTimeout(.seconds(3)) }
+    let events = launch.events
     let running = Task { await launch.run(on: []) }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
-    await clock.advance(through: .seconds(3), .seconds(4))
+    await gate.waitForArrival()
+    await clock.advance(through: .seconds(3))
+    for await event in events where event.kind == .serviceEnded { break }
+    await clock.advance(through: .seconds(4))
     let entry = await shutDown.value.entries[0]
     let cutOff = "its service did not end within its stop timeout of 3 s and was cancelled"
     #expect(entry.message == "\(cutOff); its stop() ignored its cancellation for 1 s and was abandoned")

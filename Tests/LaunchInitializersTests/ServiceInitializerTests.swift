@@ -114,10 +114,10 @@ import Testing
   @Test("an abandoned step registers nothing, and later registrations stay")
   func abandoned() async throws {
     struct Slow: ServiceInitializer {
-      let gate = AsyncLatch()
+      let gate = Gate()
       let isShutDown = AsyncLatch()
       func makeService(with configuration: any Configurable) async throws -> Database {
-        await gate.wait()
+        await gate.pass()
         return Database(path: "/late")
       }
       func shutDown() async { isShutDown.open() }
@@ -128,6 +128,7 @@ import Testing
       DatabaseInitializer().id("db")
     }
     let launched = Task { try await launch.launch() }
+    await slow.gate.waitForArrival()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await clock.waitForSleeper(until: .seconds(7))

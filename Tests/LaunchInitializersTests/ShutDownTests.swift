@@ -48,13 +48,14 @@ import Testing
 
   @Test("a step that hangs without a timeout is left behind after ten seconds, and the others go on")
   func hanging() async throws {
-    let (clock, gate) = (TestClock(), AsyncLatch())
+    let (clock, gate) = (TestClock(), Gate())
     let launch = try LaunchSequence(clock: clock) {
       note("a", journal).id("a")
-      Do(whenShutDown: { await gate.wait() }) { _ in }.id("hangs")
+      Do(whenShutDown: { await gate.pass() }) { _ in }.id("hangs")
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
+    await gate.waitForArrival()
     await clock.advance(through: .seconds(10), .seconds(11))
     let report = await shutDown.value
     #expect(report.entries.map(\.outcome) == [.failed, .completed])
@@ -72,6 +73,7 @@ import Testing
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
+    await clock.waitForSleeper(until: .seconds(60))
     await clock.waitForSleeper(until: .seconds(3))
     clock.advance(by: .seconds(3))
     #expect(await shutDown.value.warnings == ["slow (completed): took longer than its timeout of 3 s"])
@@ -88,6 +90,7 @@ import Testing
     try await launch.launch()
     let shutDown = Task { await launch.shutDown(within: .seconds(20)) }
     await clock.waitForSleeper(until: .seconds(20))
+    await clock.waitForSleeper(until: .seconds(60))
     // The shortest limit counts.
     let sooner = Task { await launch.shutDown(within: .seconds(5)) }
     await clock.waitForSleeper(until: .seconds(5))
@@ -143,13 +146,14 @@ import Testing
 
   @Test("a step that exceeds its timeout at the shut-down is left behind, and the others go on")
   func timeout() async throws {
-    let (clock, gate) = (TestClock(), AsyncLatch())
+    let (clock, gate) = (TestClock(), Gate())
     let launch = try LaunchSequence(clock: clock) {
       note("a", journal).id("a")
-      Do(whenShutDown: { await gate.wait() }) { _ in }.id("stuck").timeout(.seconds(3))
+      Do(whenShutDown: { await gate.pass() }) { _ in }.id("stuck").timeout(.seconds(3))
     }
     try await launch.launch()
     let shutDown = Task { await launch.shutDown() }
+    await gate.waitForArrival()
     await clock.waitForSleeper(until: .seconds(3))
     clock.advance(by: .seconds(3))
     await clock.waitForSleeper(until: .seconds(4))

@@ -41,6 +41,7 @@ import Testing
       }
     }
     let launched = Task { try await launch.launch() }
+    await clock.waitForSleeper(until: .seconds(60))
     await clock.waitForSleeper(until: .seconds(3))
     clock.advance(by: .seconds(3))
     let error = try await #require(throws: LaunchError.self) { try await launched.value }

@@ -56,15 +56,16 @@ import Testing
 
   @Test("a step that ignores its cancellation is abandoned after the grace period, and named")
   func abandoned() async throws {
-    let (gate, isShutDown) = (AsyncLatch(), AsyncLatch())
+    let (gate, isShutDown) = (Gate(), AsyncLatch())
     let launch = try sequence {
       note("log", journal).id("log")
       Do(whenShutDown: {
         journal.note("-stuck")
         isShutDown.open()
-      }) { _ in await gate.wait() }.id("stuck").after("log").timeout(.seconds(5))
+      }) { _ in await gate.pass() }.id("stuck").after("log").timeout(.seconds(5))
     }
     let launched = Task { try await launch.launch() }
+    await gate.waitForArrival()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await clock.waitForSleepers(1)
@@ -83,12 +84,13 @@ import Testing
 
   @Test("the launch goes on without an abandoned step whose policy is to skip")
   func abandonedAndSkipped() async throws {
-    let gate = AsyncLatch()
+    let gate = Gate()
     let launch = try sequence {
-      Do { _ in await gate.wait() }.id("stuck").timeout(.seconds(5)).onFailure(.skip)
+      Do { _ in await gate.pass() }.id("stuck").timeout(.seconds(5)).onFailure(.skip)
       note("next", journal).id("next").after("stuck")
     }
     let launched = Task { try await launch.launch() }
+    await gate.waitForArrival()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await clock.waitForSleepers(1)
@@ -101,9 +103,10 @@ import Testing
 
   @Test("a step that completes within the grace period counts as completed, and the report says so")
   func late() async throws {
-    let gate = AsyncLatch()
-    let launch = try sequence { Do { _ in await gate.wait() }.timeout(.seconds(5)) }
+    let gate = Gate()
+    let launch = try sequence { Do { _ in await gate.pass() }.timeout(.seconds(5)) }
     let launched = Task { try await launch.launch() }
+    await gate.waitForArrival()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await clock.waitForSleepers(1)
@@ -115,14 +118,11 @@ import Testing
 
   @Test("a step that ignores an abort is abandoned, and the error names it")
   func abandonedByAbort() async throws {
-    let (gate, isRunning) = (AsyncLatch(), AsyncLatch())
+    let gate = Gate()
     let launch = try sequence {
+      Do { _ in await gate.pass() }.id("stuck").after()
       Do { _ in
-        isRunning.open()
-        await gate.wait()
-      }.id("stuck").after()
-      Do { _ in
-        await isRunning.wait()
+        await gate.waitForArrival()
         throw Broken()
       }.id("bad").after()
     }
@@ -166,14 +166,15 @@ import Testing
 
   @Test("an abandoned step isn't retried")
   func abandonedIsNotRetried() async throws {
-    let gate = AsyncLatch()
+    let gate = Gate()
     let launch = try sequence {
       Do { _ in
         journal.note("try")
-        await gate.wait()
+        await gate.pass()
       }.id("stuck").timeout(.seconds(5)).onFailure(.retry(3, after: .zero))
     }
     let launched = Task { try await launch.launch() }
+    await gate.waitForArrival()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await clock.waitForSleeper(until: .seconds(7))
@@ -203,15 +204,16 @@ import Testing
 
   @Test("a step that takes too long to shut down after an abort is named")
   func abandonedInRollback() async throws {
-    let gate = AsyncLatch()
+    let gate = Gate()
     let launch = try sequence {
-      Do(whenShutDown: { await gate.wait() }) { _ in }.id("up").timeout(.seconds(3))
+      Do(whenShutDown: { await gate.pass() }) { _ in }.id("up").timeout(.seconds(3))
       Do { _ in
         clock.advance(by: .seconds(1))
         throw Broken()
       }.id("bad")
     }
     let launched = Task { try await launch.launch() }
+    await gate.waitForArrival()
     await clock.waitForSleeper(until: .seconds(4))
     clock.advance(by: .seconds(3))
     await clock.waitForSleeper(until: .seconds(6))
@@ -239,16 +241,19 @@ import Testing
   func detachedReentry() async throws {
     let box = Box<LaunchSequence>()
     let inner = Box<Task<Void, any Error>>()
+    let hasBegun = AsyncLatch()
     let launch = try sequence {
       Do { _ in
         let launch = try #require(box.value.withLock { $0 })
         let task = Task.detached { _ = try await launch.launch() }
         inner.value.withLock { $0 = task }
+        hasBegun.open()
         try await task.value
       }.id("step").timeout(.seconds(5))
     }
     box.value.withLock { $0 = launch }
     let launched = Task { try await launch.launch() }
+    await hasBegun.wait()
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(5))
     await clock.waitForSleeper(until: .seconds(7))

@@ -84,7 +84,7 @@ func use(_ store: some PreferenceStore) {
   func undecodableRace() async throws {
     let folder = try TemporaryFolder()
     let system = FileSystem()
-    for round in 0..<200 {
+    for round in 0..<repetitions(debug: 50, release: 200) {
       let file = folder.file("\(round % 10).preferences")
       let store = try FilePreferenceStore(url: file)
       let other = try FilePreferenceStore(path: FilePath(file.path), followsOthers: false, system: system)

@@ -39,7 +39,7 @@ import Testing
 
   @Test("a file cut short at any byte keeps every record before it")
   func truncation() async throws {
-    let (bytes, ends) = try EveryByteTests.makeFile(records: repetitions(debug: 50, release: 200))
+    let (bytes, ends) = try EveryByteTests.makeFile(records: repetitions(debug: 25, release: 200))
     for length in 0...bytes.count {
       await Task.yield()
       let disk = SimulatedDisk(Array(bytes.prefix(length)), at: EveryByteTests.path)
@@ -52,7 +52,7 @@ import Testing
 
   @Test("a file with any one bit flipped keeps every other record")
   func bitFlips() async throws {
-    let records = repetitions(debug: 25, release: 50)
+    let records = repetitions(debug: 10, release: 50)
     let (bytes, ends) = try EveryByteTests.makeFile(records: records)
     for index in bytes.indices {
       await Task.yield()

@@ -127,13 +127,16 @@ import Testing
     }
   }
 
-  @Test("leaves in every store what a dictionary has", arguments: 0..<UInt64(Effort.count(8, long: 400)))
+  @Test(
+    "leaves in every store what a dictionary has",
+    arguments: 0..<UInt64(Effort.count(repetitions(debug: 4, release: 8), long: 400)))
   func simulated(seed: UInt64) throws {
     var program = try ModelTests(path: "/folder/store.preferences", system: SimulatedDisk(), seed: seed)
     try program.run(steps: 400, comment: "seed \(seed)")
   }
 
-  @Test("leaves the same in a real file", arguments: 0..<UInt64(Effort.count(3, long: 100)))
+  @Test(
+    "leaves the same in a real file", arguments: 0..<UInt64(Effort.count(repetitions(debug: 1, release: 3), long: 100)))
   func real(seed: UInt64) throws {
     let folder = try TemporaryFolder()
     var program = try ModelTests(path: FilePath(folder.file().path), system: FileSystem(), seed: seed)

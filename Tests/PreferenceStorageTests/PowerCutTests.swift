@@ -67,7 +67,7 @@ import Testing
     let whole = SimulatedDisk()
     _ = PowerCutTests.run(on: whole)
     #expect(whole.changeCount > 100)
-    let seeds = Effort.count(repetitions(debug: 10, release: 40), long: 100_000 / whole.changeCount + 1)
+    let seeds = Effort.count(repetitions(debug: 5, release: 40), long: 100_000 / whole.changeCount + 1)
     for point in 0...whole.changeCount {
       await Task.yield()
       let disk = SimulatedDisk(powerFor: point)

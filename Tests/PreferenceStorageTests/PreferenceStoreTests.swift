@@ -129,10 +129,11 @@ struct Theme: Codable, Equatable, Sendable {
   @Test("threads that hammer one store lose no increment", arguments: StoreKind.allCases)
   func threads(kind: StoreKind) async throws {
     let store = try kind.makeStore(in: folder)
+    let turns = repetitions(debug: 50, release: 250)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<8 {
         group.addTask {
-          for turn in 0..<250 {
+          for turn in 0..<turns {
             try store.transaction { changes in
               try changes.set((changes.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count")
             }
@@ -143,7 +144,7 @@ struct Theme: Codable, Equatable, Sendable {
       }
       try await group.waitForAll()
     }
-    #expect(try store.value(Int.self, forKey: "count") == 2000)
+    #expect(try store.value(Int.self, forKey: "count") == 8 * turns)
     #expect(store.keys.count == 9)
   }
 }

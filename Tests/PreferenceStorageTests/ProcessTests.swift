@@ -17,14 +17,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("eight processes that each increment a number 2,000 times end at exactly 16,000")
+  @Test("eight processes that each increment a number end at exactly the sum")
   func increments() async throws {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         group.addTask { [path = file.path] in
           await #expect(processExitsWith: .success) { [path = path as String] in
             let store = try FilePreferenceStore(url: URL(filePath: path))
-            for _ in 0..<2000 {
+            for _ in 0..<repetitions(debug: 250, release: 2000) {
               try store.transaction { changes in
                 try changes.set((changes.value(Int.self, forKey: "count") ?? 0) + 1, forKey: "count")
               }
@@ -34,7 +34,7 @@ import Testing
       }
     }
     let store = try FilePreferenceStore(url: file)
-    #expect(try store.value(Int.self, forKey: "count") == 16_000)
+    #expect(try store.value(Int.self, forKey: "count") == 8 * repetitions(debug: 250, release: 2000))
     #expect(store.recovery == nil)
     #expect(try file.contents.count < 300_000)
   }

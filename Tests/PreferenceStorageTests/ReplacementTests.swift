@@ -150,7 +150,7 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
           }
         }
       }
-      for number in 1...Effort.count(300, long: 3000) {
+      for number in 1...Effort.count(repetitions(debug: 60, release: 300), long: 3000) {
         let edit = folder.file("edit")
         try edit.overwrite("#preferences 1\n{\"edit\":\(number)}\n")
         try FileSystem().rename(FilePath(edit.path), to: path)

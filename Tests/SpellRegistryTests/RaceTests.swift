@@ -203,7 +203,7 @@ import Testing
   @Test("no thread reads the old value of a property after a re-injection")
   func reinjection() async {
     let (registry, stale) = (InitializerRegistry(), Counter())
-    for round in 0..<300 {
+    for round in 0..<repetitions(debug: 100, release: 300) {
       registry.register { Ticket(2 * round) }
       let spell = registry.run { Spell<Ticket>() }
       _ = spell.wrappedValue

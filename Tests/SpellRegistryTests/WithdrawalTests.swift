@@ -15,7 +15,7 @@ extension InjectionKeys {
     let (registry, isOver, torn) = (InitializerRegistry(), Latch(), Counter())
     _ = await onThreads(3) { index in
       if index == 0 {
-        for _ in 0..<100_000 { registry.removeAll() }
+        for _ in 0..<repetitions(debug: 20_000, release: 100_000) { registry.removeAll() }
         return isOver.open()
       }
       while !isOver.isOpen {

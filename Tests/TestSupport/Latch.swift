@@ -129,3 +129,26 @@ package final class AsyncLatch: Sendable {
     await wait(sourceLocation: sourceLocation)
   }
 }
+
+/// A place at which a task stops until it is let go on, even if it is cancelled.
+package final class Gate: Sendable {
+  private let isReached = AsyncLatch()
+  private let isOpened = AsyncLatch()
+
+  package init() {}
+
+  package func open() { isOpened.open() }
+
+  /// Tells the one that waits for an arrival, and waits until the gate is open.
+  package func pass(sourceLocation: SourceLocation = #_sourceLocation) async {
+    isReached.open()
+    await isOpened.wait(sourceLocation: sourceLocation)
+  }
+
+  /// Waits until a task has reached the gate.
+  ///
+  /// A step whose limit passes before it has a thread isn't one that ignores its limit.
+  package func waitForArrival(sourceLocation: SourceLocation = #_sourceLocation) async {
+    await isReached.wait(sourceLocation: sourceLocation)
+  }
+}

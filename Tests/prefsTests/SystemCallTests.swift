@@ -67,7 +67,7 @@
     @Test(
       "a write is there when the tool says so, and isn't when it doesn't",
       arguments: ["write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx"],
-      ["EIO", "ENOSPC", "EDQUOT", "EACCES"])
+      ["EIO", "ENOSPC", "EDQUOT", "EACCES"].prefix(repetitions(debug: 2, release: 4)))
     func errors(call: String, error: String) throws {
       try forEachCall(call, "error=\(error)", ["set", "a", "9"]) { (result, comment) throws in
         let written = SystemCallTests.state.replacing("\"a\": 3", with: "\"a\": 9")
