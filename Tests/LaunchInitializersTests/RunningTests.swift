@@ -274,12 +274,14 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
 /// A server that says when it serves, and ends when it is asked to.
 private struct Server: ReadyInitializer {
   let journal: Journal
+  let hasBegun = AsyncLatch()
   let mayServe = AsyncLatch()
   let mayEnd = AsyncLatch()
   var fails = false
 
   func perform(with configuration: any Configurable) async throws {}
   func run(_ service: RunningService) async throws {
+    hasBegun.open()
     await mayServe.wait()
     if fails { throw Broken(number: 4) }
     journal.note("ready")
@@ -325,8 +327,8 @@ private struct Server: ReadyInitializer {
       note("after", journal).after("http")
     }
     let launched = Task { try await launch.launch() }
+    await server.hasBegun.wait()
     await clock.waitForSleeper(until: .seconds(5))
-    while !launch.description.isEmpty, clock.deadlines.count > 1 { await Task.yield() }
     clock.advance(by: .seconds(5))
     await clock.waitForSleeper(until: .seconds(6))
     server.mayServe.open()

@@ -19,6 +19,7 @@ enum Tool {
     let (output, errors) = (Pipe(), Pipe())
     process.executableURL = URL(filePath: executable)
     process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors
     try process.run()
