@@ -40,7 +40,9 @@ let package = Package(
     let program = Target.executableTarget(
       name: example.name, dependencies: [spellbook, launching] + library, swiftSettings: settings)
     let libraries = example.library.map {
-      Target.target(name: $0, dependencies: [spellbook], swiftSettings: settings)
+      Target.target(
+        name: $0, dependencies: [spellbook], resources: $0 == "HabitsCore" ? [.process("Ideas.json")] : [],
+        swiftSettings: settings)
     }
     let tests = Target.testTarget(
       name: "\(example.name)Tests",

@@ -1,5 +1,5 @@
 // A launch of sixteen steps: prints its timeline, restarts a service, and shuts down at a signal.
-// Usage: LaunchTour [PICTURE.svg]     (in the temporary folder by default)
+// Usage: LaunchTour [PICTURE.svg]     (writes the timeline as a picture into that file)
 
 import Foundation
 import LaunchInitializers
@@ -62,11 +62,10 @@ func tour() async throws {
   await launch.enterBackground()
   print("\nBack in the foreground:\n\(await launch.enterForeground().timeline())")
 
-  let picture =
-    CommandLine.arguments.dropFirst().first.map { URL(filePath: $0) }
-    ?? FileManager.default.temporaryDirectory.appending(path: "launch-tour.svg")
-  try Data(report.svg().utf8).write(to: picture)
-  print("Gantt picture: \(picture.path)")
+  if let path = CommandLine.arguments.dropFirst().first {
+    try Data(report.svg().utf8).write(to: URL(filePath: path))
+    print("picture: \(path)")
+  }
 
   await PriceFeed.isBack.wait()
   print("ready: \(launch.isReady)")

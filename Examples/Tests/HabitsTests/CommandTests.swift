@@ -5,6 +5,7 @@ import Testing
   @Test(
     arguments: [
       ([], .guide), (["add", "Read"], .add("Read")), (["done", "Read a book"], .done("Read a book")), (["list"], .list),
+      (["ideas"], .ideas),
       (["rename", "a", "b"], .rename("a", to: "b")), (["remove", "-x"], .remove("-x")), (["help"], .help),
       (["--help"], .help), (["add", "--help"], .help), (["-h"], .help),
     ] as [([String], Command)]) func isReadFromArguments(arguments: [String], command: Command) throws
@@ -13,7 +14,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ["add"], ["add", "Read", "books"], ["done"], ["list", "Read"], ["rename", "a"], ["remove"], ["help", "add"],
+    ["add"], ["add", "Read", "books"], ["done"], ["list", "Read"], ["ideas", "1"], ["rename", "a"], ["remove"],
+    ["help", "add"],
     ["Add", "x"],
     [""], ["--version"],
   ]) func refusesOtherArguments(arguments: [String]) {

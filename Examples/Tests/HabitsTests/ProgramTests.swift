@@ -1,3 +1,4 @@
+import Foundation
 import HabitsCore
 import SpellTesting
 import Spellbook
@@ -76,6 +77,20 @@ private let services = { @Sendable (registry: InitializerRegistry) in
   @Test func saysThatThereIsNoHabitYet() {
     #expect(run("list") == 0)
     #expect(console.output == #"No habit yet. Add one: Habits add "Read""#)
+  }
+
+  @Test func showsIdeasThatThePersonHasNot() {
+    run("add", "read")
+    #expect(run("ideas") == 0)
+    #expect(console.output.contains("\nHabits add \"Take a walk\"\n"))
+    #expect(!console.output.contains("Habits add \"Read\""))
+  }
+
+  @Test func saysWhichResourceIsMissing() {
+    let folder = URL.temporaryDirectory.appending(path: "nowhere")
+    InitializerRegistry.current.register((any PartialLoader).self) { DecodablePartialLoader(folder: folder) }
+    #expect(run("ideas") == 74)
+    #expect(console.errors.contains("Ideas.json"))
   }
 
   @Test func keepsDaysAndNumberOfARenamedHabit() {

@@ -36,6 +36,12 @@ package final class Tracker {
 
   package func remove(_ name: String) throws -> Habit { try book.remove(name) }
 
+  /// Returns the names that no habit of the person has.
+  package func unused(_ names: [String]) throws -> [String] {
+    let habits = try book.all()
+    return names.filter { name in !habits.contains { $0.name.matches(name) } }
+  }
+
   package func streaks(of habit: Habit) -> Streaks { Streaks(of: habit.days, on: today) }
 
   /// The habits as columns: number, name, days in a row now and at best, the last 14 days.

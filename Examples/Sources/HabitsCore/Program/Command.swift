@@ -4,6 +4,7 @@ package enum Command: Equatable {
   case add(String)
   case done(String)
   case list
+  case ideas
   case rename(String, to: String)
   case remove(String)
   case help
@@ -22,10 +23,12 @@ package enum Command: Equatable {
     case ("add", 1): self = .add(names[0])
     case ("done", 1): self = .done(names[0])
     case ("list", 0): self = .list
+    case ("ideas", 0): self = .ideas
     case ("rename", 2): self = .rename(names[0], to: names[1])
     case ("remove", 1): self = .remove(names[0])
     case ("help", 0): self = .help
-    case ("add"?, _), ("done"?, _), ("list"?, _), ("rename"?, _), ("remove"?, _), ("help"?, _):
+    case ("add"?, _), ("done"?, _), ("list"?, _), ("ideas"?, _), ("rename"?, _), ("remove"?, _),
+      ("help"?, _):
       throw UsageError(description: "\(arguments[0]) does not go with \(names.count.counted("name")).")
     case (let word?, _): throw UsageError(description: "There is no command \"\(word)\".")
     }
@@ -35,6 +38,7 @@ package enum Command: Equatable {
     Usage: Habits add NAME            begin a habit
            Habits done NAME           mark it as done today
            Habits list                show the habits and their days in a row
+           Habits ideas               show habits that others have
            Habits rename NAME NAME    give it another name
            Habits remove NAME         forget it and its days
            Habits help                show this

@@ -4,6 +4,8 @@ import Spellbook
 package final class Program {
   /// Made by the first command that needs it: `help` opens no file.
   @Lazy var tracker: Tracker
+  /// Loaded from the resource `Ideas.json` by the command that shows them.
+  @Partial("Ideas") var ideas: [String]
   @Injected var console: any Console
 
   package init() {}
@@ -38,6 +40,7 @@ package final class Program {
       try console.print("Habit \(number) is added. When you have done it: Habits done \(number)")
     case .done(let name): try markDone(name)
     case .list: try console.print(tracker.table() ?? "No habit yet. Add one: Habits add \"Read\"")
+    case .ideas: for idea in try tracker.unused($ideas.load()) { try console.print("Habits add \"\(idea)\"") }
     case .rename(let name, let newName):
       let names = try tracker.rename(name, to: newName)
       try console.print("\"\(names.old)\" is called \"\(names.new)\" now.")

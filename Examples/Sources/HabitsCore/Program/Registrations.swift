@@ -17,6 +17,7 @@ extension InitializerRegistry {
   /// Registers what is the same for every store of habits and every console.
   package func registerServices() {
     register((any WallClock).self) { SystemClock() }
+    register((any PartialLoader).self) { DecodablePartialLoader(bundle: .module) }
     register(.autowire(HabitBook.init))
     register(.autowire(Tracker.init))
     register(.in(Tracker.self) { $0.clock.today })
