@@ -27,7 +27,7 @@ private class Box<Content> {
 }
 private final class IntBox: Box<Int> {}
 
-@Suite("An assignment", .registry) struct AssignmentTests {
+@Suite("An assignment", .registry, .timeLimit(.hang)) struct AssignmentTests {
   @Test("an assigned value stays")
   func givesTheValueThatStays() {
     let document = Document()
@@ -163,7 +163,7 @@ private final class IntBox: Box<Int> {}
   }
 }
 
-@Suite("A copy of a struct", .registry) struct StructCopyTests {
+@Suite("A copy of a struct", .registry, .timeLimit(.hang)) struct StructCopyTests {
   private struct Value { @Final var id: Int }
 
   @Test("a copy of a struct is assigned independently")

@@ -14,7 +14,7 @@ private class Document: InjectionObserver {
 }
 private final class Letter: Document {}
 
-@Suite("A read before the assignment", .registry) struct ReadTests {
+@Suite("A read before the assignment", .registry, .timeLimit(.hang)) struct ReadTests {
   private var registry: InitializerRegistry { .current }
 
   @Test("a read before the assignment stops the program with the name, the type and what to do")

@@ -27,7 +27,7 @@ private final class Related {
   func hear(_ tracker: FileTracker) { seen.append($first.hasValue && $second.hasValue) }
 }
 
-@Suite("Filling an object from a registry", .registry) struct FillingTests {
+@Suite("Filling an object from a registry", .registry, .timeLimit(.hang)) struct FillingTests {
   private var registry: InitializerRegistry { .current }
 
   private func registerAll() {
@@ -158,7 +158,7 @@ private final class Related {
   }
 }
 
-@Suite("Hooks", .registry) struct HookTests {
+@Suite("Hooks", .registry, .timeLimit(.hang)) struct HookTests {
   private class Screen {
     var log: [String] = []
     @Injected(onInjection: { (screen: Screen, tracker) in screen.log.append("closure \(tracker.label)") })

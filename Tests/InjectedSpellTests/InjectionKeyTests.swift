@@ -34,7 +34,7 @@ private final class Tower {
   @Injected(.optional) var token
 }
 
-@Suite("A declared key", .registry)
+@Suite("A declared key", .registry, .timeLimit(.hang))
 struct InjectionKeyTests {
   var registry: InitializerRegistry { .current }
 
@@ -229,7 +229,7 @@ private final class Shelf {
   @Injected(.word) var word
 }
 
-@Suite("What a message says")
+@Suite("What a message says", .timeLimit(.hang))
 struct MessageTests {
   @Test("a cycle of declared keys goes one lap, and advises the key")
   func keyCycle() throws {

@@ -41,7 +41,7 @@ private actor Worker: InjectionObserver {
   nonisolated func didInject(_ value: Any, intoProperty name: String) { assumeIsolated { $0.log.append(name) } }
 }
 
-@Suite("In its isolation", .registry) struct IsolationTests {
+@Suite("In its isolation", .registry, .timeLimit(.hang)) struct IsolationTests {
   private var registry: InitializerRegistry { .current }
 
   private func registerAll() {

@@ -1,6 +1,7 @@
 import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private final class Leaf: Sendable {}
@@ -21,7 +22,7 @@ private final class Single: Sendable {
 private struct Page: Sendable { let single: Single }
 private struct Configuration: Sendable { let name: String }
 private struct Service: Sendable { let configuration: Configuration }
-@Suite("What a registry keeps") struct KeptObjectTests {
+@Suite("What a registry keeps", .timeLimit(.hang)) struct KeptObjectTests {
   @Test("doesn't keep the registry by what its properties get later", arguments: [false, true])
   func laterProperties(inRun: Bool) throws {
     weak var gone: InitializerRegistry?

@@ -2,6 +2,7 @@ import InjectedSpell
 import SpellRegistry
 import SpellTesting
 import Support
+import TestSupport
 import Testing
 
 private class Session: @unchecked Sendable {}
@@ -41,7 +42,7 @@ private final class Page {
   @Injected(.door, .weak) var door
 }
 
-@Suite("A declared key", .registry) struct KeyFormsTests {
+@Suite("A declared key", .registry, .timeLimit(.hang)) struct KeyFormsTests {
   var registry: InitializerRegistry { .current }
 
   @Test("is held weakly by a property, which reads nil when the object has gone, and asks again when it is reset")

@@ -3,7 +3,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("Filling by key path") struct KeyPathFillTests {
+@Suite("Filling by key path", .timeLimit(.hang)) struct KeyPathFillTests {
   final class Analytics: Sendable {}
   final class Controller {
     var analytics: Analytics?

@@ -1,6 +1,7 @@
 import InjectedSpell
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private final class Child {
@@ -16,7 +17,7 @@ private final class Service: @unchecked Sendable {
   @Injected(.everyRead) var latest: any Tracker
 }
 
-@Suite("The registry that a property asks", .registry) struct OwnershipTests {
+@Suite("The registry that a property asks", .registry, .timeLimit(.hang)) struct OwnershipTests {
   private func registry(_ label: String, parent: InitializerRegistry? = nil) -> InitializerRegistry {
     let registry = InitializerRegistry(parent: parent)
     registry.register((any Tracker).self) { FileTracker(label) }

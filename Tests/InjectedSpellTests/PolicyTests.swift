@@ -13,7 +13,7 @@ private final class Holder: InjectionObserver {
   func didInject(_ value: Any, intoProperty name: String) { heard.append(name) }
 }
 
-@Suite("A policy", .registry) struct PolicyTests {
+@Suite("A policy", .registry, .timeLimit(.hang)) struct PolicyTests {
   private var registry: InitializerRegistry { .current }
 
   @Test("the policy once keeps the value")

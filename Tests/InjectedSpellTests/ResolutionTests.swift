@@ -23,7 +23,7 @@ private class Shelf<Item> {
 }
 private final class BookShelf: Shelf<String> {}
 
-@Suite("An injected property", .registry) struct ResolutionTests {
+@Suite("An injected property", .registry, .timeLimit(.hang)) struct ResolutionTests {
   private var registry: InitializerRegistry { .current }
 
   private func label(_ label: String) -> @Sendable () -> any Tracker { { FileTracker(label) } }
@@ -291,7 +291,7 @@ private final class BookShelf: Shelf<String> {}
   }
 }
 
-@Suite("A read that fails", .registry) struct FailureTests {
+@Suite("A read that fails", .registry, .timeLimit(.hang)) struct FailureTests {
   private var registry: InitializerRegistry { .current }
 
   @Test("a read with nothing registered names the property and similar registrations")

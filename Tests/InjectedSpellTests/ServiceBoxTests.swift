@@ -27,7 +27,7 @@ private final class Pong: @unchecked Sendable {
   @Injected var clock: Clock
 }
 
-@Suite("A service box") struct ServiceBoxTests {
+@Suite("A service box", .timeLimit(.hang)) struct ServiceBoxTests {
   @Test("a service box fills by name and by class, superclass, protocol or Optional")
   func fillsByNameAndClassSuperclassProtocolOrOptional() {
     let box = ServiceBox()

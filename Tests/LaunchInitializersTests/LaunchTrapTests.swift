@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 #if os(macOS) || os(Linux)
-  @Suite("Preconditions") struct LaunchTrapTests {
+  @Suite("Preconditions", .timeLimit(.hang)) struct LaunchTrapTests {
     private static func message(_ result: ExitTest.Result?) -> String {
       text(result?.standardErrorContent)
     }

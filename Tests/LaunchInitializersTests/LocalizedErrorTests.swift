@@ -1,8 +1,9 @@
 import Foundation
 import LaunchInitializers
+import TestSupport
 import Testing
 
-@Suite("The localized description of an error")
+@Suite("The localized description of an error", .timeLimit(.hang))
 struct LocalizedErrorTests {
   @Test("of a launch, a plan, a configuration and a skipped step is its description")
   func descriptions() async throws {

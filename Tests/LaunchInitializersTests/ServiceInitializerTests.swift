@@ -4,7 +4,7 @@ import SpellTesting
 import TestSupport
 import Testing
 
-@Suite("Services of steps", .registry) struct ServiceInitializerTests {
+@Suite("Services of steps", .registry, .timeLimit(.hang)) struct ServiceInitializerTests {
   final class Database: Sendable {
     let path: String
     init(path: String) { self.path = path }

@@ -34,7 +34,7 @@ private final class Observed {
   @Lazy var number = 1 { didSet { changes.append(number) } }
 }
 
-@Suite("A property lives in", .registry) struct ContainerTests {
+@Suite("A property lives in", .registry, .timeLimit(.hang)) struct ContainerTests {
   private var registry: InitializerRegistry { .current }
 
   @Test("a property lives in an actor")

@@ -15,7 +15,7 @@ private final class Hidden: CustomReflectable {
   var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-@Suite("A read that fails", .registry) struct FailureTests {
+@Suite("A read that fails", .registry, .timeLimit(.hang)) struct FailureTests {
   private var registry: InitializerRegistry { .current }
 
   @Test("a read with nothing registered throws through resolve")

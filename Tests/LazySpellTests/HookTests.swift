@@ -69,7 +69,7 @@ private final class Curious {
   func hearSecond(_ number: Int) { sum += first * 10 }
 }
 
-@Suite("Hooks", .registry) struct HookTests {
+@Suite("Hooks", .registry, .timeLimit(.hang)) struct HookTests {
   private var registry: InitializerRegistry { .current }
 
   @Test("closures and methods are called for registered values and expressions")

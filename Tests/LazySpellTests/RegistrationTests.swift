@@ -147,7 +147,7 @@ private final class Essay: Article {}
   }
 }
 
-@Suite("The registry is the one of the object's making", .registry) struct CapturedRegistryTests {
+@Suite("The registry is the one of the object's making", .registry, .timeLimit(.hang)) struct CapturedRegistryTests {
   private var registry: InitializerRegistry { .current }
 
   private func page(of label: String) -> Page {

@@ -52,7 +52,7 @@ final class GreetAtLaunch: Initializable {
   func perform(with configuration: any Configurable) async throws { model.greet("launch") }
 }
 
-@Suite("The cures of a main-actor app", .registry)
+@Suite("The cures of a main-actor app", .registry, .timeLimit(.minutes(20)))
 struct CuresTests {
   var registry: InitializerRegistry { .current }
 

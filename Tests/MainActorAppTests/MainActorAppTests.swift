@@ -42,7 +42,7 @@ struct Row {
   @Lazy var label = "row"
 }
 
-@Suite("An app whose default isolation is the main actor", .registry)
+@Suite("An app whose default isolation is the main actor", .registry, .timeLimit(.minutes(20)))
 struct MainActorAppTests {
   var registry: InitializerRegistry { .current }
 

@@ -106,7 +106,7 @@ final class FakeForecast: Forecast {
   }
 }
 
-@Suite("Main-actor apps", .registry) struct MainActorApps {
+@Suite("Main-actor apps", .registry, .timeLimit(.minutes(20))) struct MainActorApps {
   let registry = InitializerRegistry.current
 
   private func registerAll() {

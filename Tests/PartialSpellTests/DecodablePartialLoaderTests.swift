@@ -5,7 +5,7 @@ import Testing
 
 @MainActor private struct MainCard: @MainActor Decodable { let title: String }
 
-@Suite("A loader of decodable values") struct DecodablePartialLoaderTests {
+@Suite("A loader of decodable values", .timeLimit(.hang)) struct DecodablePartialLoaderTests {
   let folder: TemporaryFolder
   let loader: DecodablePartialLoader
 

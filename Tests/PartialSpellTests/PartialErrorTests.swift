@@ -9,7 +9,7 @@ private final class Wallet {
   @Partial var maybe: Card?
 }
 
-@Suite("A @Partial that can't be loaded", .registry) struct PartialErrorTests {
+@Suite("A @Partial that can't be loaded", .registry, .timeLimit(.hang)) struct PartialErrorTests {
   let registry = InitializerRegistry.current
 
   private func error(of wallet: Wallet = Wallet()) throws -> PartialError {

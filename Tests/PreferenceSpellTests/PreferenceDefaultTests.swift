@@ -8,7 +8,7 @@ extension PreferenceKeys {
   static let install = PreferenceKey("declared.install", default: UUID())
 }
 
-@Suite("The default of a @Preference", .registry) struct PreferenceDefaultTests {
+@Suite("The default of a @Preference", .registry, .timeLimit(.hang)) struct PreferenceDefaultTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

@@ -11,7 +11,7 @@ private struct User: Codable, Equatable, Sendable {
   var address = Address()
 }
 
-@Suite("A part of a @Preference", .registry) struct PreferencePartTests {
+@Suite("A part of a @Preference", .registry, .timeLimit(.hang)) struct PreferencePartTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

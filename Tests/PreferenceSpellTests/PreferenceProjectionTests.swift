@@ -3,9 +3,10 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
-@Suite("$preference", .registry) struct PreferenceProjectionTests {
+@Suite("$preference", .registry, .timeLimit(.hang)) struct PreferenceProjectionTests {
   struct Refused: Error {}
   let store = MemoryPreferenceStore()
   init() { use(store) }

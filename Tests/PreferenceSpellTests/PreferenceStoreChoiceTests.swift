@@ -11,7 +11,7 @@ enum Constants {
   static let launches = Preference("launches", default: 0)
 }
 
-@Suite("The store of a @Preference", .registry) struct PreferenceStoreChoiceTests {
+@Suite("The store of a @Preference", .registry, .timeLimit(.hang)) struct PreferenceStoreChoiceTests {
   var registry: InitializerRegistry { .current }
 
   @Test("is the one registered for the container's class, else for all")
@@ -261,7 +261,7 @@ private final class KeptSettings: @unchecked Sendable {
   @Preference var nickname = "guest"
 }
 
-@Suite("A property whose registry is gone") struct GoneRegistryTests {
+@Suite("A property whose registry is gone", .timeLimit(.hang)) struct GoneRegistryTests {
   @Test("stops the program at its first use, and says what to hold")
   func stops() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -276,7 +276,7 @@ private final class KeptSettings: @unchecked Sendable {
   }
 }
 
-@Suite("A store that is registered in the wrong way") struct MisregisteredStoreTests {
+@Suite("A store that is registered in the wrong way", .timeLimit(.hang)) struct MisregisteredStoreTests {
   @Test("stops the program, which would else write to the person's own file", arguments: [true, false])
   func ownType(isInstance: Bool) async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isInstance] in

@@ -29,7 +29,7 @@ func use(_ store: some PreferenceStore) {
   InitializerRegistry.current.register((any PreferenceStore).self) { store }
 }
 
-@Suite("@Preference", .registry) struct PreferenceTests {
+@Suite("@Preference", .registry, .timeLimit(.hang)) struct PreferenceTests {
   let store = MemoryPreferenceStore()
   init() { use(store) }
 

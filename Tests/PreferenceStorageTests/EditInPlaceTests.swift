@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Programs that write the file in place, without its lock, while a store has it open.
-@Suite("Edits in place") struct EditInPlaceTests {
+@Suite("Edits in place", .timeLimit(.hang)) struct EditInPlaceTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

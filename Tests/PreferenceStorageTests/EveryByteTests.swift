@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests that take seconds, and so yield often: a test of another suite may wait for the thread.
-@Suite("Damage at every byte") struct EveryByteTests {
+@Suite("Damage at every byte", .timeLimit(.hang)) struct EveryByteTests {
   static let path: FilePath = "/folder/store.preferences"
 
   /// A file of records `k0`, `k1`, …, `k19`, `k0`, …, and where each of its lines ends, the newline not counted.

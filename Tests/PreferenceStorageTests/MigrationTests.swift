@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("Migration") struct MigrationTests {
+@Suite("Migration", .timeLimit(.hang)) struct MigrationTests {
   struct Failure: Error {}
   let folder: TemporaryFolder
 

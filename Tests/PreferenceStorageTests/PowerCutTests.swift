@@ -2,7 +2,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("A power cut") struct PowerCutTests {
+@Suite("A power cut", .timeLimit(.hang)) struct PowerCutTests {
   static let path: FilePath = "/folder/store.preferences"
 
   /// The values that were written, and those of them that were synchronized.

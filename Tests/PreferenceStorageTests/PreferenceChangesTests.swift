@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("PreferenceChanges") struct PreferenceChangesTests {
+@Suite("PreferenceChanges", .timeLimit(.hang)) struct PreferenceChangesTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -22,7 +22,7 @@ struct Theme: Codable, Equatable, Sendable {
   var sizes: [Int]
 }
 
-@Suite("PreferenceStore") struct PreferenceStoreTests {
+@Suite("PreferenceStore", .timeLimit(.hang)) struct PreferenceStoreTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -11,7 +11,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite("Several processes") struct ProcessTests {
+@Suite("Several processes", .timeLimit(.hang)) struct ProcessTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("What is refused") struct RefusalTests {
+@Suite("What is refused", .timeLimit(.hang)) struct RefusalTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

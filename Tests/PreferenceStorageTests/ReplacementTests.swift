@@ -33,7 +33,7 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
 }
 
 /// Tests of a file that another program renames to the path while a rewrite does the same.
-@Suite("A file that takes the path during a rewrite") struct ReplacementTests {
+@Suite("A file that takes the path during a rewrite", .timeLimit(.hang)) struct ReplacementTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

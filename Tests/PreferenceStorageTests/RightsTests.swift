@@ -12,7 +12,8 @@ import Testing
 #endif
 
 /// Each test is a process of its own which gives its rights up, since mode bits are nothing to the superuser.
-@Suite("Without the rights", .enabled(if: getuid() == 0, "only the superuser can become someone else"))
+@Suite(
+  "Without the rights", .enabled(if: getuid() == 0, "only the superuser can become someone else"), .timeLimit(.hang))
 struct RightsTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }

@@ -11,7 +11,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite("With a limit on the length of files") struct SizeLimitTests {
+@Suite("With a limit on the length of files", .timeLimit(.hang)) struct SizeLimitTests {
   @Test("a write beyond it is an error instead of a signal, and goes through once the limit is raised")
   func sizeLimit() async throws {
     let folder = try TemporaryFolder()

@@ -10,7 +10,7 @@
     import Musl
   #endif
 
-  @Suite("Closed standard streams") struct StandardStreamTests {
+  @Suite("Closed standard streams", .timeLimit(.hang)) struct StandardStreamTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PreferenceStorage
 
-@Suite("Synchronization") struct SynchronizationTests {
+@Suite("Synchronization", .timeLimit(.hang)) struct SynchronizationTests {
   /// A system that loses the data of a file, and tells the first caller only; no other file can be synchronized.
   ///
   /// `@unchecked Sendable`: what changes is atomic or has a lock.

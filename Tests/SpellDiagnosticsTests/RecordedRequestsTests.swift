@@ -1,8 +1,9 @@
 import SpellDiagnostics
 import SpellRegistry
+import TestSupport
 import Testing
 
-@Suite("The graph of what is asked for while a closure runs") struct RecordedRequestsTests {
+@Suite("The graph of what is asked for while a closure runs", .timeLimit(.hang)) struct RecordedRequestsTests {
   struct Log: Sendable {}
   struct Part: Sendable {}
   struct Page: Sendable {}

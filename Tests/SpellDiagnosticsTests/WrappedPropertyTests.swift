@@ -1,9 +1,11 @@
 import Spellbook
+import TestSupport
 import Testing
 
 @testable import SpellDiagnostics
 
-@Suite("The wrapped properties of a program", .enabled(if: WrappedProperty.isSupported)) struct WrappedPropertyTests {
+@Suite("The wrapped properties of a program", .enabled(if: WrappedProperty.isSupported), .timeLimit(.hang))
+struct WrappedPropertyTests {
   let properties = WrappedProperty.all(inModules: "SpellDiagnosticsTests")
 
   private func property(_ description: String) throws -> WrappedProperty {

@@ -3,7 +3,7 @@ import TestSupport
 import Synchronization
 import Testing
 
-@Suite("A completion")
+@Suite("A completion", .timeLimit(.hang))
 struct CompletionTests {
   final class Parent: Sendable {
     let child = Mutex<Child?>(nil)

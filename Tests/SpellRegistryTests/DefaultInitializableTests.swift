@@ -1,9 +1,10 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
 @MainActor private final class Model: @MainActor DefaultInitializable {}
 
-@Suite("Empty values") struct DefaultInitializableTests {
+@Suite("Empty values", .timeLimit(.hang)) struct DefaultInitializableTests {
   private func empty<Value>(_: Value.Type) -> Value? { EmptyValue<Value>().make() }
 
   @Test("numbers are zero, texts and collections are empty")

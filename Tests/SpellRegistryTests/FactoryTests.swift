@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("A factory") struct FactoryTests {
+@Suite("A factory", .timeLimit(.hang)) struct FactoryTests {
   let registry = InitializerRegistry()
 
   @Test("gives its registration's hooks and the registry's each value that it makes, and no factory")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Each form of an initializer in each place that takes one.
-@Suite("Every initializer") struct InitializerFormsTests {
+@Suite("Every initializer", .timeLimit(.hang)) struct InitializerFormsTests {
   struct Product: Equatable, Sendable { let text: String }
 
   enum Form: CaseIterable {

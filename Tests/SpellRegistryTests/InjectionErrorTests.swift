@@ -5,7 +5,7 @@ import Testing
 /// The line that was registered at, as the messages spell it.
 private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorTests.swift:\(line)" }
 
-@Suite("What errors say") struct InjectionErrorTests {
+@Suite("What errors say", .timeLimit(.hang)) struct InjectionErrorTests {
   let registry = InitializerRegistry()
 
   @Test("a type that nothing is registered for: what to write")

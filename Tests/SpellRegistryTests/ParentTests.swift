@@ -1,7 +1,8 @@
 import SpellRegistry
+import TestSupport
 import Testing
 
-@Suite("Parent and child registries") struct ParentTests {
+@Suite("Parent and child registries", .timeLimit(.hang)) struct ParentTests {
   let parent = InitializerRegistry()
   let child: InitializerRegistry
 

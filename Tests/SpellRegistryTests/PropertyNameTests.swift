@@ -44,7 +44,7 @@ private final class Neighborhood {
   init(_ reads: Counter) { (before, after) = (Probe(reads: reads), Probe(reads: reads)) }
 }
 
-@Suite("Properties' names") struct PropertyNameTests {
+@Suite("Properties' names", .timeLimit(.hang)) struct PropertyNameTests {
   let registry = InitializerRegistry()
 
   init() { registry.register(String.self) { $0.point.propertyName ?? "none" } }

@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("Scopes") struct ScopeTests {
+@Suite("Scopes", .timeLimit(.hang)) struct ScopeTests {
   let registry = InitializerRegistry()
 
   @Test("a unique value is made for each request")

@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("Arguments")
+@Suite("Arguments", .timeLimit(.hang))
 struct ScopedArgumentsTests {
   final class Room: Sendable {
     let name: String

@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-@Suite("What a registration keeps") struct SharedValueTests {
+@Suite("What a registration keeps", .timeLimit(.hang)) struct SharedValueTests {
   let registry = InitializerRegistry()
 
   @Test("replacing a registration drops its value at once", arguments: [0, 1, 2])

@@ -1,5 +1,6 @@
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private final class Token: Sendable {}
@@ -10,7 +11,7 @@ private func registerTokens(in registry: InitializerRegistry) {
 
 private func token() throws -> Token { try InitializerRegistry.current.resolve() }
 
-@Suite("A registry trait with a clock", .registry(clock: TestClock()) { registerTokens(in: $0) })
+@Suite("A registry trait with a clock", .registry(clock: TestClock()) { registerTokens(in: $0) }, .timeLimit(.hang))
 struct ClockTraitTests {
   let clock: TestClock
 

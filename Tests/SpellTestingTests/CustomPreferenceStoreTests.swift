@@ -4,9 +4,10 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
-@Suite("CustomPreferenceStore") struct CustomPreferenceStoreTests {
+@Suite("CustomPreferenceStore", .timeLimit(.hang)) struct CustomPreferenceStoreTests {
   let medium = Medium()
   let store: MediumStore
 

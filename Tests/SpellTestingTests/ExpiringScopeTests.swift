@@ -6,7 +6,7 @@ import Testing
 
 private final class Token: Sendable {}
 
-@Suite("An expiring scope on a registry's clock") struct ExpiringScopeTests {
+@Suite("An expiring scope on a registry's clock", .timeLimit(.hang)) struct ExpiringScopeTests {
   let clock = TestClock()
   let registry: InitializerRegistry
 

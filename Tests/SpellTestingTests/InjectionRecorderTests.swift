@@ -16,7 +16,7 @@ private class Page {
 }
 private final class SubPage: Page {}
 
-@Suite("InjectionRecorder", .registry { $0.register((any Tracker).self) { FakeTracker() } })
+@Suite("InjectionRecorder", .registry { $0.register((any Tracker).self) { FakeTracker() } }, .timeLimit(.hang))
 struct InjectionRecorderTests {
   let registry = InitializerRegistry.current
   let recorder = InjectionRecorder()

@@ -1,11 +1,12 @@
 import Foundation
 import PreferenceStorage
 import SpellTesting
+import TestSupport
 import Testing
 
 private let everyCheck = PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks
 
-@Suite("PreferenceStoreSuite") struct PreferenceStoreSuiteTests {
+@Suite("PreferenceStoreSuite", .timeLimit(.hang)) struct PreferenceStoreSuiteTests {
   @Test("is passed by the store in memory", arguments: PreferenceStoreSuite.checks)
   func memory(check: PreferenceStoreSuite.Check) async {
     await check.run { MemoryPreferenceStore() }

@@ -4,6 +4,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SpellRegistry
 import SpellTesting
+import TestSupport
 import Testing
 
 private final class Player {
@@ -58,7 +59,7 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) thro
   }
 }
 
-@Suite("The preferences trait on a test") struct PreferencesOfTestTests {
+@Suite("The preferences trait on a test", .timeLimit(.hang)) struct PreferencesOfTestTests {
   @Test("the preferences trait provides initial values", .preferences(["volume": 7, "nickname": "Ada"]))
   func beginsWithValues() throws {
     #expect(Player().volume == 7)

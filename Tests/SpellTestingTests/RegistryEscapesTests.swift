@@ -31,7 +31,8 @@ extension InjectionKeys {
   fileprivate static let liveGuide = InjectionKey { Guest() }
 }
 
-@Suite("What escapes a test's registry is an issue", .registry { $0.register { Guest() } }, .serialized)
+@Suite(
+  "What escapes a test's registry is an issue", .registry { $0.register { Guest() } }, .serialized, .timeLimit(.hang))
 struct RegistryEscapesTests {
   @Test("a detached task that gets a service of the shared registry while a test has its own, whatever runs beside it")
   func detachedTask() async throws {

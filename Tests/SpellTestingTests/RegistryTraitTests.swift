@@ -32,7 +32,7 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
   registry.register { Clock() }
 }
 
-@Suite("The registry trait on a suite", .registry) struct SuiteTraitTests {
+@Suite("The registry trait on a suite", .registry, .timeLimit(.hang)) struct SuiteTraitTests {
   /// A suite's own properties are made under the test's registry too.
   private let atInit = InitializerRegistry.current
 
@@ -79,7 +79,7 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
   }
 }
 
-@Suite("The registry trait on a test") struct TestTraitTests {
+@Suite("The registry trait on a test", .timeLimit(.hang)) struct TestTraitTests {
   @Test("the registry trait on a test gives it a new registry", .registry)
   func givesItAFreshRegistry() { expectFresh() }
 
@@ -231,7 +231,7 @@ private struct OtherTrait: TestTrait, TestScoping {
 
 private struct Unavailable: Error {}
 
-@Suite("What a trait can't make") struct FailingTraitTests {
+@Suite("What a trait can't make", .timeLimit(.hang)) struct FailingTraitTests {
   @Test("a trait that throws fails the test before it runs")
   func isAnErrorBeforeTheTestIsRun() async throws {
     let test = try #require(Test.current)
@@ -244,7 +244,7 @@ private struct Unavailable: Error {}
   }
 }
 
-@Suite("Tests that run in parallel", .registry) struct IsolationTests {
+@Suite("Tests that run in parallel", .registry, .timeLimit(.hang)) struct IsolationTests {
   @Test("tests that run in parallel see only their own registrations", arguments: 0..<50)
   func seeOnlyWhatTheyRegistered(number: Int) async {
     InitializerRegistry.current.register { Clock(name: "\(number)") }

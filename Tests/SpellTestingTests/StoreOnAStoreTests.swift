@@ -75,7 +75,7 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
   }
 }
 
-@Suite("A store on another store") struct StoreOnAStoreTests {
+@Suite("A store on another store", .timeLimit(.hang)) struct StoreOnAStoreTests {
   static let checks = PreferenceStoreSuite.checks
 
   @Test("a prefixed part of a store in memory keeps the contract of stores", arguments: checks)

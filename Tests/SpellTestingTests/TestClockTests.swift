@@ -3,7 +3,7 @@ import SpellTesting
 import TestSupport
 import Testing
 
-@Suite("TestClock") struct TestClockTests {
+@Suite("TestClock", .timeLimit(.hang)) struct TestClockTests {
   let clock = TestClock()
 
   @Test("stands still until it is advanced, by a duration or to a time")

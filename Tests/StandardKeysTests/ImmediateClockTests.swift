@@ -1,7 +1,8 @@
 import StandardKeys
+import TestSupport
 import Testing
 
-@Suite("An immediate clock") struct ImmediateClockTests {
+@Suite("An immediate clock", .timeLimit(.hang)) struct ImmediateClockTests {
   typealias Instant = ImmediateClock.Instant
 
   @Test("is set forward by each sleep, and never back")

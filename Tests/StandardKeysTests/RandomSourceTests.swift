@@ -1,7 +1,8 @@
 import StandardKeys
+import TestSupport
 import Testing
 
-@Suite("A random source") struct RandomSourceTests {
+@Suite("A random source", .timeLimit(.hang)) struct RandomSourceTests {
   // The first numbers of Vigna's splitmix64.c.
   private static let sequences: [(seed: UInt64, numbers: [UInt64])] = [
     (0, [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F]),

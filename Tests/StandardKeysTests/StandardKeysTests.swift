@@ -3,9 +3,10 @@ import InjectedSpell
 import SpellRegistry
 import SpellTesting
 import StandardKeys
+import TestSupport
 import Testing
 
-@Suite("Standard keys", .registry(.strict)) struct StandardKeysTests {
+@Suite("Standard keys", .registry(.strict), .timeLimit(.hang)) struct StandardKeysTests {
   var registry: InitializerRegistry { .current }
   let live = InitializerRegistry(context: .live)
 

@@ -2,7 +2,7 @@ import Support
 import TestSupport
 import Testing
 
-@Suite("Lock") struct LockTests {
+@Suite("Lock", .timeLimit(.hang)) struct LockTests {
   @Test("lets one in at a time, however many come")
   func exclusion() async {
     final class Counter: Sendable { let lock = Lock(0) }

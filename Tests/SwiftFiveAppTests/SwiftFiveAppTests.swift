@@ -41,7 +41,7 @@ final class Prepare: Initializable {
   func perform(with configuration: Configurable) async throws { model.id = 7 }
 }
 
-@Suite("An app in the language mode of Swift 5", .registry)
+@Suite("An app in the language mode of Swift 5", .registry, .timeLimit(.minutes(20)))
 struct SwiftFiveAppTests {
   @Test("uses every wrapper, a launch step and the trait, as written for Swift 6")
   func everything() async throws {

@@ -3,10 +3,11 @@ import LaunchInitializers
 import SpellTesting
 import Spellbook
 import Synchronization
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Coming from", .registry) struct ComingFrom {
+@Suite("Coming from", .registry, .timeLimit(.hang)) struct ComingFrom {
   let registry = InitializerRegistry.current
 
   final class Progress: Sendable {

@@ -1,9 +1,10 @@
 import SpellTesting
 import Spellbook
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Concurrency", .registry) struct Concurrency {
+@Suite("Concurrency", .registry, .timeLimit(.hang)) struct Concurrency {
   let registry = InitializerRegistry.current
 
   final class Cache: Sendable {}

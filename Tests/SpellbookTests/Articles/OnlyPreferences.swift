@@ -1,6 +1,7 @@
 import Foundation
 import PreferenceSpell
 import SpellTesting
+import TestSupport
 import Testing
 
 private final class Player {
@@ -13,7 +14,7 @@ struct VolumeView {
 }
 
 /// The samples of the article of this name.
-@Suite("Only preferences") struct OnlyPreferences {
+@Suite("Only preferences", .timeLimit(.hang)) struct OnlyPreferences {
   @Test(.preferences(["volume": 7]))
   func startsLoud() { #expect(Player().volume == 7) }
 

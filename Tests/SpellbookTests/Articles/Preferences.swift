@@ -3,10 +3,11 @@ import Observation
 import SpellTesting
 import Spellbook
 import Synchronization
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Preferences", .registry) struct Preferences {
+@Suite("Preferences", .registry, .timeLimit(.hang)) struct Preferences {
   let store = MemoryPreferenceStore()
   init() { InitializerRegistry.current.register(.instance(store as any PreferenceStore)) }
 

@@ -1,10 +1,11 @@
 import SpellTesting
 import Spellbook
 import Synchronization
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("A registry for each request") struct RegistryForEachRequest {
+@Suite("A registry for each request", .timeLimit(.hang)) struct RegistryForEachRequest {
   struct Request: Sendable {
     let path: String
     var headers: [String: String] = [:]

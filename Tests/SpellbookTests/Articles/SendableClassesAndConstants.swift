@@ -1,9 +1,10 @@
 import SpellTesting
 import Spellbook
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Sendable classes and constants", .registry) struct SendableClassesAndConstants {
+@Suite("Sendable classes and constants", .registry, .timeLimit(.hang)) struct SendableClassesAndConstants {
   let registry = InitializerRegistry.current
 
   final class Cache: Sendable {}

@@ -1,10 +1,11 @@
 import Foundation
 import SpellTesting
 import Spellbook
+import TestSupport
 import Testing
 
 /// The samples of the article "Testing".
-enum TestingArticle {
+@Suite(.timeLimit(.hang)) enum TestingArticle {
   protocol Tracker: Sendable { var name: String { get } }
   struct FakeTracker: Tracker { let name: String }
   final class Page {

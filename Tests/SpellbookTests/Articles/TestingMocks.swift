@@ -1,10 +1,11 @@
 import SpellTesting
 import Spellbook
 import Synchronization
+import TestSupport
 import Testing
 
 /// The mocks of the article "Testing".
-@Suite("Mocks", .registry) struct TestingMocks {
+@Suite("Mocks", .registry, .timeLimit(.hang)) struct TestingMocks {
   protocol Mailer: Sendable { func send(_ subject: String) async }
   protocol Journal: Sendable { func write(_ step: String) }
   protocol Meter: AnyObject { func add() }

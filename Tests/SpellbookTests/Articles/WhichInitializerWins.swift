@@ -1,10 +1,11 @@
 import Foundation
 import SpellTesting
 import Spellbook
+import TestSupport
 import Testing
 
 /// The samples of the article of this name.
-@Suite("Which initializer wins", .registry) struct WhichInitializerWins {
+@Suite("Which initializer wins", .registry, .timeLimit(.hang)) struct WhichInitializerWins {
   let registry = InitializerRegistry.current
 
   final class Service: Sendable {
