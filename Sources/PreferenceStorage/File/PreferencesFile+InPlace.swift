@@ -17,10 +17,10 @@ extension PreferencesFile {
     let start = old.count + end.count
     Line.append(PreferencesFile.allChanges(to: table, of: old), to: &end)
     try appendBytes(end)
-    try descriptor.synchronize()
+    try descriptor.synchronizeRewriting()
     do throws(SystemError) {
       try system.overwriteAll(lines + PreferencesFile.blanks(start - lines.count), at: 0, in: descriptor.number)
-      try descriptor.synchronize()
+      try descriptor.synchronizeRewriting()
       // A program that ignores the lock may have appended a line.
       guard try system.status(of: descriptor.number).size == old.count + end.count else {
         throw SystemError("ftruncate", ESTALE)
@@ -30,6 +30,7 @@ extension PreferencesFile {
       known = nil
       throw error
     }
+    descriptor.noteRewritten()
     noteRewritten([lines])
   }
 

@@ -57,8 +57,7 @@ extension PreferencesFile {
     do throws(SystemError) {
       if damage.dropsBytes { try copyAside(old) }
       do throws(SystemError) { left = try replace(old, with: table) } catch {
-        // After a failed synchronization, only a new file is safe.
-        guard error.isOfFixedFile, old.syncFailure == nil else { throw error }
+        guard error.isOfFixedFile else { throw error }
         try rewriteInPlace(with: table)
       }
     } catch { throw .compacting(error, path: name) }

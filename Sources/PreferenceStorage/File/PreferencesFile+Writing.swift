@@ -307,7 +307,7 @@ extension PreferencesFile {
 
   /// Synchronizes the file, and its folder if necessary, so that the values survive a power cut.
   ///
-  /// A failed synchronization guarantees nothing, so all values are then written to a new file.
+  /// A failed synchronization guarantees nothing, so all values are then written again.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     var failure: SystemError?
     do throws(SystemError) {
@@ -325,9 +325,9 @@ extension PreferencesFile {
     } catch {
       throw PreferenceError(
         error.code == .noSpace ? .noSpace : .unwritable,
-        "could not be synchronized, so the last changes may not survive a power cut, and no new file could be"
-          + " written; look after the disk, then synchronize() again", path: name, underlying: error.underlying ?? cause
-      )
+        "could not be synchronized, so the last changes may not survive a power cut, and they could not be"
+          + " written again; look after the disk, then synchronize() again", path: name,
+        underlying: error.underlying ?? cause)
     }
   }
 }
