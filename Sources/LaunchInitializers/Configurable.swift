@@ -4,14 +4,14 @@ internal import Support
 ///
 /// ```swift
 /// struct AppConfiguration: Configurable {
-///   var serviceStorage: ServiceStorage = ["Crash": [.production: ["ApiKey": "live"]]]
+///   var serviceStorage: ServiceStorage = ["Crash": [.production: ["Host": "crashes.example.com"]]]
 ///   func currentStage() -> ReleaseStage { .production }
 ///   static func defaultConfiguration() -> Self { Self() }
 /// }
-/// let key = AppConfiguration().value(for: "Crash", key: "ApiKey")
+/// let host = AppConfiguration().value(for: "Crash", key: "Host")
 /// ```
 ///
-/// Values may be secrets, so nothing in this module prints one. Steps read the configuration concurrently.
+/// Take secrets from the environment and not from the source. Nothing in this module prints a value. Steps read the configuration concurrently.
 public protocol Configurable: Sendable {
   /// The values of the configuration for all services and stages.
   var serviceStorage: ServiceStorage { get }
@@ -108,7 +108,7 @@ public struct ReleaseStage: RawRepresentable, Hashable, Sendable, ExpressibleByS
   public static let production = ReleaseStage(rawValue: "production")
 }
 
-/// The values of a configuration by service, stage and key: `["Crash": [.production: ["ApiKey": "…"]]]`.
+/// The values of a configuration by service, stage and key: `["Crash": [.production: ["Host": "…"]]]`.
 public typealias ServiceStorage = [String: [ReleaseStage: [String: String]]]
 
 /// An error about a configuration's value, which the error never shows because it may be a secret.

@@ -21,6 +21,8 @@ public import PreferenceStorage
   private let keys: [FormerPreferenceKey]
   private let names: [String]
   private let declaredDefault: DefaultValue<Value>
+  /// Whether a former value is erased from the store at once.
+  private let isErasing: Bool
 
   private let signal: PreferenceSignal?
   /// The same object as `signal`, for reads that don't retain it; `signal` keeps it alive.
@@ -40,6 +42,7 @@ public import PreferenceStorage
     store: any PreferenceStore, key: String, of declaration: PreferenceDeclaration<Value>
   ) {
     (self.store, declaredDefault, place) = (store, declaration.defaultValue, declaration.place)
+    isErasing = declaration.isErasing
     (stored, override, home) = (store.withoutOverrides, store.override(forKey: key), store.home(ofKey: key))
     home?.hub.declarations.note(Value.self, forKey: home?.key ?? key, at: declaration.place)
     keys = [FormerPreferenceKey(key)] + declaration.formerKeys
@@ -202,7 +205,7 @@ public import PreferenceStorage
   /// - Returns: False if the texts of the keys aren't the known ones; nothing was changed then.
   @discardableResult
   func replace(by text: String?, ifStill known: [String?]? = nil) throws(PreferenceError) -> Bool {
-    guard try stored.replace(names, by: text, ifStill: known) else { return false }
+    guard try stored.replace(names, by: text, ifStill: known, erasing: isErasing) else { return false }
     let texts = keys.count == 1 ? [text] : names.map { $0 == key ? text : nil }
     outcome.withLock { ($0.readable, $0.readFailure, $0.writeFailure) = (texts, nil, nil) }
     return true
@@ -220,6 +223,7 @@ public import PreferenceStorage
       var new = value ?? defaultValue
       let result = try body(&new)
       for former in names.dropFirst() { changes.removeValue(forKey: former) }
+      if isErasing { for name in names { changes.eraseFormerValue(ofKey: name) } }
       try changes.set(json: text(of: new), forKey: key)
       return result
     }

@@ -165,6 +165,12 @@ struct PreferenceDeclaration<Value: Codable & Sendable>: Sendable {
   let store: (any PreferenceStore)?
   let formerKeys: [FormerPreferenceKey]
 
+  /// Whether a former value is erased from the store at once.
+  var isErasing: Bool {
+    if case .declared(let key) = defaultValue { return key.isErasing }
+    return false
+  }
+
   /// Returns the key in the declaration, or else the property's name.
   func key(of identity: PropertyIdentity, in container: AnyObject?) -> String {
     if let key { return key }

@@ -20,6 +20,7 @@ public final class PreferenceHub: Sendable {
   private struct State: Sendable {
     var listeners: [ObjectIdentifier: ChangeListener] = [:]
     var signals: [String: Signal] = [:]
+    var recordReaders: [Int: AsyncStream<PreferenceChange>.Continuation] = [:]
     var errorReaders: [Int: AsyncStream<PreferenceError>.Continuation] = [:]
     var nextReader = 0
   }
@@ -27,6 +28,7 @@ public final class PreferenceHub: Sendable {
   let turn: Turn
   private let state = Lock(State())
   private let listenerCount = Atomic<Int>(0)
+  private let recordReaderCount = Atomic<Int>(0)
   private let signalCount = Atomic<Int>(0)
   /// The declarations of the store's keys that the program has used.
   package let declarations = PreferenceDeclarations()
@@ -119,8 +121,37 @@ public final class PreferenceHub: Sendable {
     for signal in signals { signal.notifyObservers() }
   }
 
-  /// Whether there is a listener.
-  var hasListeners: Bool { listenerCount.load(ordering: .sequentiallyConsistent) > 0 }
+  /// Returns each change from now on, in order, and calls `onEnd` when the stream ends.
+  ///
+  /// Unlike ``changes(of:)``, the stream has every value, also those that were replaced at once.
+  func records(onEnd: @escaping @Sendable () -> Void) -> AsyncStream<PreferenceChange> {
+    let (stream, reader) = AsyncStream.makeStream(of: PreferenceChange.self)
+    let number = state.withLock { state in
+      state.nextReader += 1
+      state.recordReaders[state.nextReader] = reader
+      recordReaderCount.store(state.recordReaders.count, ordering: .sequentiallyConsistent)
+      return state.nextReader
+    }
+    reader.onTermination = { [self] _ in
+      state.withLock { state in
+        state.recordReaders[number] = nil
+        recordReaderCount.store(state.recordReaders.count, ordering: .sequentiallyConsistent)
+      }
+      onEnd()
+    }
+    return stream
+  }
+
+  /// Passes changes to the readers of records; called in the thread's turn, so that they stay in order.
+  func passOn(_ changes: [PreferenceChange]) {
+    for reader in state.withLock({ Array($0.recordReaders.values) }) { for change in changes { reader.yield(change) } }
+  }
+
+  /// Whether there is a reader of each change.
+  var hasRecordReaders: Bool { recordReaderCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// Whether there is a listener, or a reader of each change.
+  var hasListeners: Bool { listenerCount.load(ordering: .sequentiallyConsistent) > 0 || hasRecordReaders }
 
   /// Whether there is a listener, or a property that has a signal.
   ///

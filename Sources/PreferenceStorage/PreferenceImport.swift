@@ -140,7 +140,12 @@ private struct ImportedValue: Decodable {
     // The decoder doesn't tell the type of a value, so each type is tried. A failed attempt isn't an error.
     let types: [any Codable.Type] =
       [Bool.self, Int64.self, UInt64.self, Double.self, String.self, Date.self, Data.self]
-    for type in types { if let value = try? container.decode(type) { return try JSONText(encoding: value) } }
+    for type in types {
+      guard let value = try? container.decode(type) else { continue }
+      // A real -0.0 can be decoded as an integer, which has no sign of zero.
+      let real = value as? Int64 == 0 ? try? container.decode(Double.self) : nil
+      return real?.sign == .minus ? try JSONText(encoding: real) : try JSONText(encoding: value)
+    }
     if let values = try? container.decode([ImportedValue].self) {
       return JSONText("[" + (try values.map { try $0.text.get().string }).joined(separator: ",") + "]")
     }

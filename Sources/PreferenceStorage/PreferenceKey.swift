@@ -22,6 +22,12 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   /// The key in the store.
   public let name: String
   private let makeDefault: @Sendable () -> Value
+  /// Whether a value that is replaced or removed through this key is erased from the store at once.
+  package let isErasing: Bool
+
+  private init(_ name: String, isErasing: Bool, _ makeDefault: @escaping @Sendable () -> Value) {
+    (self.name, self.isErasing, self.makeDefault) = (name, isErasing, makeDefault)
+  }
 
   /// Creates a key with a default value.
   ///
@@ -30,15 +36,25 @@ public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @un
   ///   - defaultValue: The value of the preference while it isn't set: made once for each store, at the first such
   ///     read, and never stored.
   public init(_ name: String, default defaultValue: @escaping @autoclosure @Sendable () -> Value) {
-    self.name = name
-    makeDefault = defaultValue
+    (self.name, isErasing, makeDefault) = (name, false, defaultValue)
   }
 
   /// Creates the key of an Optional preference, which is nil until it is set; `name` is the key in the store.
   public init(_ name: String) where Value: ExpressibleByNilLiteral {
-    self.name = name
-    makeDefault = { nil }
+    (self.name, isErasing, makeDefault) = (name, false, { nil })
   }
+
+  /// The same key, which erases from the store what is replaced or removed through it.
+  ///
+  /// ```swift
+  /// static let token = PreferenceKey<String?>("token").erasing
+  /// ```
+  ///
+  /// Otherwise, a former value stays in the file in clear until the file is compacted. With such a key, each change of
+  /// a value costs a ``PreferenceStore/compact()``, which in a file is the writing and the synchronization of all
+  /// values. If the compaction fails, its error is thrown, and the new value is kept: make the change again, or call
+  /// `compact()`. Operations that name the key by a string, and `removeAll()`, erase nothing.
+  public var erasing: PreferenceKey { PreferenceKey(name, isErasing: true, makeDefault) }
 
   /// The value of the preference while it isn't set; made at each access; a store makes its own once.
   public var defaultValue: Value { makeDefault() }
@@ -62,14 +78,14 @@ extension PreferenceStore {
 
   /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
   public func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
-    do throws(PreferenceError) { try replace([key.name], by: key.text(of: value)) } catch {
-      throw error.at(path)
-    }
+    do throws(PreferenceError) {
+      try replace([key.name], by: key.text(of: value), erasing: key.isErasing)
+    } catch { throw error.at(path) }
   }
 
   /// Removes the value of the key, so that it reads as its default again.
   public func removeValue<Value>(for key: PreferenceKey<Value>) throws(PreferenceError) {
-    try removeValue(forKey: key.name)
+    try replace([key.name], by: nil, erasing: key.isErasing)
   }
 }
 
@@ -81,7 +97,7 @@ extension PreferenceTransaction {
 
   /// Sets the value of the key, as ``set(_:forKey:)`` does; nil removes the key, or is stored if the default isn't nil.
   public mutating func set<Value>(_ value: Value, for key: PreferenceKey<Value>) throws(PreferenceError) {
-    stage(try key.text(of: value).map { JSONText($0) }, forKey: key.name)
+    stage(try key.text(of: value).map { JSONText($0) }, forKey: key.name, erasing: key.isErasing)
   }
 }
 

@@ -3,8 +3,8 @@
 /// A write is stored when the call returns; the store defines what a write survives. Any thread may call any operation.
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
-/// has any `Codable` type. Integers, floating-point numbers, even infinities and NaN, `Date` and `Data` are stored
-/// exactly, also inside other values. Setting an Optional to nil removes the key.
+/// has any `Codable` type. Integers, floating-point numbers, even infinities, `Date` and `Data` are stored exactly, also
+/// inside other values, and so is a NaN that is a value by itself. Setting an Optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)
@@ -127,26 +127,27 @@ extension PreferenceStore {
     }
   }
 
-  /// Sets the text of the first key, or removes this key for nil, and removes the other keys.
+  /// Sets the text of the first key, or removes this key for nil, and removes the other keys; with `erasing`, erases
+  /// their former values from the store.
   ///
   /// - Returns: False, with nothing changed, if `known` is given and the keys no longer have these texts.
   @discardableResult
   package func replace(
-    _ keys: [String], by json: String?, ifStill known: [String?]? = nil
+    _ keys: [String], by json: String?, ifStill known: [String?]? = nil, erasing: Bool = false
   ) throws(PreferenceError) -> Bool {
     let text = json.map { JSONText($0) }
     #if !os(Windows)
       if keys.count == 1, let store = self as? FilePreferenceStore {
         let known = known.map { PreferenceChange(key: keys[0], text: $0[0].map { JSONText($0) }) }
-        return try store.file.set(text, forKey: keys[0], store.terms, ifStill: known)
+        return try store.file.set(text, forKey: keys[0], store.terms, ifStill: known, erasing: erasing)
       }
     #endif
     var isStill = true
     try change { changes throws(PreferenceError) in
       if let known { isStill = try known == keys.map { key throws(PreferenceError) in try changes.json(forKey: key) } }
       guard isStill else { return }
-      for key in keys.dropFirst() { changes.removeValue(forKey: key) }
-      changes.stage(text, forKey: keys[0])
+      for key in keys.dropFirst() { changes.stage(nil, forKey: key, erasing: erasing) }
+      changes.stage(text, forKey: keys[0], erasing: erasing)
     }
     return isStill
   }

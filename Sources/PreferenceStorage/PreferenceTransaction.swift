@@ -6,6 +6,8 @@ public struct PreferenceTransaction: ~Copyable {
   private let values: any TransactionValues
   private var staged: [String: JSONText?] = [:]
   private var order: [String] = []
+  /// The keys whose former values are to be erased from the store.
+  private(set) var erasedKeys: Set<String> = []
 
   init(on values: any TransactionValues) { self.values = values }
 
@@ -74,6 +76,26 @@ public struct PreferenceTransaction: ~Copyable {
 
   mutating func stage(_ text: JSONText?, forKey key: String) {
     if staged.updateValue(text, forKey: key) == nil { order.append(key) }
+  }
+
+  mutating func stage(_ text: JSONText?, forKey key: String, erasing: Bool) {
+    if erasing { eraseFormerValue(ofKey: key) }
+    stage(text, forKey: key)
+  }
+
+  /// Has the store erase the former value of the key, if the transaction replaces or removes it.
+  package mutating func eraseFormerValue(ofKey key: String) { erasedKeys.insert(key) }
+
+  /// Whether a value is replaced or removed whose key is ``PreferenceKey/erasing``.
+  ///
+  /// A store that implements `transaction` itself calls its `compact()` after it has written the changes.
+  public var erasesValues: Bool {
+    if erasedKeys.isEmpty { return false }
+    return changes.contains { change in
+      guard erasedKeys.contains(change.key) else { return false }
+      // A value that can't be read is erased as well.
+      do throws(PreferenceError) { return try values.text(forKey: change.key) != nil } catch { return true }
+    }
   }
 
   /// The changes to write, in the order in which the body first changed the keys, without values that stay equal.

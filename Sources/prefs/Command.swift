@@ -150,12 +150,12 @@ extension Command {
     for source in unused { Console.complain("the file has no key for \(source)") }
   }
 
-  /// Writes the value of each changed key, or of one, until the program is interrupted.
+  /// Writes each change of all keys, or of one, until the program is interrupted.
   ///
   /// Ends with an error if the file can't be watched, because silence would mean that nothing changes.
   private func watch(_ store: FilePreferenceStore, _ key: String?) async throws -> ExitCode {
     let errors = store.errors
-    let changes = key.map { store.changes(of: $0) } ?? store.changes()
+    let records = store.records()
     return try await withThrowingTaskGroup(of: ExitCode.self) { group in
       group.addTask {
         for await error in errors {
@@ -165,10 +165,8 @@ extension Command {
         return .success
       }
       group.addTask {
-        for await keys in changes {
-          for changed in keys.sorted() where key == nil || changed == key {
-            try Console.write(changed, try store.json(forKey: changed) ?? "null")
-          }
+        for await record in records where key == nil || record.key == key {
+          try Console.write(record.key, record.json ?? "null")
         }
         return .success
       }

@@ -33,7 +33,7 @@ extension Command {
     ("edit", "[KEY]", "opens all values, or one, in $VISUAL or $EDITOR"),
     ("export", "[TARGET [KEY...]]", "a JSON object of all or some, for its owner only"),
     ("import", "SOURCE [--replace]", "takes over a JSON object or a property list"),
-    ("watch", "[KEY]", "writes each changed value until it is interrupted"),
+    ("watch", "[KEY]", "writes each change until it is interrupted"),
     ("overrides", "PREFIX", "keys that variables such as PREFIX_VOLUME override"),
     ("compact", "", "erases what was removed or replaced"),
     ("check", "", "says what is damaged, by line; changes nothing"),

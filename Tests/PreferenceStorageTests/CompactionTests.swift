@@ -95,6 +95,30 @@ import Testing
     #expect(try file.mode == 0o640)
   }
 
+  @Test("a file with a second name is compacted in place, under both names, and other stores follow without an error")
+  func secondName() async throws {
+    let one = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 300)
+    try one.set("x", forKey: "removed")
+    try one.removeValue(forKey: "removed")
+    let second = folder.file("second")
+    try FileManager.default.linkItem(at: file, to: second)
+    let two = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
+    let errors = two.errors
+    try two.set(-1, forKey: "both")
+    for turn in 0..<100 { try one.set(turn, forKey: "both") }
+    try two.reload()
+    #expect(try two.value(Int.self, forKey: "both") == 99)
+    try two.set(100, forKey: "both")
+    try one.compact()
+    try two.set("s", forKey: "last")
+    #expect(try second.text == file.text && file.contents.count < 150)
+    #expect(try FilePreferenceStore(url: second).json() == two.json())
+    // The first error would be one of these, if there were any.
+    two.reportError(PreferenceError(.busy, "the end"))
+    #expect(await errors.first { _ in true }?.code == .busy)
+    #expect(two.keys == ["both", "last"] && two.recovery == nil)
+  }
+
   @Test("a file of 100 MB is read, and compacted at the next write", .enabled(if: Effort.isLong))
   func largeFile() throws {
     var content = Data("#preferences 1\n".utf8)

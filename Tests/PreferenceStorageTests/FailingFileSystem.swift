@@ -52,14 +52,25 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
   }
 
   override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
+    try write(bytes) { bytes throws(SystemError) in try base.append(bytes, to: file) }
+  }
+
+  override func overwrite(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
+  ) throws(SystemError) -> Int {
+    try write(bytes) { bytes throws(SystemError) in try base.overwrite(bytes, at: offset, in: file) }
+  }
+
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, by write: (UnsafeRawBufferPointer) throws(SystemError) -> Int
+  ) throws(SystemError) -> Int {
     if failNextWrite.exchange(false, ordering: .relaxed), case .shortenedThenError(let number) = failure {
       throw SystemError("write", number)
     }
-    guard isFailing else { return try base.append(bytes, to: file) }
+    guard isFailing else { return try write(bytes) }
     if case .error(let number) = failure { throw SystemError("write", number) }
     if case .shortenedThenError = failure { failNextWrite.store(true, ordering: .relaxed) }
-    let half = UnsafeRawBufferPointer(rebasing: bytes.prefix(max(1, bytes.count / 2)))
-    return try base.append(half, to: file)
+    return try write(UnsafeRawBufferPointer(rebasing: bytes.prefix(max(1, bytes.count / 2))))
   }
 
   override func read(

@@ -61,11 +61,13 @@ import Testing
     _ failure: FailingFileSystem.Failure, at call: Int, lasting: Bool, _ durability: Durability
   ) throws -> Int {
     let comment: Comment = "\(failure) at call \(call), lasting: \(lasting), \(durability)"
-    // Half of the runs begin with a file whose last line broke off and which has a bad line.
+    // Half of the runs begin with a file whose last line broke off and which has a bad line. In half of the runs, the
+    // file can't be replaced.
+    let isFixed = call % 4 >= 2
     let disk =
       call % 2 == 0
-      ? SimulatedDisk()
-      : SimulatedDisk(Array("#preferences 1\n{\"a\":0}\nbad\n{\"b".utf8), at: FaultTests.path)
+      ? SimulatedDisk(fixing: isFixed ? FaultTests.path : nil)
+      : SimulatedDisk(Array("#preferences 1\n{\"a\":0}\nbad\n{\"b".utf8), at: FaultTests.path, isFixed: isFixed)
     let system = FailingFileSystem(disk, failing: call, with: failure, isLasting: lasting)
     func open(_ system: FileSystem) throws -> FilePreferenceStore {
       try FilePreferenceStore(

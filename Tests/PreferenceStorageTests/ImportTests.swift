@@ -56,6 +56,27 @@ import Testing
     #expect(try store.value([String: [String: Double]].self, forKey: "nested") == ["a": ["b": 1.5]])
   }
 
+  @Test("zeros of a property list keep their sign and their kind", arguments: [true, false])
+  func zeros(binary: Bool) throws {
+    let source = folder.file("source.plist")
+    if binary {
+      let values: [String: Any] = ["negative": -0.0, "list": [-0.0], "none": 0]
+      try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0).write(to: source)
+    } else {
+      // The serialization of Foundation on Linux writes this zero without its sign.
+      try source.overwrite(
+        """
+        <plist version="1.0"><dict><key>negative</key><real>-0.0</real><key>list</key><array><real>-0</real></array>
+        <key>none</key><integer>0</integer></dict></plist>
+        """)
+    }
+    let store = MemoryPreferenceStore()
+    try store.import(from: source)
+    #expect(try store.value(Double.self, forKey: "negative")?.sign == .minus)
+    #expect(try store.value([Double].self, forKey: "list")?.first?.sign == .minus)
+    #expect(store.json(forKey: "none") == "0")
+  }
+
   @Test("what is neither is refused, and changes nothing", arguments: ["hello", "[1]", "{\"a\":1} x", ""])
   func neither(text: String) throws {
     let source = folder.file("source")

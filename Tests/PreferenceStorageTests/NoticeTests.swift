@@ -27,6 +27,32 @@ import Testing
     #expect(store.keys.isEmpty)
   }
 
+  @Test("a stream of records has each change by this and another process, also across a compaction", .timeLimit(.hang))
+  func records() async throws {
+    let store = try FilePreferenceStore(url: file)
+    let other = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem(), compactingAbove: 2_500)
+    try other.set(-1, forKey: "a")
+    try store.reload()
+    var records = store.records().makeAsyncIterator()
+    // Lines of at least 17 bytes are compacted once.
+    for number in 0..<200 { try other.set(number, forKey: "a") }
+    #expect(try file.contents.count < 2_500)
+    for number in 0..<200 {
+      let record = await records.next()
+      #expect(record?.key == "a" && record?.json == "\(number)")
+    }
+    try store.set("x", forKey: "b")
+    try store.set("x", forKey: "b")
+    try store.transaction { changes in
+      try changes.set(1, forKey: "a")
+      changes.removeValue(forKey: "b")
+    }
+    let last = [await records.next(), await records.next(), await records.next()].map {
+      "\($0?.key ?? "") \($0?.json ?? "")"
+    }
+    #expect(last == ["b \"x\"", "a 1", "b "])
+  }
+
   @Test("a line added by a shell arrives", .timeLimit(.hang))
   func shell() async throws {
     let store = try FilePreferenceStore(url: file)

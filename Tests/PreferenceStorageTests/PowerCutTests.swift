@@ -62,15 +62,17 @@ import Testing
     return history
   }
 
-  @Test("leaves what was synchronised, no transaction in half, and no value that was never written")
-  func powerCut() async throws {
-    let whole = SimulatedDisk()
+  @Test(
+    "leaves what was synchronised, no transaction in half, and no value that was never written",
+    arguments: [nil, path])
+  func powerCut(fixedPath: FilePath?) async throws {
+    let whole = SimulatedDisk(fixing: fixedPath)
     _ = PowerCutTests.run(on: whole)
     #expect(whole.changeCount > 100)
     let seeds = Effort.count(repetitions(debug: 5, release: 40), long: 100_000 / whole.changeCount + 1)
     for point in 0...whole.changeCount {
       await Task.yield()
-      let disk = SimulatedDisk(powerFor: point)
+      let disk = SimulatedDisk(powerFor: point, fixing: fixedPath)
       let history = PowerCutTests.run(on: disk)
       for seed in 0..<seeds {
         var random = SplitMix(seed: UInt64(point) << 32 | UInt64(seed))

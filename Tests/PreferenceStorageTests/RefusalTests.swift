@@ -29,14 +29,36 @@ import Testing
   }
 
   @Test(
-    "a file of a later version is refused, and the message says so", arguments: ["2", "10", "999", "2 x"])
-  func laterVersion(version: String) throws {
-    let text = "#preferences \(version)\nc9a86aae {\"volume\":7}\n"
+    "a file of a later version is refused, and the message says so",
+    arguments: [
+      "2 253eff8f\nc9a86aae {\"volume\":7}\n", "10 a2d42cac\r\n{}\n", "999 8d14b69b\n", "2\n", "2 x\n{\"volume\":7}\n",
+      "10\nother\n",
+    ])
+  func laterVersion(rest: String) throws {
+    let text = "#preferences \(rest)"
     try file.overwrite(text)
     let error = try refusal(of: file)
     #expect(error.code == .laterVersion)
-    #expect(error.description.contains("version \(version.prefix { $0 != " " })"))
+    #expect(error.description.contains("version \(rest.prefix { $0.isNumber })"))
     #expect(try file.text == text)
+    #expect(try folder.names == [file.lastPathComponent])
+  }
+
+  @Test(
+    "another version without its checksum is damage in a file of this version, which is copied aside",
+    arguments: [
+      "#preferences 2\nc9a86aae {\"volume\":7}\n", "#preferences 999 x\nc9a86aae {\"volume\":7}\n",
+      "#preferences 2 253eff8e\nc9a86aae {\"volume\":7}\n", "#preferences 3\n{\"volume\":7}\n",
+      "#Preferences 1\n{\"volume\":7}\n",
+    ])
+  func damagedVersion(text: String) throws {
+    try file.overwrite(text)
+    let store = try FilePreferenceStore(url: file)
+    #expect(try store.value(Int.self, forKey: "volume") == 7)
+    #expect(store.recovery?.headerWasDamaged == true)
+    try store.set(1, forKey: "a")
+    #expect(try #require(store.recovery?.copy).text == text)
+    #expect(try file.text == "#preferences 1\nc9a86aae {\"volume\":7}\n561bacaf {\"a\":1}\n")
   }
 
   @Test("a folder in the file's place is refused")

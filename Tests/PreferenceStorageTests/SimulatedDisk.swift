@@ -45,6 +45,9 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     var limit = Int.max
     var failingSyncs = 0
     var isFull = false
+    var maximumLength = Int.max
+    /// A file whose name no other file can take, as if it were mounted by itself.
+    var fixedPath: FilePath?
 
     /// Counts a change of the disk; none is made after the power is cut.
     mutating func willChange(_ call: String) throws(SystemError) {
@@ -60,20 +63,21 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
   private let state: Mutex<State>
 
-  /// An empty disk whose power goes after that many changes of it.
-  init(powerFor limit: Int = .max) {
+  /// An empty disk whose power goes after that many changes of it, and on which one file can't be replaced.
+  init(powerFor limit: Int = .max, fixing fixedPath: FilePath? = nil) {
     var state = State()
-    state.limit = limit
+    (state.limit, state.fixedPath) = (limit, fixedPath)
     self.state = Mutex(state)
   }
 
-  /// A disk with one file on it.
-  convenience init(_ bytes: [UInt8], at path: FilePath) {
-    self.init(files: [1: File(bytes: bytes, synced: bytes)], names: [path: 1])
+  /// A disk with one file on it, which perhaps can't be replaced.
+  convenience init(_ bytes: [UInt8], at path: FilePath, isFixed: Bool = false) {
+    self.init(files: [1: File(bytes: bytes, synced: bytes)], names: [path: 1], fixing: isFixed ? path : nil)
   }
 
-  private init(files: [Int: File], names: [FilePath: Int]) {
+  private init(files: [Int: File], names: [FilePath: Int], fixing fixedPath: FilePath? = nil) {
     var state = State()
+    state.fixedPath = fixedPath
     state.files = files
     state.names = names
     state.syncedNames = names
@@ -87,8 +91,10 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   /// The next synchronisations of a file fail, after which those of the same file only seem to succeed.
   func failSyncs(_ count: Int) { state.withLock { $0.failingSyncs = count } }
 
-  /// Whether there is no room for new files.
-  func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
+  /// Whether there is no room for new files, and the length beyond which none can grow.
+  func setFull(_ isFull: Bool, forFilesAbove length: Int = .max) {
+    state.withLock { ($0.isFull, $0.maximumLength) = (isFull, length) }
+  }
 
   func contents(of path: FilePath) -> [UInt8]? {
     state.withLock { state in state.names[path].flatMap { state.files[$0]?.bytes } }
@@ -208,7 +214,21 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   override func append(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(SystemError) -> Int {
     try state.withLock { state throws(SystemError) in
       try state.willChange("write")
-      state.files[try state.inode(file)]?.bytes.append(contentsOf: bytes)
+      let inode = try state.inode(file)
+      let length = state.files[inode]?.bytes.count ?? 0
+      if length + bytes.count > state.maximumLength { throw SystemError("write", 28) }
+      state.files[inode]?.bytes.append(contentsOf: bytes)
+      return bytes.count
+    }
+  }
+
+  override func overwrite(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
+  ) throws(SystemError) -> Int {
+    try state.withLock { state throws(SystemError) in
+      try state.willChange("pwrite")
+      let inode = try state.inode(file)
+      state.files[inode]?.bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes)
       return bytes.count
     }
   }
@@ -245,10 +265,16 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   }
 
   override func rename(_ path: FilePath, to newPath: FilePath) throws(SystemError) {
+    try checkReplacing(newPath)
     try change(.renamed(path, newPath), "rename")
   }
 
+  private func checkReplacing(_ path: FilePath) throws(SystemError) {
+    if state.withLock({ $0.fixedPath }) == path { throw SystemError("rename", 16) }
+  }
+
   override func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
+    try checkReplacing(other)
     try change(.exchanged(path, other), "renameat2")
     return true
   }

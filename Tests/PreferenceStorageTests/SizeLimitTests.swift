@@ -28,14 +28,31 @@ import Testing
       }
       insist(failure == .noSpace && written == 4)
       setSizeLimit(100)
-      insist(code { try store.set(1, forKey: "k0") } == .noSpace)
-      insist(store.keys.count == 4)
+      let other = try FilePreferenceStore(path: FilePath(path), system: FileSystem())
+      insist(code { try other.set(1, forKey: "k0") } == .noSpace)
+      insist(other.keys.count == 4)
       setSizeLimit(100_000)
       try store.set(text, forKey: "more")
     }
     let store = try FilePreferenceStore(url: folder.file())
     #expect(store.keys == ["k0", "k1", "k2", "k3", "more"])
     #expect(store.recovery == nil)
+  }
+
+  @Test("a file that has reached it is freed by a removal and by removing everything", arguments: [false, true])
+  func removal(all: Bool) async throws {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.file().path as String, all] in
+      setSizeLimit(4096)
+      let store = try FilePreferenceStore(url: URL(filePath: path))
+      insist(code { while true { try store.set(store.keys.count, forKey: "k\(store.keys.count)") } } == .noSpace)
+      let count = store.keys.count
+      if all { try store.removeAll() } else { try store.removeValue(forKey: "k0") }
+      insist(store.keys.count == (all ? 0 : count - 1))
+      try store.set(1, forKey: "again")
+      let other = try FilePreferenceStore(path: FilePath(path), system: FileSystem())
+      insist(other.keys == store.keys && other.recovery == nil)
+    }
   }
 }
 

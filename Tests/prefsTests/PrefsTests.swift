@@ -107,7 +107,7 @@ private final class Flag: Sendable {
     #expect(try folder.names == [])
   }
 
-  @Test("tells changes as they are made", .timeLimit(.hang))
+  @Test("writes each change as it is made", .timeLimit(.hang))
   func watch() async throws {
     _ = try run(file, "set", "volume", "0")
     let process = Process()
@@ -133,6 +133,22 @@ private final class Flag: Sendable {
       #expect(line.wholeMatch(of: /(volume\t\d+\n)+/) != nil)
       try await group.waitForAll()
     }
+    // Now it watches, and values that are replaced at once are written, too.
+    let lines = (0..<100).map { "{\"word\":\"\($0)\"}\n" }.joined()
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(lines.utf8))
+    try handle.close()
+    let words = await onThread {
+      var lines = ""
+      while !lines.hasSuffix("word\t\"99\"\n") {
+        let more = output.fileHandleForReading.availableData
+        if more.isEmpty { break }
+        lines += String(decoding: more, as: UTF8.self)
+      }
+      return lines
+    }
+    #expect(words.contains((0..<100).map { "word\t\"\($0)\"\n" }.joined()))
     process.terminate()
     process.waitUntilExit()
   }

@@ -26,8 +26,10 @@
     }
 
     /// Runs the command with an injection at each call in turn, until it makes no further call.
+    ///
+    /// A file with a second name is rewritten in place.
     func forEachCall(
-      _ call: String, _ injection: String, _ command: [String],
+      _ call: String, _ injection: String, _ command: [String], hasSecondName: Bool = false,
       check: (Tool.Result, Comment) throws -> Void
     ) throws {
       var number = 1
@@ -37,6 +39,7 @@
           try FileManager.default.removeItem(at: folder.file(name))
         }
         try Data(SystemCallTests.content.utf8).write(to: URL(filePath: file))
+        if hasSecondName { try FileManager.default.linkItem(atPath: file, toPath: folder.path(of: "second")) }
         let log = folder.path(of: "strace")
         let result = try Tool.run(
           Strace.path,
@@ -53,8 +56,16 @@
     }
 
     @Test("a rewriting of the file killed at any of its system calls loses nothing", arguments: calls + loaderCalls)
-    func kill(call: String) throws {
-      try forEachCall(call, "signal=SIGKILL", ["set", "d", "3"]) { (result, comment) throws in
+    func kill(call: String) throws { try kill(at: call, hasSecondName: false) }
+
+    @Test(
+      "a rewriting in place killed at any of its system calls loses nothing",
+      arguments: ["pread64", "write", "pwrite64", "fdatasync", "ftruncate"])
+    func killInPlace(call: String) throws { try kill(at: call, hasSecondName: true) }
+
+    func kill(at call: String, hasSecondName: Bool) throws {
+      try forEachCall(call, "signal=SIGKILL", ["set", "d", "3"], hasSecondName: hasSecondName) {
+        (result, comment) throws in
         #expect(result.status == nil || result.status == 0, comment)
         let state = try Tool.run([file, "export"]).output.replacing(",\n  \"d\": 3", with: "")
         #expect(state == SystemCallTests.state, comment)
@@ -68,8 +79,16 @@
       "a write is there when the tool says so, and isn't when it doesn't",
       arguments: ["write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "statx"],
       ["EIO", "ENOSPC", "EDQUOT", "EACCES"].prefix(repetitions(debug: 2, release: 4)))
-    func errors(call: String, error: String) throws {
-      try forEachCall(call, "error=\(error)", ["set", "a", "9"]) { (result, comment) throws in
+    func errors(call: String, error: String) throws { try fail(at: call, error, hasSecondName: false) }
+
+    @Test(
+      "so it is if the file is rewritten in place", arguments: ["write", "pwrite64", "fdatasync", "ftruncate"],
+      ["EIO", "ENOSPC"])
+    func errorsInPlace(call: String, error: String) throws { try fail(at: call, error, hasSecondName: true) }
+
+    func fail(at call: String, _ error: String, hasSecondName: Bool) throws {
+      try forEachCall(call, "error=\(error)", ["set", "a", "9"], hasSecondName: hasSecondName) {
+        (result, comment) throws in
         let written = SystemCallTests.state.replacing("\"a\": 3", with: "\"a\": 9")
         let state = try Tool.run([file, "export"]).output
         switch result.status {

@@ -7,7 +7,10 @@ import Spellbook
 
 struct TourConfiguration: Configurable {
   var serviceStorage: ServiceStorage = [
-    "CrashReporter": [.production: ["ApiKey": "live-key"]],
+    // A secret comes from the environment, and not from the source.
+    "CrashReporter": [
+      .production: ["ApiKey": ProcessInfo.processInfo.environment["CRASH_API_KEY"]].compactMapValues { $0 }
+    ],
     "Database": [.development: ["Path": "/tmp/tour.sqlite"]],
     "Network": [.development: ["Host": "localhost"]],
     "Theme": [.development: ["Name": "dark"]],

@@ -122,7 +122,7 @@ extension PreferencesFile {
     }
     try keepOthersOut()
     let old = replaceMemory(with: parser.table)
-    if ownHub.isHeard { changedKeys.formUnion(parser.table.changes(since: old).map(\.key)) }
+    if ownHub.isHeard { for change in changes(to: parser.table, since: old, in: bytes) { note(change) } }
     let isSound = parser.damage.isEmpty
     if isSound || isLocked { known = parser.known }
     damage = isLocked ? parser.damage : PreferenceRecovery()
@@ -140,6 +140,14 @@ extension PreferencesFile {
     }
   }
 
+  /// Returns the changes since the old values: each one, if a reader wants it and the file begins with the old values.
+  private func changes(to new: ValueTable, since old: ValueTable, in file: [UInt8]) -> [PreferenceChange] {
+    guard wasCarriedOver, ownHub.hasRecordReaders else { return new.changes(since: old) }
+    let carriedOver = PreferencesFile.compacted(old)
+    guard file.starts(with: carriedOver) else { return new.changes(since: old) }
+    return LineParser.changes(in: file[carriedOver.count...])
+  }
+
   /// Reports the values that this process has set and that were lost because another program has changed the file.
   private func reportLoss(since old: ValueTable, in file: [UInt8], _ new: ValueTable) {
     let lost = new.changes(since: old).map(\.key).filter { written.contains($0) }.sorted()
@@ -147,6 +155,8 @@ extension PreferencesFile {
     written.subtract(lost)
     // A file that a compaction has put at the path begins with the values of the old file; an older copy doesn't.
     if wasCarriedOver, file.starts(with: PreferencesFile.compacted(old)) { return }
+    // Neither does a process lose values that has rewritten the file in place, under the lock.
+    if file.starts(with: Line.header + Line.markOfRewriting) { return }
     let names = lost.prefix(5).map(\.debugDescription).joined(separator: ", ")
     ownHub.report(
       PreferenceError(
@@ -160,7 +170,7 @@ extension PreferencesFile {
   func removeAllFromMemory() {
     let old = replaceMemory(with: ValueTable())
     if old.isEmpty { return }
-    changedKeys.formUnion(old.keys)
+    for key in old.keys { note(PreferenceChange(key: key, text: nil)) }
     lastTable = old
   }
 
@@ -222,7 +232,7 @@ extension PreferencesFile {
         path: name)
     }
     unsafeMode = system.hasOtherUsers && status.mode & 0o022 != 0 ? status.mode : nil
-    (self.readOnly, folderNeedsSync) = (readOnly, true)
+    (self.readOnly, folderNeedsSync, allowedLength) = (readOnly, true, 0)
     replace(with: new, identity: status.identity, known: nil)
     return new
   }
@@ -230,7 +240,7 @@ extension PreferencesFile {
   /// Switches to another open file, and discards the recorded damage and failures of the old one.
   func replace(with new: Descriptor, identity: FileIdentity, known: KnownPart?) {
     (descriptor, self.identity, self.known) = (new, identity, known)
-    (damage, repairFailed, compactionThreshold) = (PreferenceRecovery(), false, 0)
+    (damage, repairFailed, compactionThreshold, hasValueToErase) = (PreferenceRecovery(), false, 0, false)
   }
 
   /// Revokes the right of other users to write to the file, which has proved to be a preferences file.

@@ -45,23 +45,39 @@ extension PreferencesFile {
   /// Replaces this locked file with a new one with a line for each key, and keeps a copy if bytes are dropped.
   ///
   /// The file is first read again. Afterward, this process holds the lock of the new file instead. The old file keeps
-  /// its values until the new one has its name, so the process may end at any time.
-  func rewrite() throws(PreferenceError) {
+  /// its values until the new one has its name, so the process may end at any time. A file that can't be replaced is
+  /// rewritten in place.
+  ///
+  /// - Parameter changes: Changes to make at the same time, for which the old file has no space.
+  func rewrite(making changes: [PreferenceChange] = []) throws(PreferenceError) {
     guard let old = descriptor else { return }
     try look(isLocked: true)
-    let left: KnownPart?
+    let table = table(after: changes)
+    var left: KnownPart?
     do throws(SystemError) {
       if damage.dropsBytes { try copyAside(old) }
-      left = try replace(old)
+      do throws(SystemError) { left = try replace(old, with: table) } catch {
+        guard error.isOfFixedFile else { throw error }
+        try rewriteInPlace(with: table)
+      }
     } catch { throw .compacting(error, path: name) }
+    apply(changes)
+    if descriptor === old { return }
     folderNeedsSync = true
     // If this fails, the next synchronization includes the folder again.
     reporting { () throws(PreferenceError) in try synchronizeFolder() }
-    if let left { try takeOver(from: old, beyond: left) }
+    if let left { try takeOver(from: old, beyond: left, except: changes) }
+  }
+
+  /// Returns the values of memory after some changes.
+  func table(after changes: some Collection<PreferenceChange>) -> ValueTable {
+    var table = memory.withLock(\.table)
+    for change in changes { table.apply(change) }
+    return table
   }
 
   /// Replaces the file; returns the known part of the old file, or nil if the old file could not be marked.
-  private func replace(_ old: Descriptor) throws(SystemError) -> KnownPart? {
+  private func replace(_ old: Descriptor, with table: ValueTable) throws(SystemError) -> KnownPart? {
     let status = try system.status(of: old.number)
     // Another user's file would become this user's, and a file with two hard links would become two files.
     guard status.user == system.user, status.links == 1 else { throw SystemError("compact", EPERM) }
@@ -76,7 +92,7 @@ extension PreferencesFile {
     do throws(SystemError) {
       guard try system.tryLock(new.number) else { throw SystemError("flock", ESTALE) }
       if status.mode & 0o777 != 0o600 { try system.setMode(status.mode & 0o777, of: new.number) }
-      let newKnown = try writeAll(memory.withLock(\.table), to: new)
+      let newKnown = try writeAll(table, to: new)
       try new.synchronize()
       let newIdentity = try system.status(of: new.number).identity
       isMarked = leave(Line.mark)
@@ -167,12 +183,15 @@ extension PreferencesFile {
   }
 
   /// Repeats the changes that another program made to the old file while the new one was taking its place.
-  private func takeOver(from old: Descriptor, beyond left: KnownPart) throws(PreferenceError) {
+  private func takeOver(
+    from old: Descriptor, beyond left: KnownPart, except changes: [PreferenceChange]
+  ) throws(PreferenceError) {
     let bytes = try asking { () throws(SystemError) in try old.readAll() }
     if left.isAll(of: bytes) { return }
     var parser = LineParser()
     guard [.whole, .damaged].contains(parser.parseFile(bytes)) else { return }
-    try write(parser.table.changes(since: memory.withLock(\.table)))
+    let others = parser.table.changes(since: memory.withLock(\.table))
+    try write(others.filter { other in !changes.contains { $0.key == other.key } })
   }
 
   /// Writes the table to a new file, and returns the whole file as the known part.
@@ -186,8 +205,8 @@ extension PreferencesFile {
   }
 
   /// Returns the contents of a new file with the values of the table.
-  static func compacted(_ table: ValueTable) -> [UInt8] {
-    var bytes = Line.header
+  static func compacted(_ table: ValueTable, startingWith start: [UInt8] = Line.header) -> [UInt8] {
+    var bytes = start
     for change in table.allEntries { Line.append(CollectionOfOne(change), to: &bytes) }
     return bytes
   }

@@ -9,21 +9,30 @@ struct WriteTerms: Sendable {
 
 extension PreferencesFile {
   /// Sets the text of the key, or with `known`, only if the key still has that value; returns whether it had it.
+  ///
+  /// With `erasing`, the former value is erased by a compaction.
   @discardableResult
   func set(
-    _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil
+    _ text: JSONText?, forKey key: String, _ terms: WriteTerms, ifStill known: PreferenceChange? = nil,
+    erasing: Bool = false
   ) throws(PreferenceError) -> Bool {
     try perform(terms) { () throws(PreferenceError) in
-      // An equal value needs no new line if the file certainly has it.
-      let start = SuspendingClock.now
-      let isCertain = entry(forKey: key)?.text == text ? try isConfirmed() : false
-      let old = entry(forKey: key)
+      var old = entry(forKey: key)
+      var confirmation: SuspendingClock.Instant?
+      if old?.text == text {
+        // An equal value needs no new line if the file certainly has it.
+        let start = SuspendingClock.now
+        if try isConfirmed() { confirmation = start }
+        old = entry(forKey: key)
+      }
       if let known, old?.text != known.text { return false }
-      if isCertain, old?.text == text {
-        leaveRoom(since: start)
+      if let confirmation, old?.text == text {
+        if erasing { try eraseFormerValues(after: false) }
+        leaveRoom(since: confirmation)
         return true
       }
       try write(CollectionOfOne(PreferenceChange(key: old?.key ?? key, text: text)))
+      if erasing { try eraseFormerValues(after: old != nil && old?.text != text) }
       return true
     }
   }
@@ -40,7 +49,9 @@ extension PreferencesFile {
         let answer = try body(&transaction)
         // Equal values need no new line if the file certainly has them.
         let isCertain = transaction.hasEqualValues ? try isConfirmed() : true
+        let (isErasing, erasesValues) = (!transaction.erasedKeys.isEmpty, transaction.erasesValues)
         try write(isCertain ? transaction.changes : transaction.stagedChanges)
+        if isErasing { try eraseFormerValues(after: erasesValues) }
         result = .success(answer)
       } catch { result = .failure((error as? PreferenceError)?.at(name) ?? error) }
       leaveRoom(since: start)
@@ -55,6 +66,12 @@ extension PreferencesFile {
     let length = .now - start
     if length < .microseconds(100) { return }
     lockPause = (currentThread, .now + min(max(length / 10, .milliseconds(2)), .milliseconds(100)))
+  }
+
+  /// Erases former values if one has just been replaced or removed, or if an earlier attempt to erase one has failed.
+  private func eraseFormerValues(after isReplaced: Bool) throws(PreferenceError) {
+    if isReplaced { hasValueToErase = true }
+    if hasValueToErase { try rewrite() }
   }
 
   func compact(_ terms: WriteTerms) throws(PreferenceError) {
@@ -105,6 +122,10 @@ extension PreferencesFile {
     defer {
       var keys: Set<String> = []
       swap(&keys, &changedKeys)
+      if !changedRecords.isEmpty {
+        ownHub.passOn(changedRecords)
+        changedRecords = []
+      }
       ownHub.turn.giveBack()
       if !keys.isEmpty { hub.tell(keys) }
     }
@@ -175,29 +196,63 @@ extension PreferencesFile {
     bytes.removeAll(keepingCapacity: true)
     if known?.lacksNewline == true { bytes.append(UInt8(ascii: "\n")) }
     Line.append(changes, to: &bytes)
-    try append(bytes)
-    apply(changes)
+    do throws(PreferenceError) {
+      try append(bytes)
+      apply(changes)
+    } catch {
+      guard error.code == .noSpace, makeShorter(by: Array(changes)) else { throw error }
+    }
     for change in changes { written.insert(change.key) }
     if let length = known?.length, length > compactionMinimum, length > compactionThreshold { compactIfWorthwhile() }
   }
 
-  /// Makes changes in memory that the file already has, and notes the keys of which listeners are to be notified.
+  /// Makes changes that there is no space to append, if the file becomes shorter by them or by its compaction.
+  ///
+  /// - Returns: False, with nothing changed, if that isn't possible.
+  private func makeShorter(by changes: [PreferenceChange]) -> Bool {
+    guard let length = known?.length, table(after: changes).fileLength < length else { return false }
+    do throws(PreferenceError) {
+      try rewrite(making: changes)
+      return true
+    } catch { if error.code != .noSpace { return false } }
+    do throws(SystemError) {
+      guard try shrinkInPlace(to: table(after: changes), by: changes) else { return false }
+    } catch {
+      known = nil
+      return false
+    }
+    apply(changes)
+    return true
+  }
+
+  /// Makes changes in memory that the file already has, and notes those of which listeners are to be notified.
   func apply(_ changes: some Collection<PreferenceChange>) {
     memory.withLock { memory in
       memory.failure = nil
-      for change in changes where memory.table.apply(change) && ownHub.isHeard { changedKeys.insert(change.key) }
+      for change in changes where memory.table.apply(change) && ownHub.isHeard { note(change) }
     }
+  }
+
+  /// Notes a change that has been made in memory, of which listeners are to be notified.
+  func note(_ change: PreferenceChange) {
+    changedKeys.insert(change.key)
+    if ownHub.hasRecordReaders { changedRecords.append(change) }
   }
 
   /// Appends all of the bytes to the file, or none of them.
   func append(_ bytes: [UInt8]) throws(PreferenceError) {
-    guard let descriptor, let length = known?.length else { throw .writing(SystemError("write", ESTALE), path: name) }
+    do throws(SystemError) { try appendBytes(bytes) } catch { throw .writing(error, path: name) }
+  }
+
+  /// Appends all of the bytes to the file, or none of them, and throws the system's error.
+  func appendBytes(_ bytes: [UInt8]) throws(SystemError) {
+    guard let descriptor, let length = known?.length else { throw SystemError("write", ESTALE) }
     do throws(SystemError) {
       try checkLimit(length + bytes.count)
       try system.appendAll(bytes, to: descriptor.number)
     } catch {
       takeBack(bytes, from: descriptor, to: length)
-      throw .writing(error, path: name)
+      throw error
     }
     bytes.withUnsafeBufferPointer { known?.append($0) }
   }
@@ -210,9 +265,14 @@ extension PreferencesFile {
     if known?.length == 0 { try writeHeader() }
   }
 
-  /// Throws if the length is above the process's current limit, since the system would end the process with a signal.
+  /// Throws if the length is above the process's limit, since the system would end the process with a signal.
+  ///
+  /// The limit is asked for when the file is opened, each time that it has grown by a megabyte, and when it is reached.
   func checkLimit(_ length: Int) throws(SystemError) {
-    if let limit = system.sizeLimit, length > limit { throw SystemError("write", EFBIG) }
+    if length <= allowedLength { return }
+    let limit = system.sizeLimit ?? .max
+    guard length <= limit else { throw SystemError("write", EFBIG) }
+    allowedLength = min(limit, length + 1 << 20)
   }
 
   /// Removes what a failed write has left at the end of the file.
@@ -247,7 +307,7 @@ extension PreferencesFile {
 
   /// Synchronizes the file, and its folder if necessary, so that the values survive a power cut.
   ///
-  /// A failed synchronization guarantees nothing, so all values are then written to a new file.
+  /// A failed synchronization guarantees nothing, so all values are then written again.
   private func finish(_ pending: PendingSync) throws(PreferenceError) {
     var failure: SystemError?
     do throws(SystemError) {
@@ -265,9 +325,9 @@ extension PreferencesFile {
     } catch {
       throw PreferenceError(
         error.code == .noSpace ? .noSpace : .unwritable,
-        "could not be synchronized, so the last changes may not survive a power cut, and no new file could be"
-          + " written; look after the disk, then synchronize() again", path: name, underlying: error.underlying ?? cause
-      )
+        "could not be synchronized, so the last changes may not survive a power cut, and they could not be"
+          + " written again; look after the disk, then synchronize() again", path: name,
+        underlying: error.underlying ?? cause)
     }
   }
 }

@@ -52,10 +52,14 @@ final class PreferencesFile: @unchecked Sendable {
   var damage = PreferenceRecovery()
   /// Whether replacing the damaged file has failed, so that only the next compaction tries again.
   var repairFailed = false
+  /// Whether the file has a former value that should have been erased.
+  var hasValueToErase = false
   /// Whether the folder has to be synchronized so that the file's name survives a power cut.
   var folderNeedsSync = true
   /// The length above which a compaction is tried again after it has failed.
   var compactionThreshold = 0
+  /// The length up to which the process's limit allowed the file to grow when it was last asked for; 0 to ask again.
+  var allowedLength = 0
   /// The mode of a file that others can write to, until it proves to be a preferences file and that right is revoked.
   var unsafeMode: UInt32?
   /// The keys whose last values this process has written, so that it can report if another program discards them.
@@ -66,6 +70,8 @@ final class PreferencesFile: @unchecked Sendable {
   var wasCarriedOver = false
   /// The changed keys of which listeners haven't been notified yet.
   var changedKeys: Set<String> = []
+  /// The changes that the readers of each change haven't been passed yet.
+  var changedRecords: [PreferenceChange] = []
   /// Whether the last wait for the file's lock timed out, so that the next writes wait only briefly.
   var isBlocked = false
   /// The time until which a thread leaves the lock to others, after a long transaction of its own.
@@ -160,6 +166,13 @@ extension PreferencesFile {
     let changes = hub.changes(of: key) { [self] in stopWatchingIfUnheard() }
     keepWatching()
     return changes
+  }
+
+  /// Returns each change from now on, in order; the file is watched while there is a reader.
+  func records() -> AsyncStream<PreferenceChange> {
+    let records = hub.records { [self] in stopWatchingIfUnheard() }
+    keepWatching()
+    return records
   }
 
   /// Brings memory up to date for a direct read of values, and follows the file from the second one on: a tool that

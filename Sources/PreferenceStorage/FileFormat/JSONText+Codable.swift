@@ -34,9 +34,11 @@ extension JSONText {
       self.init(string: value)
     } else if let value = same(value, as: Double.self), value.isFinite {
       self.init(value.description)
-    } else if let seconds = date(in: value)?.timeIntervalSinceReferenceDate, seconds.isFinite {
+    } else if let seconds = unwrapped(value, as: Date.self)?.timeIntervalSinceReferenceDate, seconds.isFinite {
       // The text of a date always has a fraction or an exponent, so that an integer isn't read as a date.
       self.init(seconds.description)
+    } else if let text = textOfNaN(value) {
+      self.init(string: text)
     } else {
       let encoder = JSONEncoder()
       // Sorted keys give equal values equal texts, so that equal values needn't be written again.
@@ -44,6 +46,7 @@ extension JSONText {
       encoder.nonConformingFloatEncodingStrategy = .convertToString(
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
       self.init(String(decoding: try encoder.encode(value), as: UTF8.self))
+      if isLikeStoredNil { self.init("{\"#" + string.dropFirst(2)) }
       // Some of the encoder's output isn't JSON: it writes `NaN` for a `Decimal` that isn't a number.
       if !isJSON {
         throw PreferenceError(
@@ -60,9 +63,36 @@ private func same<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
   Value.self == Same.self ? unsafeBitCast(value, to: Same.self) : nil
 }
 
-/// Returns the date if the value is a `Date` or a `Date?` that isn't nil; otherwise, nil.
-private func date<Value>(in value: Value) -> Date? {
-  same(value, as: Date.self) ?? (same(value, as: Date?.self) ?? nil)
+/// Returns the value if it is of the other type, or an Optional of it that isn't nil; otherwise, nil.
+@inline(__always)
+private func unwrapped<Value, Same>(_ value: Value, as type: Same.Type) -> Same? {
+  same(value, as: Same.self) ?? (same(value, as: Same?.self) ?? nil)
+}
+
+// MARK: NaN
+
+/// Returns the text of a NaN other than the usual one, with its bits: `NaN(7ff8000000000005)`; nil for other values.
+///
+/// An encoder writes every NaN as `NaN`, so only a NaN that is a value by itself keeps its bits.
+private func textOfNaN<Value>(_ value: Value) -> String? {
+  func text(_ bits: some BinaryInteger) -> String { "NaN(\(String(bits, radix: 16)))" }
+  if let value = unwrapped(value, as: Double.self) {
+    return value.isNaN && value.bitPattern != Double.nan.bitPattern ? text(value.bitPattern) : nil
+  }
+  guard let value = unwrapped(value, as: Float.self) else { return nil }
+  return value.isNaN && value.bitPattern != Float.nan.bitPattern ? text(value.bitPattern) : nil
+}
+
+extension JSONText {
+  /// Returns the NaN whose bits the text has; nil for any other text or type.
+  private func exactNaN<Value>(_ type: Value.Type) -> Value? {
+    guard string.hasPrefix("\"NaN("), string.hasSuffix(")\"") else { return nil }
+    let bits = string.dropFirst(5).dropLast(2)
+    let double = bits.count == 16 ? UInt64(bits, radix: 16).map { Double(bitPattern: $0) } : nil
+    let float = bits.count == 8 ? UInt32(bits, radix: 16).map { Float(bitPattern: $0) } : nil
+    guard let wide = double ?? float.map({ Double($0) }), wide.isNaN else { return nil }
+    return wide as? Value ?? (float ?? Float(wide)) as? Value
+  }
 }
 
 // MARK: Decoding
@@ -124,7 +154,17 @@ extension JSONText {
     // The kind of the text is enough to refuse these types. A decoder would read all of a long text first.
     if type == String.self || type is any BinaryInteger.Type && isString { throw KindMismatch() }
     if type == Date.self || type == Date?.self, Int(string) != nil { throw KindMismatch() }
-    if string == JSONText.storedNil, type is any ExpressibleByNilLiteral.Type { return try JSONText.null.decode(type) }
+    if string == JSONText.storedNil {
+      if type is any ExpressibleByNilLiteral.Type { return try JSONText.null.decode(type) }
+    } else if isLikeStoredNil {
+      return try JSONText("{\"" + string.dropFirst(3)).decodeAsIs(type)
+    }
+    if let value = exactNaN(type) { return value }
+    return try decodeAsIs(type)
+  }
+
+  /// Decodes the text in the way of an encoder, without this library's own forms.
+  private func decodeAsIs<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")

@@ -43,6 +43,11 @@ struct JSONText: Sendable {
   static let null = JSONText("null")
   /// The text of a nil that is stored, because the default isn't nil.
   static let storedNil = ##"{"#nil":null}"##
+  /// Whether the text is that of a stored nil, or of a value that is encoded like one and has another `#` before it.
+  var isLikeStoredNil: Bool {
+    guard string.utf8.starts(with: "{\"#".utf8), string.hasSuffix(##"#nil":null}"##) else { return false }
+    return string.utf8.dropFirst(2).prefix { $0 == UInt8(ascii: "#") }.count == string.utf8.count - 12
+  }
   var isNull: Bool { string == "null" }
   var firstByte: UInt8? { string.utf8.first }
   var isString: Bool { firstByte == UInt8(ascii: "\"") }

@@ -10,6 +10,13 @@ enum Line {
     return bytes
   }()
 
+  /// The line without changes with which a file begins that was rewritten in place.
+  static let markOfRewriting: [UInt8] = {
+    var bytes = Array(repeating: UInt8(ascii: " "), count: 9) + Array("{ }".utf8)
+    seal(&bytes, from: 0)
+    return bytes
+  }()
+
   /// Appends one line with all of the changes.
   static func append(_ changes: some Collection<PreferenceChange>, to bytes: inout [UInt8]) {
     let start = bytes.count
@@ -24,6 +31,11 @@ enum Line {
       (change.text ?? .null).append(to: &bytes)
     }
     bytes.append(UInt8(ascii: "}"))
+    seal(&bytes, from: start)
+  }
+
+  /// Fills in the checksum of a line that begins with nine spaces, and appends a newline.
+  private static func seal(_ bytes: inout [UInt8], from start: Int) {
     bytes.withUnsafeMutableBytes { buffer in
       var checksum = Line.checksum(UnsafeRawBufferPointer(rebasing: buffer[(start + 9)...]))
       for index in (start..<start + 8).reversed() {
@@ -61,7 +73,8 @@ enum Line {
     return readObject(line, into: &changes) ? .byHand : .damaged
   }
 
-  private static func statedChecksum(of line: UnsafeBufferPointer<UInt8>) -> UInt32? {
+  /// Returns the checksum that the first eight bytes state.
+  static func statedChecksum(of line: UnsafeBufferPointer<UInt8>) -> UInt32? {
     var checksum: UInt32 = 0
     for index in 0..<8 {
       guard let digit = Hexadecimal.value(of: line[index]) else { return nil }

@@ -14,6 +14,13 @@ struct LineParser {
   /// Creates a parser for a whole file, or for the lines after a known part of it.
   init(after known: KnownPart? = nil) { (self.known, keepsChanges) = (known ?? KnownPart(), known != nil) }
 
+  /// Returns all changes of the lines, in order.
+  static func changes(in lines: ArraySlice<UInt8>) -> [PreferenceChange] {
+    var parser = LineParser(after: KnownPart())
+    lines.withUnsafeBufferPointer { _ = parser.parseLines($0) }
+    return parser.changes
+  }
+
   /// The state of the beginning of a file, by which its format is recognized.
   enum Header: Equatable {
     case empty, whole, damaged, foreign
@@ -43,16 +50,20 @@ struct LineParser {
         known.append(bytes)
         return .damaged
       }
-      if let version = LineParser.version(in: bytes), version != "1" { return .laterVersion(version) }
-      return parseHeadless(bytes)
+      let version = LineParser.version(in: bytes)
+      if let version, version.isChecked { return .laterVersion(version.number) }
+      let header = parseHeadless(bytes)
+      // A damaged digit isn't another version: a line of this format shows that the file has this format.
+      if header == .foreign, let version { return .laterVersion(version.number) }
+      return header
     }
   }
 
-  /// Reads a file without a valid first line, which is a preferences file if another line has a valid checksum, or if
-  /// all lines are JSON objects, as a person may have begun the file.
+  /// Reads a file without a valid first line, which is a preferences file if another line has a valid checksum, if one
+  /// bit of the first line is wrong, or if all lines are JSON objects, as a person may have begun the file.
   private mutating func parseHeadless(_ bytes: UnsafeBufferPointer<UInt8>) -> Header {
     let checkedCount = parseLines(bytes)
-    if checkedCount > 0 || damage.isEmpty && !table.isEmpty {
+    if checkedCount > 0 || LineParser.isOneBitOff(bytes) || damage.isEmpty && !table.isEmpty {
       damage.headerWasDamaged = true
       damage.lacksFirstLine = !damage.skippedLines.contains(1)
       damage.skippedLines.removeAll { $0 == 1 }
@@ -112,14 +123,28 @@ struct LineParser {
     bytes.count < Line.header.count && Line.header.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
   }
 
-  /// Returns the version that a well-formed first line states; nil if the first line isn't well-formed.
-  private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> String? {
+  /// Returns whether the file begins like one of this format, but for a single bit.
+  private static func isOneBitOff(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let differences = zip(Line.header, bytes).map { ($0 ^ $1).nonzeroBitCount }
+    return differences.count == Line.header.count && differences.reduce(0, +) == 1
+  }
+
+  /// Returns the version that a well-formed first line states, if it isn't the one that is known here, and whether the
+  /// line ends with its checksum, as in every version after the first: `#preferences 2 253eff8f`.
+  private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> (number: String, isChecked: Bool)? {
     let name = Line.header.dropLast(2)
     guard bytes.starts(with: name) else { return nil }
-    let digits = bytes.dropFirst(name.count).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-    guard (1...9).contains(digits.count), digits.endIndex < bytes.count, digits.first != UInt8(ascii: "0"),
-      bytes[digits.endIndex] == UInt8(ascii: "\n") || bytes[digits.endIndex] == UInt8(ascii: " ")
+    var line = UnsafeBufferPointer(rebasing: bytes[..<lineEnd(in: bytes, from: 0)])
+    guard line.count < bytes.count else { return nil }
+    if line.last == UInt8(ascii: "\r") { line = UnsafeBufferPointer(rebasing: line.dropLast()) }
+    let digits = line.dropFirst(name.count).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    let rest = UnsafeBufferPointer(rebasing: line[digits.endIndex...])
+    guard (1...9).contains(digits.count), digits.first != UInt8(ascii: "0"), !digits.elementsEqual("1".utf8),
+      rest.isEmpty || rest.first == UInt8(ascii: " ")
     else { return nil }
-    return String(decoding: digits, as: UTF8.self)
+    let start = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: line[..<digits.endIndex]))
+    let checksum = UnsafeBufferPointer(rebasing: rest.dropFirst())
+    let isChecked = checksum.count == 8 && Line.statedChecksum(of: checksum) == Line.checksum(start)
+    return (String(decoding: digits, as: UTF8.self), isChecked)
   }
 }

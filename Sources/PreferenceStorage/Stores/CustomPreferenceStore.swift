@@ -32,6 +32,7 @@ extension CustomPreferenceStore {
   /// Reads and changes several values as a unit, in the calling thread's turn.
   public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
     var result: Swift.Result<Result, any Error>?
+    var erasesValues = false
     try hub.write { () throws(PreferenceError) in
       var transaction = PreferenceTransaction(on: self)
       do { result = .success(try body(&transaction)) } catch {
@@ -39,9 +40,11 @@ extension CustomPreferenceStore {
         return []
       }
       let changes = transaction.changes
+      erasesValues = transaction.erasesValues
       if !changes.isEmpty { try write(changes) }
       return Set(changes.map(\.key))
     }
+    if erasesValues { try compact() }
     return try result!.get()
   }
 

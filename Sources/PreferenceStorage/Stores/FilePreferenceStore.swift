@@ -118,6 +118,12 @@ public final class FilePreferenceStore: ErrorReporter {
   /// Returns the changes of one key from now on, without those of other keys.
   public func changes(of key: String) -> PreferenceChanges { file.listen(to: key) }
 
+  /// Returns each change from now on, by this process or another, in the order in which the file has them.
+  ///
+  /// A value that replaces an equal one isn't a change. If another program replaces or edits the file, the stream has
+  /// the differences, in any order.
+  package func records() -> AsyncStream<PreferenceChange> { file.records() }
+
   /// Returns the signal of the key.
   ///
   /// From now on, changes by other processes are read as they happen, unless `followsOthers` is false.

@@ -46,7 +46,10 @@ public final class PrefixedPreferenceStore: ErrorReporter {
       let result = try body(&transaction)
       // The base store decides whether an equal value has to be written. The length isn't checked again, since the limit
       // is for the key without the prefix.
-      for change in transaction.stagedChanges { baseChanges.stage(change.text, forKey: prefix + change.key) }
+      for change in transaction.stagedChanges {
+        let erasing = transaction.erasedKeys.contains(change.key)
+        baseChanges.stage(change.text, forKey: prefix + change.key, erasing: erasing)
+      }
       return result
     }
   }

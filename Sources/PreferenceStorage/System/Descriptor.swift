@@ -13,7 +13,7 @@ final class Descriptor: Sendable {
 
   deinit { if forkCount == Fork.count { system.close(number) } }
 
-  /// The error of a synchronization that failed; only a new file is safe then.
+  /// The error of a synchronization that failed; all values have to be written again then.
   var syncFailure: SystemError? { failure.withLock(\.self) }
 
   /// Synchronizes the file and perhaps its folder, for one thread at a time, and never again once that has failed.
@@ -30,6 +30,21 @@ final class Descriptor: Sendable {
     }
     if let syncFailure { throw syncFailure }
   }
+
+  /// Synchronizes a file that is being rewritten in place, even if an earlier synchronization has failed.
+  ///
+  /// A success then proves only that what was written since the failure is safe.
+  func synchronizeRewriting() throws(SystemError) {
+    do throws(SystemError) {
+      try syncTurn.withLock { _ throws(SystemError) in try system.synchronize(number) }
+    } catch {
+      failure.withLock { $0 = error }
+      throw error
+    }
+  }
+
+  /// Forgets a failure, after the whole file was written again and synchronized.
+  func noteRewritten() { failure.withLock { $0 = nil } }
 
   /// Returns all bytes of the file.
   func readAll() throws(SystemError) -> [UInt8] { try read(from: 0, to: system.status(of: number).size) }

@@ -34,6 +34,17 @@ package class FileSystem: @unchecked Sendable {
     try retrying("write") { write(file, bytes.baseAddress, bytes.count) }
   }
 
+  /// Overwrites bytes of a file that is open for appending, and takes no space beyond the file's.
+  package func overwrite(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, in file: Int32
+  ) throws(SystemError) -> Int {
+    // While this flag is set, `pwrite` of Linux appends, whatever the offset.
+    let flags = try retrying("fcntl") { fcntl(file, F_GETFL) }
+    _ = try retrying("fcntl") { fcntl(file, F_SETFL, flags & ~O_APPEND) }
+    defer { _ = fcntl(file, F_SETFL, flags) }
+    return try retrying("write") { pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) }
+  }
+
   /// Truncates the file, or extends it with a hole.
   package func truncate(_ file: Int32, to length: Int) throws(SystemError) {
     _ = try retrying("ftruncate") { ftruncate(file, off_t(length)) }
@@ -211,10 +222,22 @@ package class FileSystem: @unchecked Sendable {
 extension FileSystem {
   /// Appends all of the bytes to an open file, in as many calls as necessary.
   package func appendAll(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
+    try writeAll(bytes) { rest, _ throws(SystemError) in try append(rest, to: file) }
+  }
+
+  /// Overwrites a part of an open file with all of the bytes, in as many calls as necessary.
+  func overwriteAll(_ bytes: [UInt8], at offset: Int, in file: Int32) throws(SystemError) {
+    try writeAll(bytes) { rest, start throws(SystemError) in try overwrite(rest, at: offset + start, in: file) }
+  }
+
+  /// Calls `write` with the rest of the bytes and its start, which returns how many it has written, until none is left.
+  private func writeAll(
+    _ bytes: [UInt8], _ write: (UnsafeRawBufferPointer, Int) throws(SystemError) -> Int
+  ) throws(SystemError) {
     var start = 0
     while start < bytes.count {
       let count = try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-        try append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), to: file)
+        try write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[start...])), start)
       }
       // Repeating a call that writes nothing might never end.
       guard count > 0 else { throw SystemError("write", EFBIG) }

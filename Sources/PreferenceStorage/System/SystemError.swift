@@ -36,9 +36,9 @@ extension PreferenceError {
   static func compacting(_ error: SystemError, path: String) -> PreferenceError {
     PreferenceError(
       error.isFull ? .noSpace : .unwritable,
-      "could not be replaced by a file without what is outdated or damaged; all changes are kept in the file as it is. That takes"
-        + " space for a second file, a folder that may be written, and a file that is yours, has no second name and isn't"
-        + " mounted by itself", path: path, underlying: error)
+      "could not be rewritten without what is outdated or damaged; all changes are kept in the file as it is. That takes"
+        + " space for a second copy and, if the file is damaged, a folder that may be written", path: path,
+      underlying: error)
   }
 
   /// Returns the store's error for a system call that failed during a read.
@@ -60,6 +60,8 @@ extension SystemError {
   var isTaken: Bool { number == EEXIST }
   /// Whether the disk, the quota or the process's file-size limit is exhausted.
   var isFull: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
+  /// Whether no other file can take the place of a file: it is mounted by itself, or its folder may not be written.
+  var isOfFixedFile: Bool { number == EBUSY || isRefusal }
   /// Whether access was denied, perhaps only for writing.
   var isRefusal: Bool { number == EACCES || number == EPERM || number == EROFS }
 

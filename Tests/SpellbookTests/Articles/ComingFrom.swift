@@ -195,19 +195,19 @@ import Testing
     struct AppConfiguration: Configurable {
       var serviceStorage: ServiceStorage = [
         "Crash": [
-          .development: ["ApiKey": "debug"],
-          .production: ["ApiKey": "live"],
+          .development: ["Host": "localhost"],
+          .production: ["Host": "crashes.example.com"],
         ]
       ]
       func currentStage() -> ReleaseStage { .production }
       static func defaultConfiguration() -> AppConfiguration { AppConfiguration() }
     }
     @MainActor final class CrashInitializer: Initializable {
-      var keys: [String] = []
+      var hosts: [String] = []
       func perform(with configuration: any Configurable) async throws {
-        let key = try configuration.requiredValue(
-          for: "Crash", key: "ApiKey")
-        keys.append(key)
+        let host = try configuration.requiredValue(
+          for: "Crash", key: "Host")
+        hosts.append(host)
       }
       func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
     }
@@ -220,7 +220,7 @@ import Testing
     await launch.enterBackground()
     await launch.enterForeground()
 
-    #expect(crash.keys == ["live", "live"])
+    #expect(crash.hosts == ["crashes.example.com", "crashes.example.com"])
   }
 
   @Test("what replaces UserDefaults works as the table says")

@@ -10,7 +10,11 @@ import Testing
 @Suite("Launching", .registry, .timeLimit(.hang)) struct Launching {
   struct AppConfiguration: Configurable {
     var serviceStorage: ServiceStorage = [
-      "Crash": [.production: ["ApiKey": "live-key"]],
+      "Crash": [
+        .production: [
+          "ApiKey": ProcessInfo.processInfo.environment["CRASH_API_KEY"]
+        ].compactMapValues { $0 }
+      ],
       "Database": [
         .test: ["Path": "/tmp/test.sqlite"],
         .production: ["Path": "/var/app.sqlite"],

@@ -1,0 +1,88 @@
+import Support
+
+/// Rewriting without a second file: one that can't be replaced, or a full disk.
+extension PreferencesFile {
+  /// Rewrites the locked file with a line for each key of the table, at whose path no other file can be put.
+  ///
+  /// First a record with all values is appended. It counts until the file has been cut off after the new lines, so the
+  /// process may end and the power may be cut at any time: each step is synchronized before the next one.
+  ///
+  /// The new lines begin with the empty change, which tells other processes that it wasn't another program.
+  func rewriteInPlace(with table: ValueTable) throws(SystemError) {
+    guard let descriptor else { return }
+    let old = try contents(of: descriptor)
+    let lines = PreferencesFile.compacted(table, startingWith: Line.header + Line.markOfRewriting)
+    var end: [UInt8] = known?.lacksNewline == true ? [UInt8(ascii: "\n")] : []
+    end += PreferencesFile.blanks(lines.count - old.count - end.count)
+    let start = old.count + end.count
+    Line.append(PreferencesFile.allChanges(to: table, of: old), to: &end)
+    try appendBytes(end)
+    try descriptor.synchronizeRewriting()
+    do throws(SystemError) {
+      try system.overwriteAll(lines + PreferencesFile.blanks(start - lines.count), at: 0, in: descriptor.number)
+      try descriptor.synchronizeRewriting()
+      // A program that ignores the lock may have appended a line.
+      guard try system.status(of: descriptor.number).size == old.count + end.count else {
+        throw SystemError("ftruncate", ESTALE)
+      }
+      try system.truncate(descriptor.number, to: lines.count)
+    } catch {
+      known = nil
+      throw error
+    }
+    descriptor.noteRewritten()
+    noteRewritten([lines])
+  }
+
+  /// Makes changes, if possible, in a file that can't grow and for whose copy there is no space.
+  ///
+  /// A record with all values takes the place of lines that no longer count, and what follows it is cut off. An empty
+  /// file is only cut off.
+  ///
+  /// - Returns: False, with nothing changed, if there is no such place.
+  func shrinkInPlace(to table: ValueTable, by changes: [PreferenceChange]) throws(SystemError) -> Bool {
+    guard let descriptor, damage.isEmpty else { return false }
+    let old = try contents(of: descriptor)
+    guard old.starts(with: Line.header) else { return false }
+    var parts = [Line.header]
+    if !table.isEmpty {
+      var record: [UInt8] = []
+      Line.append(PreferencesFile.allChanges(to: table, of: old), to: &record)
+      let removed = Set(changes.filter { $0.text == nil }.map(\.key))
+      guard let room = FreeRoom.find(for: record.count, in: old, removing: removed) else { return false }
+      try system.overwriteAll(
+        record + PreferencesFile.blanks(room.count - record.count), at: room.lowerBound, in: descriptor.number)
+      try descriptor.synchronize()
+      parts = [Array(old[..<room.lowerBound]), record]
+    }
+    try system.truncate(descriptor.number, to: parts.reduce(0) { $0 + $1.count })
+    let hadValueToErase = hasValueToErase
+    noteRewritten(parts)
+    hasValueToErase = hadValueToErase && !table.isEmpty
+    return true
+  }
+
+  private func contents(of descriptor: Descriptor) throws(SystemError) -> [UInt8] {
+    let bytes = try descriptor.readAll()
+    guard let known, known.isAll(of: bytes) else { throw SystemError("read", ESTALE) }
+    return bytes
+  }
+
+  private func noteRewritten(_ parts: [[UInt8]]) {
+    guard let descriptor else { return }
+    var known = KnownPart()
+    for part in parts { part.withUnsafeBufferPointer { known.append($0) } }
+    replace(with: descriptor, identity: identity, known: known)
+  }
+
+  /// Returns a blank line of that many bytes with its newline; nothing for zero or less.
+  private static func blanks(_ count: Int) -> [UInt8] {
+    count > 0 ? Array(repeating: UInt8(ascii: " "), count: count - 1) + [UInt8(ascii: "\n")] : []
+  }
+
+  /// Returns changes after which a store has the values of the table, whichever lines of the file remain before them.
+  private static func allChanges(to table: ValueTable, of file: [UInt8]) -> [PreferenceChange] {
+    let removed = Set(LineParser.changes(in: file[...]).map(\.key)).filter { table.text(forKey: $0) == nil }
+    return table.allEntries + removed.map { PreferenceChange(key: $0, text: nil) }
+  }
+}

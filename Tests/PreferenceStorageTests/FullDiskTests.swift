@@ -1,0 +1,86 @@
+import PreferenceStorage
+import TestSupport
+import Testing
+
+@Suite("A full disk") struct FullDiskTests {
+  static let path: FilePath = "/folder/store.preferences"
+  let disk = SimulatedDisk()
+
+  func open(_ disk: SimulatedDisk) throws -> FilePreferenceStore {
+    try FilePreferenceStore(path: FullDiskTests.path, system: disk)
+  }
+
+  var length: Int { disk.contents(of: FullDiskTests.path)?.count ?? 0 }
+
+  /// The store and one that is opened now have the same values, and the file is sound.
+  func expectSame(_ store: FilePreferenceStore, _ keys: [String]) throws {
+    let other = try open(disk.snapshot())
+    #expect(other.keys == keys && other.json() == store.json() && other.recovery == nil)
+  }
+
+  @Test("is freed by removing everything, even without room for a line or a second file")
+  func removeAll() throws {
+    let store = try open(disk)
+    for number in 0..<10 { try store.set(number, forKey: "k\(number)") }
+    disk.setFull(true, forFilesAbove: 0)
+    try store.removeAll()
+    #expect(disk.contents(of: FullDiskTests.path) == Array("#preferences 1\n".utf8))
+    try expectSame(store, [])
+    #expect(throws: PreferenceError.self) { try store.set(1, forKey: "a") }
+    disk.setFull(false)
+    try store.set(1, forKey: "a")
+    try expectSame(store, ["a"])
+  }
+
+  @Test("is freed by removing a value that is larger than the others, which stay")
+  func removeLarge() throws {
+    let store = try open(disk)
+    try store.set(1, forKey: "before")
+    try store.removeValue(forKey: "before")
+    try store.set("x", forKey: "a")
+    try store.set(String(repeating: "x", count: 500), forKey: "large")
+    try store.set([1, 2], forKey: "b")
+    let length = length
+    disk.setFull(true, forFilesAbove: 0)
+    try store.removeValue(forKey: "large")
+    #expect(self.length < length - 300)
+    try expectSame(store, ["a", "b"])
+    let text = String(repeating: "x", count: 200)
+    #expect(code { try store.set(text, forKey: "c") } == .noSpace)
+    try expectSame(store, ["a", "b"])
+    disk.setFull(false)
+    try store.set(1, forKey: "c")
+    try expectSame(store, ["a", "b", "c"])
+  }
+
+  @Test("has room for a removal in the place of values that were replaced")
+  func removeSmall() throws {
+    let store = try open(disk)
+    for number in 0..<10 { try store.set(number, forKey: "a") }
+    try store.set(1, forKey: "b")
+    disk.setFull(true, forFilesAbove: 0)
+    try store.removeValue(forKey: "b")
+    try expectSame(store, ["a"])
+  }
+
+  @Test("without such room leaves the file as it is, and says that there is no space")
+  func noRoom() throws {
+    let store = try open(disk)
+    for key in ["a", "b", "c"] { try store.set(1, forKey: key) }
+    disk.setFull(true, forFilesAbove: 0)
+    let length = length
+    #expect(code { try store.removeValue(forKey: "b") } == .noSpace)
+    #expect(self.length == length)
+    try expectSame(store, ["a", "b", "c"])
+  }
+
+  @Test("is freed by a compaction that fits, if there is room for a second file")
+  func compaction() throws {
+    let store = try open(disk)
+    for number in 0..<10 { try store.set(number, forKey: "a") }
+    disk.setFull(false, forFilesAbove: length)
+    try store.removeValue(forKey: "a")
+    #expect(disk.contents(of: FullDiskTests.path) == Array("#preferences 1\n".utf8))
+    try expectSame(store, [])
+  }
+}
