@@ -95,6 +95,33 @@ private final class Holder: InjectionObserver {
     #expect(holder.weakly === next)
   }
 
+  @Test("two threads that wait for each other's weak property get a cycle with the types of the properties")
+  func weakCycleOfThreads() async {
+    let barrier = Barrier(of: 2)
+    let (first, second) = (Injected<FileTracker?>(.weak), Injected<Clock?>(.weak))
+    let (trackers, clocks) = (Counter(), Counter())
+    registry.register(FileTracker.self) {
+      if trackers.increment() == 1 { barrier.wait() }
+      _ = try second.resolve()
+      return FileTracker()
+    }
+    registry.register(Clock.self) {
+      if clocks.increment() == 1 { barrier.wait() }
+      _ = try first.resolve()
+      return Clock()
+    }
+    @Sendable func error(of property: Injected<some Sendable>) -> InjectionError? {
+      do throws(InjectionError) { try property.resolve() } catch { return error }
+      return nil
+    }
+    async let one = onThread { error(of: first) }
+    async let two = onThread { error(of: second) }
+    for error in await [one, two] {
+      #expect(error?.code == .cycle)
+      #expect(error?.path.allSatisfy { ["FileTracker", "FileTracker?", "Clock", "Clock?"].contains($0) } == true)
+    }
+  }
+
   @Test("a weak constant can be reset")
   func weakOfAConstantIsResetToo() {
     let asked = Counter()
