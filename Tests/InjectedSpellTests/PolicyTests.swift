@@ -95,6 +95,23 @@ private final class Holder: InjectionObserver {
     #expect(holder.weakly === next)
   }
 
+  /// A service with a weak property of its own type, which is asked for only when `resolve()` is called.
+  private final class Loop: Sendable {
+    let next = Injected<Loop?>(.weak)
+  }
+
+  @Test("a cycle through a weak property has the property's type in its path, and ends")
+  func weakCycle() {
+    registry.register(Loop.self) { try Loop().next.resolve() ?? Loop() }
+    let loop = Loop()
+    #expect {
+      try loop.next.resolve()
+    } throws: { error in
+      guard let error = error as? InjectionError else { return false }
+      return error.code == .cycle && error.path.allSatisfy { ["Loop", "Loop?"].contains($0) }
+    }
+  }
+
   @Test("two threads that wait for each other's weak property get a cycle with the types of the properties")
   func weakCycleOfThreads() async {
     let barrier = Barrier(of: 2)

@@ -205,7 +205,7 @@ extension PropertyCell {
   ) throws(InjectionError) {
     var frame = Frame(type: fields.propertyType)
     frame.registry = Borrowed(registry)
-    frame.isKept = fields.home.isWeak || thread.isMakingKept
+    frame.isKept = fields.home.isWeak ? true : thread.innermostIsKept
     frame.gate = gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
     thread.fields.frames.append(frame)
@@ -282,7 +282,9 @@ extension PropertyCell {
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
-  var adviceOnGoneRegistry: String { Home.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))") }
+  var adviceOnGoneRegistry: String {
+    Home.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
+  }
 
   // MARK: Other cells in place of this one
 
