@@ -38,6 +38,91 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
   }
 }
 
+extension Initializer {
+  /// Returns an initializer of factories, which make a value from arguments for each call.
+  ///
+  /// ```swift
+  /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
+  /// let ticket = try registry.resolve(Ticket.self, arguments: 7)
+  /// ```
+  @inlinable public static func factory<Made, each Argument>(
+    _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
+  ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
+    factory(of: Made.self, scope: nil) { memory, source in
+      memory.put(
+        ArgumentFactory<Made, repeat each Argument>(source) {
+          (source, memory, argument: repeat each Argument) throws(InjectionError) in
+          try source.put(in: memory, Made.self) { resolver in memory.put(try make(resolver, repeat each argument)) }
+        })
+    }
+  }
+
+  /// Returns an initializer of factories that keep a value for equal arguments, as the scope says.
+  ///
+  /// ```swift
+  /// registry.register(.factory(scope: .singleton) { (_, name: String) in Room(name: name) })
+  /// ```
+  ///
+  /// The arguments of a value that is gone are released with the value, or by a later call. Arguments that aren't equal
+  /// to themselves, such as `Double.nan`, get a new value each time.
+  ///
+  /// - Parameters:
+  ///   - scope: How long a value is kept, and who shares it.
+  ///   - make: Creates a value for arguments without one, on the calling thread, with no lock held.
+  public static func factory<Made: Sendable, each Argument: Hashable & Sendable>(
+    scope: Scope<Made>, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Made
+  ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
+    factory(of: Made.self, scope: scope) { memory, source in
+      memory.put(
+        ArgumentFactory<Made, repeat each Argument>(source) {
+          (source, memory, argument: repeat each Argument) throws(InjectionError) in
+          var (arguments, areEqualToThemselves) = ([AnyHashable](), true)
+          for argument in repeat each argument {
+            arguments.append(AnyHashable(argument))
+            if argument != argument { areEqualToThemselves = false }
+          }
+          let kept = areEqualToThemselves ? AnyHashable(arguments) : nil
+          try source.putKept(in: memory, Made.self, for: kept) { resolver in
+            memory.put(try make(resolver, repeat each argument))
+          }
+        })
+    }
+  }
+
+  /// Returns an initializer from a closure that puts a factory in memory.
+  ///
+  /// - Parameter scope: How long the factory keeps a value for equal arguments; nil if it keeps none.
+  @usableFromInline static func factory<Made>(
+    of type: Made.Type, scope: Scope<Made>?, _ put: @escaping @Sendable (ValueMemory, FactorySource) -> Void
+  ) -> Initializer {
+    Initializer(ErasedInitializer(.factory(put, ErasedInitializer.FactoryScope(scope ?? .unique))))
+  }
+}
+
+extension Initializer where Value: Sendable {
+  /// Returns an initializer of factories that make values on the main actor; a call elsewhere throws an error of code
+  /// `.wrongIsolation`.
+  ///
+  /// ```swift
+  /// static let cart = InjectionKey(.factoryOnMainActor { (_, item: String, count: Int) in Cart(item, count) })
+  /// ```
+  ///
+  /// The resolver's point has no container.
+  public static func factoryOnMainActor<Made: Sendable, each Argument: Sendable>(
+    _ make: @escaping @MainActor (Resolver, repeat each Argument) throws -> Made
+  ) -> Initializer where Value == ArgumentFactory<Made, repeat each Argument> {
+    .factory { (resolver, argument: repeat each Argument) in
+      let call = "try registry.resolve(\(TypeName.source(of: Made.self)), arguments: …)"
+      try requireMainActor(
+        orElse: """
+          Make the value on the main actor: try await MainActor.run { \(call) }, or, with a factory that you have, \
+          { try factory(…) }.
+          """)
+      return try callOnMainActor(resolver) { try make($0, repeat each argument) }
+    }
+  }
+}
+
 /// A type of factories, for code that knows it only at run time.
 protocol FactoryType {
   static var madeType: any Any.Type { get }
