@@ -187,6 +187,9 @@ struct BareName: Sendable {
     isOfClass = type is any AnyObject.Type
   }
 
+  /// Returns whether this is a name, in upper or lower case.
+  func `is`(_ name: String) -> Bool { name.utf8.count == bytes.count && Array(name.lowercased().utf8) == bytes }
+
   /// Returns whether one name may be a misspelling of the other, or contains the other.
   func isSimilar(to other: BareName) -> Bool {
     if letters == other.letters && bytes == other.bytes { return true }
