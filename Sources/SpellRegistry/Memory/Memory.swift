@@ -298,6 +298,11 @@ struct ErasedType: Hashable, Sendable {
   /// Removes the innermost frame; a frame refers to nothing that it owns, so there is nothing to release.
   @inline(__always) mutating func removeLast() { endIndex -= 1 }
 
+  /// Notes in the innermost frame, if there is one, what the task's context says.
+  mutating func note(isKept: Bool) {
+    if endIndex > 0 { unsafe base[endIndex - 1].isKept = isKept }
+  }
+
   @inline(never) private mutating func grow() {
     let larger = UnsafeMutablePointer<Frame>.allocate(capacity: capacity * 2)
     unsafe larger.moveInitialize(from: base, count: endIndex)

@@ -88,10 +88,11 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 
   /// The result of one lookup.
-  enum Look: ~Copyable {
+  enum Look {
     /// The kept value of the only registration was copied.
     case copied
-    case only(RegistrationRecord)
+    /// There is one registration.
+    case only
     case nothing
     /// The winner depends on the request's name and container.
     case several
@@ -102,19 +103,21 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - memory: The memory to copy the kept value to, if the registration has one and has no hooks.
   ///   - optionals: Whether to copy values of Optional types, too.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
+  ///   - only: Gets the only registration; as a part of the result, it would be retained a second time.
   @inline(__always) func look(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
-    mayBeDefault: Bool
+    mayBeDefault: Bool, only: inout RegistrationRecord?
   ) -> Look {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
     let address = Address(id: service)
-    guard let entry = plain[address] ?? (mayBeDefault ? defaults[address] : nil) else {
-      return universal.isEmpty ? .nothing : .several
-    }
+    var entry = plain[address]
+    if mayBeDefault, entry == nil { entry = defaults[address] }
+    guard let entry else { return universal.isEmpty ? .nothing : .several }
     if let memory, optionals || !entry.record.makesOptional, entry.copyUnheard(to: memory) { return .copied }
-    return .only(entry.record)
+    only = entry.record
+    return .only
   }
 
   func defaultRegistration(of key: InjectionKeys) -> RegistrationRecord? {

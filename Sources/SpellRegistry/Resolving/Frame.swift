@@ -10,7 +10,7 @@ struct Frame: BitwiseCopyable {
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
   /// Whether new objects refer to their registry weakly, because a registry may keep them; nil if the task's context
-  /// tells, which is read only when an object asks.
+  /// tells, which isn't read before an object asks.
   var isKept: Bool?
   /// The gates at which other threads wait for the value: that of the registration, and that of the property.
   var gate: UInt?

@@ -39,13 +39,21 @@ extension InitializerRegistry {
   /// Finds the registration that wins here or, without one, in a parent; as a last resort, a declared key's default.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
-    var search = search
-    search.endsAtDefault = service.key != nil && !search.onlyForContainer
+    if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
     let found = find(request, service, search, asked: self)
     if !found.isNothing { return found }
-    if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
-    guard let key = service.key, !search.onlyForContainer else { return .nothing }
-    return findDefault(of: key)
+    guard let wrapped = service.wrapped else { return .nothing }
+    return findWrapped(request, wrapped, search)
+  }
+
+  /// Finds the registration that wins for a declared key, or its default.
+  @inline(never) private func find(
+    _ request: borrowing Request, _ service: Service, of key: InjectionKeys, _ search: Search
+  ) -> Finding {
+    var search = search
+    search.endsAtDefault = true
+    let found = find(request, service, search, asked: self)
+    return found.isNothing ? findDefault(of: key) : found
   }
 
   func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
@@ -62,17 +70,17 @@ extension InitializerRegistry {
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
-    let winner: RegistrationRecord?
+    var winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
     let look = table.withLock { table in
       table.look(
         for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked,
-        mayBeDefault: search.endsAtDefault && parent == nil)
+        mayBeDefault: search.endsAtDefault && parent == nil, only: &winner)
     }
-    switch consume look {
+    switch look {
     case .copied: return .copied
-    case .only(let record): winner = search.onlyForContainer ? nil : record
-    case .nothing: winner = nil
+    case .only: if search.onlyForContainer { winner = nil }
+    case .nothing: break
     case .several: winner = self.winner(request, service, search)
     }
     guard let record = winner else {

@@ -51,7 +51,11 @@ extension CurrentThread {
   var isMakingKept: Bool { isMakingKept(in: .current) }
 
   @inline(__always) func isMakingKept(in context: @autoclosure () -> TaskContext?) -> Bool {
-    innermostIsKept ?? context()?.isKept ?? false
+    if let isKept = innermostIsKept { return isKept }
+    guard let isKept = context()?.isKept else { return false }
+    // The other objects that this frame makes don't read the task's context again.
+    fields.frames.note(isKept: isKept)
+    return isKept
   }
 
   /// Whether what the innermost frame makes refers to its registry weakly; nil if the task's context tells.
