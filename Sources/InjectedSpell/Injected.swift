@@ -237,8 +237,8 @@ extension Injected {
   @inlinable public init(
     _ policy: WeakInjectionPolicy, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) where Value: ExpressibleByNilLiteral {
-    let place = SourcePlace(fileID: fileID, line: line, column: column)
-    self.init(at: place, .weak(PropertyStorage(at: place)))
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column))
+    self.policy = .weak(PropertyStorage(inPlaceOf: storage))
   }
 
   /// Creates a property that resolves a declared key and holds its value weakly.
@@ -248,6 +248,7 @@ extension Injected {
   ) where Value == Object? {
     self.init(policy, fileID: fileID, line: line, column: column)
     storage = PropertyStorage(PropertyStorage<Object>(at: storage.place, key: key).cell)
+    self.policy = .weak(PropertyStorage(inPlaceOf: storage))
   }
 
   /// Unavailable, because a property with an expression of its own has to be `@Lazy`.

@@ -81,7 +81,7 @@ private struct Drawing {
     rootIDs = Set(roots.map { ObjectIdentifier($0) })
     rootServices = Set(roots.map(\.service))
     let others = links.flatMap { [$0.asker?.service, $0.provider?.service ?? $0.service].compactMap(\.self) }
-    meanings = Dictionary(grouping: roots.map(\.service) + others, by: \.name).mapValues { Set($0) }
+    meanings = Dictionary(grouping: roots.map(\.service) + others, by: \.title).mapValues { Set($0) }
   }
 
   var graph: DependencyGraph {
@@ -110,7 +110,7 @@ private struct Drawing {
   }
 
   private func name(of service: Service, isOthers: Bool) -> String {
-    let name = meanings[service.name, default: []].count > 1 ? service.qualifiedName : service.name
+    let name = meanings[service.title, default: []].count > 1 ? service.qualifiedName : service.title
     return isOthers && rootServices.contains(service) ? "\(name) of another registry" : name
   }
 }

@@ -6,11 +6,13 @@ internal import Support
 extension InitializerRegistry {
   /// Returns an error for each registration of this registry that can never win, and for pairs that have equal rank.
   func overlaps() -> [InjectionError] {
-    replacements() + overlappingNames() + overlappingInstances() + losingInstances()
+    let registrations = registrations
+    return replacements(among: registrations) + overlappingNames(among: registrations)
+      + overlappingInstances(among: registrations) + losingInstances(among: registrations)
   }
 
   /// Returns an error for each registration that replaced another one; in tests and previews, that is intended.
-  private func replacements() -> [InjectionError] {
+  private func replacements(among registrations: [RegistrationRecord]) -> [InjectionError] {
     guard context == .live else { return [] }
     return registrations.compactMap { record in
       guard let place = record.observed.withLock(\.replaced), "\(place)" != "\(record.place)" else { return nil }
@@ -24,7 +26,7 @@ extension InitializerRegistry {
   }
 
   /// Returns errors for `.containing` names that overlap; other names overlap only if equal, and replace each other.
-  private func overlappingNames() -> [InjectionError] {
+  private func overlappingNames(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let groups = Dictionary(grouping: registrations.filter { $0.part != nil }, by: \.service)
     return groups.values.flatMap { group in
       group.indices.flatMap { index in group[(index + 1)...].compactMap { overlap(of: group[index], $0) } }
@@ -48,7 +50,7 @@ extension InitializerRegistry {
   }
 
   /// Returns an error for each known dependency that several instances, registered for any supertype, could serve.
-  private func overlappingInstances() -> [InjectionError] {
+  private func overlappingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     guard instances.count > 1 else { return [] }
     var seen: Set<Service> = []
@@ -64,7 +66,7 @@ extension InitializerRegistry {
 
   /// Returns an error for each instance, registered for any supertype, that loses to an older registration for exactly
   /// one supertype, which it was probably meant to replace.
-  private func losingInstances() -> [InjectionError] {
+  private func losingInstances(among registrations: [RegistrationRecord]) -> [InjectionError] {
     let instances = registrations.filter { $0.servesSupertypes && $0.isUnlimited }
     if instances.isEmpty { return [] }
     let plain = reachableProviders.map(\.record).filter { $0.isUnlimited && $0.service.key == nil && !$0.isInstance }

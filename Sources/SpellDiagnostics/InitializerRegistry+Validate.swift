@@ -172,7 +172,7 @@ extension Wiring {
 extension RegistrationRecord {
   /// Whether each property gets its own preference store; compares type names, since this module can't see the type.
   fileprivate var makesUnsharedStores: Bool {
-    !isInstance && !lifetime.isShared
+    !isInstance && !lifetime.isShared && mayBeNamed("PreferenceStore")
       && _typeName(service.type, qualified: true) == "PreferenceStorage.PreferenceStore"
   }
 

@@ -61,25 +61,31 @@ extension String {
 extension String {
   /// Returns the closest of the names, if this string may be a misspelling of it; the alphabetically first in a tie.
   ///
-  /// - Complexity: O(*n* × *m*) for each name of similar length, where *n* and *m* are the lengths of both strings.
+  /// - Complexity: O(*n* × *m*) for each name with about the same letters, where *n* and *m* are the lengths of both
+  ///   strings.
   package func closestMatch(among names: some Sequence<String>) -> String? {
     let wanted = Array(lowercased().utf8)
     var limit = max(1, wanted.count / 3)
     var closest: String?
-    for name in names.sorted() where name != self {
+    for name in names where name != self {
       let other = Array(name.lowercased().utf8)
-      guard abs(other.count - wanted.count) <= limit else { continue }
+      // An edit changes the length by one at most, and the set of letters by two.
+      let letters = (wanted.letters ^ other.letters).nonzeroBitCount
+      guard abs(other.count - wanted.count) <= limit, letters <= 2 * limit else { continue }
       let distance = Support.editDistance(from: wanted, to: other)
-      guard distance <= limit else { continue }
-      closest = name
-      limit = distance - 1
-      if limit < 0 { break }
+      guard distance < limit || distance == limit && closest.map({ name < $0 }) ?? true else { continue }
+      (closest, limit) = (name, distance)
     }
     return closest
   }
 
   /// Returns the number of characters to insert, remove, replace or swap with their neighbors to turn this string into another.
   package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
+}
+
+extension Sequence<UInt8> {
+  /// A bit for each letter and digit of a text in lower case, by which most texts are told apart.
+  package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
 /// Returns the number of edits between two sequences; a swap of two neighbors is one edit.

@@ -95,6 +95,50 @@ private final class Holder: InjectionObserver {
     #expect(holder.weakly === next)
   }
 
+  /// A service with a weak property of its own type, which is asked for only when `resolve()` is called.
+  private final class Loop: Sendable {
+    let next = Injected<Loop?>(.weak)
+  }
+
+  @Test("a cycle through a weak property has the property's type in its path, and ends")
+  func weakCycle() {
+    registry.register(Loop.self) { try Loop().next.resolve() ?? Loop() }
+    let loop = Loop()
+    #expect {
+      try loop.next.resolve()
+    } throws: { error in
+      guard let error = error as? InjectionError else { return false }
+      return error.code == .cycle && error.path.allSatisfy { ["Loop", "Loop?"].contains($0) }
+    }
+  }
+
+  @Test("two threads that wait for each other's weak property get a cycle with the types of the properties")
+  func weakCycleOfThreads() async {
+    let barrier = Barrier(of: 2)
+    let (first, second) = (Injected<FileTracker?>(.weak), Injected<Clock?>(.weak))
+    let (trackers, clocks) = (Counter(), Counter())
+    registry.register(FileTracker.self) {
+      if trackers.increment() == 1 { barrier.wait() }
+      _ = try second.resolve()
+      return FileTracker()
+    }
+    registry.register(Clock.self) {
+      if clocks.increment() == 1 { barrier.wait() }
+      _ = try first.resolve()
+      return Clock()
+    }
+    @Sendable func error(of property: Injected<some Sendable>) -> InjectionError? {
+      do throws(InjectionError) { try property.resolve() } catch { return error }
+      return nil
+    }
+    async let one = onThread { error(of: first) }
+    async let two = onThread { error(of: second) }
+    for error in await [one, two] {
+      #expect(error?.code == .cycle)
+      #expect(error?.path.allSatisfy { ["FileTracker", "FileTracker?", "Clock", "Clock?"].contains($0) } == true)
+    }
+  }
+
   @Test("a weak constant can be reset")
   func weakOfAConstantIsResetToo() {
     let asked = Counter()

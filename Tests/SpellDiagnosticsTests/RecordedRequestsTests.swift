@@ -1,3 +1,4 @@
+import InjectedSpell
 import SpellDiagnostics
 import SpellRegistry
 import TestSupport
@@ -67,10 +68,27 @@ import Testing
       "\(try $0.resolve(Network.self, arguments: 1)) \(try $0.resolveAll(Clock.self).count)"
     }
     let graph = try registry.graph { try registry.resolve(String.self) }
-    let factory = "ArgumentFactory<Network, Int>"
+    let factory = "factory of Network from Int"
     #expect(
       Set(graph.edges.map { "\($0.from) > \($0.to)" })
         == ["\(factory) > Clock", "String > \(factory)", "String > Clock"])
+  }
+
+  private final class Board: Sendable {
+    let clock = Injected<Clock?>(.weak)
+  }
+
+  @Test("has what a weak property asks for, and nothing else of the property")
+  func weak() throws {
+    registry.register(Clock.self, scope: .singleton) { Clock() }
+    registry.register(Board.self) {
+      let board = Board()
+      _ = try board.clock.resolve()
+      return board
+    }
+    let graph = try registry.graph { try registry.resolve(Board.self) }
+    #expect(edges(graph) == ["Board > Clock observed"])
+    #expect(graph.nodes.map(\.type) == ["Clock", "Board"])
   }
 
   @Test("isn't returned if the closure throws")

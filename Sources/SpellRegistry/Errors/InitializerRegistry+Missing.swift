@@ -70,13 +70,23 @@ extension InitializerRegistry {
           record.isUnlimited ? [record] : registry.table.withLock { $0.all(like: record) }
         }
     }
-    .filter { parent == nil || keys.insert($0.key).inserted }.sorted { $0.age < $1.age }.suffix(1_000)
-    if near.count <= 5 { return near.compactMap { $0 === asker ? nil : search.note(on: $0) } }
+    .filter { parent == nil || keys.insert($0.key).inserted }
+    if near.count <= 5 { return near.newest(5).compactMap { $0 === asker ? nil : search.note(on: $0) } }
     let omitted = "\(near.count) registrations are similar; the rest are left out here."
     let meant = name?.closestMatch(among: near.lazy.compactMap { $0.name?.text })
-    return near.lazy.filter { meant == nil || $0.name?.text == meant }.prefix(3).compactMap(search.note(on:)) + [
-      omitted
-    ]
+    return near.filter { meant == nil || $0.name?.text == meant }.newest(3).compactMap(search.note(on:)) + [omitted]
+  }
+}
+
+extension [RegistrationRecord] {
+  /// Returns the newest registrations, up to a number, in the order of registration.
+  fileprivate func newest(_ limit: Int) -> [RegistrationRecord] {
+    var newest: [RegistrationRecord] = []
+    for record in self where newest.count < limit || record.age > newest[0].age {
+      newest.insert(record, at: newest.firstIndex { $0.age > record.age } ?? newest.endIndex)
+      if newest.count > limit { newest.removeFirst() }
+    }
+    return newest
   }
 }
 
@@ -99,11 +109,14 @@ private struct NearMatches {
   private let name: String?
   private let containerType: (any AnyObject.Type)?
   private let bareName: BareName
+  /// Whether the request is for a class, whose subtypes are classes.
+  private let isClass: Bool
   private let isSubtype: (any Any.Type) -> Bool
 
   init(_ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?) {
     (service, self.name, self.containerType) = (Service(type), name, containerType)
     bareName = BareName(of: type)
+    isClass = bareName.isOfClass
     isSubtype = subtypes(of: type)
   }
 
@@ -114,11 +127,13 @@ private struct NearMatches {
       else { return .similar }
       return .superclassOnly
     }
+    let name = record.bareName
     if record.isUnlimited && record.service.key == nil && record.service.type != service.type {
-      if !record.servesSupertypes && record.serves(service) { return .fittingInstance }
-      if isSubtype(record.service.type) { return .subtype }
+      if record.isInstance && !record.servesSupertypes && record.serves(service) { return .fittingInstance }
+      // Asking the runtime about the supertypes of a type takes longer than all the rest.
+      if name.isOfClass || !isClass, isSubtype(record.service.type) { return .subtype }
     }
-    return bareName.isSimilar(to: record.bareName) ? .similar : nil
+    return bareName.isSimilar(to: name) ? .similar : nil
   }
 
   /// Returns the sentence about a registration in an error, or nil if it doesn't come close.
@@ -156,6 +171,8 @@ struct BareName: Sendable {
   private let bytes: [UInt8]
   /// A bit for each letter and digit of the name, by which most names are told apart.
   private let letters: UInt64
+  /// Whether the type is a class.
+  let isOfClass: Bool
 
   /// Asks only for the name, because a cast to find an Optional would search the whole program's conformances.
   init(of type: any Any.Type) {
@@ -166,8 +183,12 @@ struct BareName: Sendable {
     if name.starts(with: "any ".utf8) { name = name.dropFirst(4) }
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     bytes = name.prefix { !"<>,".utf8.contains($0) }.map { capitals ~= $0 ? $0 | 0x20 : $0 }
-    letters = bytes.reduce(0) { $0 | 1 << UInt64($1 & 63) }
+    letters = bytes.letters
+    isOfClass = type is any AnyObject.Type
   }
+
+  /// Returns whether this is a name, in upper or lower case.
+  func `is`(_ name: String) -> Bool { name.utf8.count == bytes.count && Array(name.lowercased().utf8) == bytes }
 
   /// Returns whether one name may be a misspelling of the other, or contains the other.
   func isSimilar(to other: BareName) -> Bool {

@@ -75,6 +75,9 @@ public import Synchronization
     return _openExistential(type, do: put)
   }
 
+  /// Puts an object in memory whose type is the object's class or a superclass of it.
+  func putObject(_ object: AnyObject) { unsafe address.initializeMemory(as: AnyObject.self, to: object) }
+
   /// Returns one word of the memory, loaded atomically.
   func word(at index: Int) -> UInt {
     unsafe address.assumingMemoryBound(to: Atomic<UInt>.self)[index].load(ordering: .relaxed)
@@ -114,7 +117,7 @@ final class ValueCell: @unchecked Sendable {
 ///
 /// - Precondition: Other code keeps the object alive meanwhile. For the registration and the registry of a frame, it is
 ///   the function that pushes the frame.
-@safe struct Borrowed<Object: AnyObject>: Equatable {
+@safe struct Borrowed<Object: AnyObject>: Equatable, BitwiseCopyable {
   private let reference: Unmanaged<Object>
 
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
@@ -272,6 +275,42 @@ struct ErasedType: Hashable, Sendable {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(state) }
     @inline(__always) nonmutating unsafeMutableAddress { unsafe state }
   }
+}
+
+/// The frames of one thread, the innermost last, in memory that only this thread uses.
+///
+/// An array would check at each change that no other array shares its elements, and retain them for each search
+/// (benchmark: "resolve a graph of five"). The owner calls ``free()``.
+@safe struct FrameStack: RandomAccessCollection {
+  private var base = UnsafeMutablePointer<Frame>.allocate(capacity: 16)
+  private var capacity = 16
+  private(set) var endIndex = 0
+
+  var startIndex: Int { 0 }
+  subscript(index: Int) -> Frame { @inline(__always) get { unsafe base[index] } }
+
+  @inline(__always) mutating func append(_ frame: Frame) {
+    if endIndex == capacity { grow() }
+    unsafe (base + endIndex).initialize(to: frame)
+    endIndex += 1
+  }
+
+  /// Removes the innermost frame; a frame refers to nothing that it owns, so there is nothing to release.
+  @inline(__always) mutating func removeLast() { endIndex -= 1 }
+
+  /// Notes in the innermost frame, if there is one, what the task's context says.
+  mutating func note(isKept: Bool) {
+    if endIndex > 0 { unsafe base[endIndex - 1].isKept = isKept }
+  }
+
+  @inline(never) private mutating func grow() {
+    let larger = UnsafeMutablePointer<Frame>.allocate(capacity: capacity * 2)
+    unsafe larger.moveInitialize(from: base, count: endIndex)
+    unsafe base.deallocate()
+    unsafe (base, capacity) = (larger, capacity * 2)
+  }
+
+  func free() { unsafe base.deallocate() }
 }
 
 /// Returns the address of a value that never moves, as an identity that is only compared, never dereferenced.

@@ -2,7 +2,10 @@ internal import Support
 internal import Synchronization
 
 struct PropertyFields: ~Copyable {
+  /// The type of the value in the cell.
   let type: any Any.Type
+  /// The type that the property asks for, which isn't that of the value in the cell if the value is kept in another form.
+  let propertyType: any Any.Type
   let place: SourcePlace
   /// A declared key to resolve instead of the type.
   let key: InjectionKeys?
@@ -30,7 +33,19 @@ extension PropertyCell {
     _ type: any Any.Type, size: Int, alignment: Int, at place: SourcePlace, key: InjectionKeys?, alias: String?
   ) -> PropertyCell {
     allocate(size: size, alignment: alignment) {
-      PropertyFields(type: type, place: place, key: key, alias: alias.map { Alias($0) }, home: .current)
+      PropertyFields(
+        type: type, propertyType: type, place: place, key: key, alias: alias.map { Alias($0) }, home: .current)
+    }
+  }
+
+  /// Returns an empty cell for another form of the value of the property that has this cell.
+  ///
+  /// The registry isn't asked for the other form: the fallback of a read makes it.
+  @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
+    PropertyCell.allocate(size: size, alignment: alignment) {
+      PropertyFields(
+        type: type, propertyType: fields.propertyType, place: fields.place, key: fields.key, alias: fields.alias,
+        home: fields.home)
     }
   }
 
@@ -38,19 +53,15 @@ extension PropertyCell {
   @usableFromInline static func allocate(like other: PropertyCell) -> PropertyCell {
     func layout<Value>(_: Value.Type) -> (Int, Int) { (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment) }
     let (size, alignment) = _openExistential(other.fields.type, do: layout)
-    return allocate(size: size, alignment: alignment) {
-      PropertyFields(
-        type: other.fields.type, place: other.fields.place, key: other.fields.key,
-        alias: other.fields.alias, home: other.fields.home)
-    }
+    return other.allocate(for: other.fields.type, size: size, alignment: alignment)
   }
 
-  private var service: Service { Service(fields.type, key: fields.key) }
+  private var service: Service { Service(fields.propertyType, key: fields.key) }
 
   var identity: PropertyIdentity { PropertyIdentity(memory.head.gate.id, at: fields.place) }
 
   private func request(in container: AnyObject?) -> Request {
-    Request(fields.type, fields.key, of: self, named: fields.alias, in: container)
+    Request(fields.propertyType, fields.key, of: self, named: fields.alias, in: container)
   }
 
   func point(in container: AnyObject?) -> InjectionPoint {
@@ -104,7 +115,8 @@ extension PropertyCell {
         return true
       case CreationGate.ready, CreationGate.vacant: break
       default:
-        let step = FrameSummary(type: ErasedType(fields.type), record: nil, located: point(in: container).step())
+        let step = FrameSummary(
+          type: ErasedType(fields.propertyType), record: nil, located: point(in: container).step())
         try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
         return false
       }
@@ -138,7 +150,9 @@ extension PropertyCell {
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
     var supply = InitializerRegistry.Supply.nothing
-    if !hasExpression {
+    if fields.type != fields.propertyType {
+      // The fallback makes the value, since the registry has it in another form.
+    } else if !hasExpression {
       supply = try registry.supply(value, request, propertyGate: gate, isKept: fields.home.isWeak, on: thread)
     } else {
       // Another turn is needed only if a registration is withdrawn meanwhile.
@@ -189,9 +203,9 @@ extension PropertyCell {
     of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, on thread: CurrentThread,
     _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {
-    var frame = Frame(type: fields.type)
+    var frame = Frame(type: fields.propertyType)
     frame.registry = Borrowed(registry)
-    frame.isKept = fields.home.isWeak || thread.isMakingKept
+    frame.isKept = fields.home.isWeak ? true : thread.innermostIsKept
     frame.gate = gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
     thread.fields.frames.append(frame)
@@ -268,7 +282,9 @@ extension PropertyCell {
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
-  var adviceOnGoneRegistry: String { Home.advice(ifGoneFor: "this property of type \(TypeName.of(fields.type))") }
+  var adviceOnGoneRegistry: String {
+    Home.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
+  }
 
   // MARK: Other cells in place of this one
 
@@ -309,7 +325,7 @@ extension PropertyCell {
       let cell = newest
       let state = cell.memory.head.gate.current
       if CreationGate.isBusy(state) {
-        let step = FrameSummary(type: ErasedType(fields.type), record: nil)
+        let step = FrameSummary(type: ErasedType(fields.propertyType), record: nil)
         try Waits.wait(at: cell.memory.head.gate, for: step, on: thread)
       } else if state == CreationGate.vacant {
         guard cell.memory.head.gate.begin(from: state, on: thread.id) else { continue }

@@ -38,6 +38,15 @@
         alias: alias))
   }
 
+  /// Creates empty storage for another form of another property's value, such as a weak reference to it.
+  ///
+  /// It asks the registry for nothing. Messages and graphs show the other property.
+  @inlinable package init<Other>(inPlaceOf other: PropertyStorage<Other>) {
+    self.init(
+      other.cell.allocate(
+        for: Value.self, size: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment))
+  }
+
   /// Returns storage for the same property with a new value, to replace this storage.
   @inlinable public func replaced(with value: Value) -> PropertyStorage {
     let storage = replacedWithNothing()

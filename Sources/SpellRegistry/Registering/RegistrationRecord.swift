@@ -113,6 +113,9 @@ package final class RegistrationRecord: Sendable {
     return made
   }
 
+  /// Returns whether the type may have this name; costs little for a type whose name was asked for before.
+  package func mayBeNamed(_ name: String) -> Bool { bareName.is(name) }
+
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 
   /// Whether the values are Optionals; the answer no is cached, because asking the runtime is slow.

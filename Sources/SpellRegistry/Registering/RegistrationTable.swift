@@ -31,9 +31,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     var isEmpty: Bool { named.isEmpty && others.isEmpty }
     var hasNames: Bool { !named.isEmpty || others.contains { $0.name != nil } }
 
-    func candidates(named name: String?) -> [RegistrationRecord] {
-      others + (name.flatMap { named[$0] } ?? [])
-    }
+    func candidates(named name: String?) -> Candidates.Lists { (others, name.flatMap { named[$0] }) }
 
     func isInOthers(_ key: RegistrationRecord.Key) -> Bool {
       if key.container == nil, case .equal = key.name { false } else { true }
@@ -90,10 +88,11 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 
   /// The result of one lookup.
-  enum Look: ~Copyable {
+  enum Look {
     /// The kept value of the only registration was copied.
     case copied
-    case only(RegistrationRecord)
+    /// There is one registration.
+    case only
     case nothing
     /// The winner depends on the request's name and container.
     case several
@@ -103,22 +102,26 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - mayHaveName: Whether the request may have a name.
   ///   - memory: The memory to copy the kept value to, if the registration has one and has no hooks.
   ///   - optionals: Whether to copy values of Optional types, too.
+  ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
+  ///   - only: Gets the only registration; as a part of the result, it would be retained a second time.
   @inline(__always) func look(
-    for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
+    for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
+    mayBeDefault: Bool, only: inout RegistrationRecord?
   ) -> Look {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
-    guard let entry = plain[Address(id: service)] else { return universal.isEmpty ? .nothing : .several }
+    let address = Address(id: service)
+    var entry = plain[address]
+    if mayBeDefault, entry == nil { entry = defaults[address] }
+    guard let entry else { return universal.isEmpty ? .nothing : .several }
     if let memory, optionals || !entry.record.makesOptional, entry.copyUnheard(to: memory) { return .copied }
-    return .only(entry.record)
+    only = entry.record
+    return .only
   }
 
-  /// Returns the default registration of a key, or copies the value that it keeps, as ``look`` does.
-  func lookForDefault(of key: ObjectIdentifier, copyingTo memory: ValueMemory?) -> Look {
-    guard let entry = defaults[Address(id: key)] else { return .nothing }
-    if let memory, entry.copyUnheard(to: memory) { return .copied }
-    return .only(entry.record)
+  func defaultRegistration(of key: InjectionKeys) -> RegistrationRecord? {
+    defaults[Address(id: ObjectIdentifier(key))]?.record
   }
 
   /// Adds the default registration of a key, unless there is one; returns the one in the table.
@@ -147,10 +150,28 @@ struct RegistrationTable: ~Copyable, Sendable {
     universal.hasNames || limited[service]?.hasNames ?? false
   }
 
-  /// Returns the registrations that may win for requests with this service and this name.
-  func candidates(for service: ObjectIdentifier, named name: String?) -> [RegistrationRecord] {
-    [plain[Address(id: service)]?.record].compactMap(\.self) + (limited[service]?.candidates(named: name) ?? [])
-      + universal.candidates(named: name)
+  /// Returns the registrations that may win for requests with this service and this name, in several lists.
+  func candidates(for service: ObjectIdentifier, named name: String?) -> Candidates {
+    Candidates(
+      plain: plain[Address(id: service)]?.record, limited: limited[service]?.candidates(named: name),
+      universal: universal.isEmpty ? nil : universal.candidates(named: name))
+  }
+
+  /// Registrations that may win for a request, in the lists of the table: finding them copies no list.
+  struct Candidates: Sendable {
+    typealias Lists = (others: [RegistrationRecord], named: [RegistrationRecord]?)
+    fileprivate let plain: RegistrationRecord?
+    fileprivate let limited: Lists?
+    fileprivate let universal: Lists?
+
+    /// Calls `body` with each of the registrations.
+    @inline(__always) func forEach(_ body: (RegistrationRecord) -> Void) {
+      if let plain { body(plain) }
+      limited?.others.forEach(body)
+      limited?.named?.forEach(body)
+      universal?.others.forEach(body)
+      universal?.named?.forEach(body)
+    }
   }
 
   /// Removes a registration; returns its entry, or nil if another registration with its key or none is in force.

@@ -11,11 +11,18 @@ package struct Service: Sendable, Hashable {
   /// The identity of the key or, without one, of the type, by which a registry finds the service.
   var id: ObjectIdentifier { key.map { ObjectIdentifier($0) } ?? erased.id }
   /// The service in words: `Clock`, or `Clock of the key declared at App/Keys.swift:3`.
-  package var name: String { TypeName.of(type) + (key.map { "\(Self.keyPreposition)\($0.place)" } ?? "") }
+  package var name: String { TypeName.of(type) + keySuffix }
+  private var keySuffix: String { key.map { "\(Self.keyPreposition)\($0.place)" } ?? "" }
   /// The text between a type and the place of its key.
   package static let keyPreposition = " of the key declared at "
+  /// The service as a graph shows it: as `name` says, or `factory of Ticket from Int`.
+  package var title: String {
+    guard let factory = type as? any FactoryType.Type else { return name }
+    let arguments = factory.argumentTypes.map { TypeName.of($0) }.joined(separator: ", ")
+    return "factory of \(TypeName.of(factory.madeType))" + (arguments.isEmpty ? "" : " from \(arguments)") + keySuffix
+  }
   /// The service in words, with the type's module.
-  package var qualifiedName: String { _typeName(type, qualified: true) + name.dropFirst(TypeName.of(type).count) }
+  package var qualifiedName: String { _typeName(type, qualified: true) + keySuffix }
 
   /// The service of the wrapped type, if this is an Optional type without a key.
   package var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }

@@ -90,7 +90,7 @@ internal import Support
     var frame = Frame(type: type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(registry)
-    frame.isKept = isKept || thread.isMakingKept
+    frame.isKept = isKept ? true : thread.innermostIsKept
     frame.gate = gate
     // A call inside another one may have other arguments, and so come to an end; only the stack limits it.
     if isStackAddress(below: thread.fields.stackLimit) {
@@ -103,7 +103,7 @@ internal import Support
       throw InjectionError.wrapping(error, thrownBy: step(type))
     }
     if record.hasCompletions {
-      record.enqueueCompletions(of: memory, at: point, in: registry, isKept: frame.isKept, thread.resolution)
+      record.enqueueCompletions(of: memory, at: point, in: registry, isKept: thread.isMakingKept, thread.resolution)
     }
   }
 

@@ -2,15 +2,16 @@
 ///
 /// Frames reveal cycles, the current registry, and whether a registry keeps new values. They count no references: the
 /// function that pushes a frame keeps the frame's objects alive until it pops the frame.
-struct Frame {
+struct Frame: BitwiseCopyable {
   let type: any Any.Type
   /// The registration whose initializer runs; nil for a property's own expression and a frame that makes no value.
   var record: Borrowed<RegistrationRecord>?
   /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether new objects refer to their registry weakly, because a registry may keep them.
-  var isKept = false
+  /// Whether new objects refer to their registry weakly, because a registry may keep them; nil if the task's context
+  /// tells, which isn't read before an object asks.
+  var isKept: Bool?
   /// The gates at which other threads wait for the value: that of the registration, and that of the property.
   var gate: UInt?
   var propertyGate: UInt?
@@ -18,7 +19,7 @@ struct Frame {
   var run: Borrowed<AsyncRun>?
 
   /// The origin of a request; a request inside another one for the same registration is a cycle if both origins match.
-  struct Asker {
+  struct Asker: BitwiseCopyable {
     var container: ObjectIdentifier?
     var property: UInt?
     var name: Borrowed<Alias>?

@@ -10,7 +10,7 @@ enum Home {
     let thread = CurrentThread.current
     if let registry = thread.registry { return .of(registry, isKept: thread.isMakingKept) }
     guard let context = TaskContext.current else { return .shared }
-    if thread.isMakingKept { return .of(context.registry, isKept: true) }
+    if thread.isMakingKept(in: context) { return .of(context.registry, isKept: true) }
     return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
   }
 

@@ -88,7 +88,7 @@ extension InitializerRegistry {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
       // The frame makes the requests in `body` parts of the resolution, and leaves the current registry as it is.
-      try thread.with(thread.registry, isKept: thread.isMakingKept, body)
+      try thread.with(thread.registry, isKept: thread.innermostIsKept, body)
     }
   }
 
@@ -257,7 +257,7 @@ extension InitializerRegistry {
     var frame = Frame(type: record.service.type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(self)
-    frame.isKept = isKept || thread.isMakingKept
+    frame.isKept = isKept ? true : thread.innermostIsKept
     frame.gate = gate
     frame.propertyGate = propertyGate
     frame.asker = request.asker
@@ -269,7 +269,8 @@ extension InitializerRegistry {
     do {
       try record.initializer.body(memory, request, self)
       if record.hasCompletions {
-        record.enqueueCompletions(of: memory, at: request.point, in: self, isKept: frame.isKept, thread.resolution)
+        record.enqueueCompletions(
+          of: memory, at: request.point, in: self, isKept: thread.isMakingKept, thread.resolution)
       }
     } catch { throw InjectionError.wrapping(error, thrownBy: request.step(record)) }
   }

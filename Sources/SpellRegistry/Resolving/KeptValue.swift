@@ -26,11 +26,14 @@ final class KeptValue: Sendable {
   /// The service that the value serves, by which its registration is found in the table.
   let service: Service
   private let scope: ScopeLifetime
+  /// Whether the value is weak and the service is a class, so that the object needs no cast.
+  private let isWeakOfClass: Bool
   private let expiry: (age: Duration, clock: ElapsedClock)?
   private let state = Lock(State())
 
   init(_ service: Service, _ scope: ScopeLifetime, expiry age: Duration?, by clock: ElapsedClock) {
     (self.service, self.scope) = (service, scope)
+    isWeakOfClass = scope.isWeak && service.type is any AnyObject.Type
     expiry = age.map { ($0, clock) }
   }
 
@@ -131,7 +134,13 @@ final class KeptValue: Sendable {
     }
     // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
-    if let object = object.value, memory.put(object, as: service.type) { return .copied }
+    if let object = object.value {
+      if isWeakOfClass {
+        memory.putObject(object)
+        return .copied
+      }
+      if memory.put(object, as: service.type) { return .copied }
+    }
     return cell.map { .cell($0) } ?? .withdrawn
   }
 

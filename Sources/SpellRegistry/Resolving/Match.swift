@@ -25,19 +25,35 @@ extension InitializerRegistry {
   /// The registrations that a search leaves out, and the memory to which it may copy a kept value.
   struct Search {
     /// Whether to find only registrations that are for the container's class or one of its superclasses.
-    var onlyForContainer = false
+    let onlyForContainer: Bool
     /// The memory to which to copy the winner's kept value, unless hooks have to be called for it.
     var copying: ValueMemory?
+    /// Whether the last registry of the search has the default of the requested key.
+    fileprivate var endsAtDefault = false
+
+    init(onlyForContainer: Bool = false, copying: ValueMemory? = nil) {
+      (self.onlyForContainer, self.copying) = (onlyForContainer, copying)
+    }
   }
 
   /// Finds the registration that wins here or, without one, in a parent; as a last resort, a declared key's default.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
+    if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
     let found = find(request, service, search, asked: self)
     if !found.isNothing { return found }
-    if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
-    guard let key = service.key, !search.onlyForContainer else { return .nothing }
-    return findDefault(of: key, copyingTo: search.copying)
+    guard let wrapped = service.wrapped else { return .nothing }
+    return findWrapped(request, wrapped, search)
+  }
+
+  /// Finds the registration that wins for a declared key, or its default.
+  @inline(never) private func find(
+    _ request: borrowing Request, _ service: Service, of key: InjectionKeys, _ search: Search
+  ) -> Finding {
+    var search = search
+    search.endsAtDefault = true
+    let found = find(request, service, search, asked: self)
+    return found.isNothing ? findDefault(of: key) : found
   }
 
   func match(_ request: borrowing Request, onlyForContainer: Bool = false) -> Match? {
@@ -54,19 +70,23 @@ extension InitializerRegistry {
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
-    let winner: RegistrationRecord?
+    var winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
     let look = table.withLock { table in
-      table.look(for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked)
+      table.look(
+        for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked,
+        mayBeDefault: search.endsAtDefault && parent == nil, only: &winner)
     }
-    switch consume look {
+    switch look {
     case .copied: return .copied
-    case .only(let record): winner = search.onlyForContainer ? nil : record
-    case .nothing: winner = nil
+    case .only: if search.onlyForContainer { winner = nil }
+    case .nothing: break
     case .several: winner = self.winner(request, service, search)
     }
     guard let record = winner else {
       guard let parent, parent !== end else { return .nothing }
+      var search = search
+      search.endsAtDefault = search.endsAtDefault && !ownsDefaults
       return parent.find(request, service, search, asked: asked, upTo: end)
     }
     // For a request of an Optional, a registration of the wrapped type wins if its registry is nearer to the one asked.
@@ -100,11 +120,11 @@ extension InitializerRegistry {
     for service: Service, named name: String?, in containerType: (any AnyObject.Type)?, _ search: Search
   ) -> RegistrationRecord? {
     var best: (record: RegistrationRecord, rank: RegistrationRank)?
-    for candidate in table.withLock({ $0.candidates(for: service.id, named: name) }) {
+    table.withLock({ $0.candidates(for: service.id, named: name) }).forEach { candidate in
       guard !search.onlyForContainer || candidate.container != nil,
         let rank = RegistrationRank(of: candidate, in: containerType, named: name)
-      else { continue }
-      if let best, !rank.wins(over: best.rank) { continue }
+      else { return }
+      if let best, !rank.wins(over: best.rank) { return }
       // The type that an Optional wraps is searched for afterward, where a registration for exactly that type wins.
       let isServed = candidate.service == service || service.wrapped == nil && candidate.serves(service)
       if isServed { best = (candidate, rank) }
@@ -114,19 +134,16 @@ extension InitializerRegistry {
 
   /// Finds the default registration of a key, which is made at its first use; the outermost registry of this context,
   /// from this one up, has it, so that all registries in between share the value that it keeps.
-  private func findDefault(of key: InjectionKeys, copyingTo memory: ValueMemory?) -> Finding {
+  @inline(never) private func findDefault(of key: InjectionKeys) -> Finding {
     var owner = self
-    while let parent = owner.parent, parent.context == context { owner = parent }
-    let look = owner.table.withLock { $0.lookForDefault(of: ObjectIdentifier(key), copyingTo: memory) }
-    switch consume look {
-    case .copied: return .copied
-    case .only(let record): return .match(record, Borrowed(owner))
-    default:
-      let service = Service(type(of: key).valueType, key: key)
-      let made = key.makeRecord(for: service, in: context, of: owner)
-      return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
-    }
+    while let parent = owner.parent, !owner.ownsDefaults { owner = parent }
+    if let known = owner.table.withLock({ $0.defaultRegistration(of: key) }) { return .match(known, Borrowed(owner)) }
+    let made = key.makeRecord(for: Service(type(of: key).valueType, key: key), in: context, of: owner)
+    return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
   }
+
+  /// Whether the default registrations of keys are here, and not in the parent, since that has another context.
+  private var ownsDefaults: Bool { parent.map { $0.context != context } ?? true }
 
   /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {

@@ -5,7 +5,7 @@ internal import Synchronization
   /// The thread's number, never reused in the process; a multiple of `CreationGate.unit`, to leave room for tags.
   let id: UInt
   /// The frames of the values that the thread is making, the innermost last.
-  var frames: [Frame] = []
+  var frames = FrameStack()
   /// The resolution in progress; created only when there is something to keep in it.
   var resolution: Resolution?
   /// Whether a hook of a registration or registry is running, during which injections call no such hooks.
@@ -19,6 +19,8 @@ internal import Synchronization
     id = Self.last.add(CreationGate.unit, ordering: .relaxed).newValue
     stackLimit = lowestUsableStackAddress()
   }
+
+  deinit { frames.free() }
 
   private static let last = Atomic<UInt>(0)
 }
@@ -49,8 +51,15 @@ extension CurrentThread {
   var isMakingKept: Bool { isMakingKept(in: .current) }
 
   @inline(__always) func isMakingKept(in context: @autoclosure () -> TaskContext?) -> Bool {
-    fields.frames.last?.isKept ?? context()?.isKept ?? false
+    if let isKept = innermostIsKept { return isKept }
+    guard let isKept = context()?.isKept else { return false }
+    // The other objects that this frame makes don't read the task's context again.
+    fields.frames.note(isKept: isKept)
+    return isKept
   }
+
+  /// Whether what the innermost frame makes refers to its registry weakly; nil if the task's context tells.
+  @inline(__always) var innermostIsKept: Bool? { fields.frames.last.flatMap(\.isKept) }
 
   /// The innermost async run on whose behalf this thread or its task makes values, unless that run is over.
   func run(in context: TaskContext? = .current) -> AsyncRun? {
@@ -60,7 +69,7 @@ extension CurrentThread {
 
   /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
   func with<Result, Failure>(
-    _ registry: InitializerRegistry?, isKept: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
+    _ registry: InitializerRegistry?, isKept: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var frame = Frame(type: Never.self)
     frame.registry = registry.map { Borrowed($0) }
@@ -93,9 +102,12 @@ extension CurrentThread {
     // An exhausted stack is a cycle, too, if one initializer is running many times, each time for another asker.
     let making = making
     let records = making.map { $0.record.map { ObjectIdentifier($0) } }
-    let record = frame.record.map { ObjectIdentifier($0.object) }
+    let own = frame.record.map { ObjectIdentifier($0.object) }
+    let record = own ?? records.last { $0 != nil } ?? nil
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
+    // A property's own frame has no registration, so the lap that ends at the last registration is the whole one.
+    if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
     let isFactory = frame.record?.object.initializer.isFactory ?? false
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
     // The error has only the steps of the last lap, because all laps are alike.
@@ -124,7 +136,7 @@ extension CurrentThread {
   /// Runs `body`, which calls hooks, so that their requests belong to one resolution.
   func callingHooks(_ body: () -> Void) {
     // A completion that a hook causes runs at the end of that resolution; the hooks' caller has no use for its error.
-    try? resolving { () throws(InjectionError) in with(registry, isKept: isMakingKept, body) }
+    try? resolving { () throws(InjectionError) in with(registry, isKept: innermostIsKept, body) }
   }
 
   /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.
