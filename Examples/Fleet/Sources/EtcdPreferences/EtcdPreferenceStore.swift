@@ -22,9 +22,9 @@ internal import Synchronization
 /// value that it has read. Otherwise the body runs again on the values of now, so it should do nothing but read and change
 /// values. Nothing is lost, and nothing is done twice, also if an answer is.
 ///
-/// *While etcd is away.* Reads have the last values, or those of the snapshot if the program has begun meanwhile. `state` says so, and so
-/// does an error in `errors`. Writes throw. If a write's answer was lost, the error says that the change may have been made. The store tries to reach etcd again for as long as it lives, every five seconds at
-/// least, and then tells what has changed.
+/// *While etcd is away.* Reads have the last values, or those of the snapshot if the program has begun meanwhile. `state` says so,
+/// and so does an error in `errors`. Writes throw. If the answer to a write was lost, the error says that the change may have been
+/// made. The store tries to reach etcd again for as long as it lives, every five seconds at least, and then tells what has changed.
 ///
 /// *Limits.* One transaction changes 127 keys at most, unless etcd is set otherwise, or removes all. All values are in memory. Keys that
 /// one transaction creates are sorted by themselves, not by first writing.
