@@ -10,6 +10,7 @@ extension LaunchReport {
     return """
       <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)" viewBox="0 0 \(width) \(height)" \
       font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
+      <style>text { white-space: pre; }</style>
       <rect width="100%" height="100%" fill="#ffffff"/>
       <text x="16" y="22" font-weight="bold">\(summary.xmlEscaped)</text>
       \(picture.rows.joined(separator: "\n"))

@@ -212,11 +212,12 @@ extension LaunchSequence {
 
   private nonisolated(nonsending) func result(of job: Job) async -> LaunchMachine.Result {
     if let result = state.withLock({ $0.machine.began(job) }) { return result }
-    if let current = StepContext.current, current.sequence === self, current.job == job { return await call(job) }
-    return await StepContext.$current.withValue(context(of: job)) { await call(job) }
+    let current = StepContext.current
+    if let current, current.sequence === self, current.job == job { return await runCode(of: job) }
+    return await StepContext.$current.withValue(context(of: job)) { await runCode(of: job) }
   }
 
-  private nonisolated(nonsending) func call(_ job: Job) async -> LaunchMachine.Result {
+  private nonisolated(nonsending) func runCode(of job: Job) async -> LaunchMachine.Result {
     guard let declared = plan.nodes[job.step].declared else { return .completed }
     do {
       switch job.kind {

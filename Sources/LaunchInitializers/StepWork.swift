@@ -28,7 +28,7 @@ final class StepWork: @unchecked Sendable {
   /// Whether the step has a service.
   var runs: Bool { running != nil }
 
-  enum Call: Sendable {
+  enum Method: Sendable {
     case perform(any Configurable)
     /// Performs the step again, if its initializer asks for that when the app returns to the foreground.
     case performAgain(any Configurable)
@@ -37,14 +37,14 @@ final class StepWork: @unchecked Sendable {
   }
 
   /// Calls a method of the initializer, and returns whether there was anything to do.
-  nonisolated(nonsending) func call(_ call: Call) async throws -> Bool {
-    value is any Initializable ? try await callHere(call) : try await callOnMainActor(call)
+  nonisolated(nonsending) func call(_ method: Method) async throws -> Bool {
+    value is any Initializable ? try await callHere(method) : try await callOnMainActor(method)
   }
 
-  @MainActor private func callOnMainActor(_ call: Call) async throws -> Bool { try await callHere(call) }
+  @MainActor private func callOnMainActor(_ method: Method) async throws -> Bool { try await callHere(method) }
 
-  private nonisolated(nonsending) func callHere(_ call: Call) async throws -> Bool {
-    switch call {
+  private nonisolated(nonsending) func callHere(_ method: Method) async throws -> Bool {
+    switch method {
     case .perform(let configuration):
       if let body { try await body(configuration) } else { try await initializer.perform(with: configuration) }
     case .performAgain(let configuration):

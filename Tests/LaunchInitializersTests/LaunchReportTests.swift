@@ -134,6 +134,8 @@ import Testing
     // No part of a note is missing.
     #expect(report.svg().components(separatedBy: "refused").count == 21)
     #expect(report.svg().count { $0 == "x" } > 1_000)
+    // The two spaces between the parts of a note are drawn.
+    #expect(report.svg().contains("<style>text { white-space: pre; }</style>"))
     await launch.shutDown()
   }
 

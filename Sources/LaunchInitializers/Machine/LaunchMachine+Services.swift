@@ -14,12 +14,12 @@ extension LaunchMachine {
     services[step, default: ServiceState()].run += 1
     let number = services[step]?.run ?? 1
     event(.serviceBegan(run: number), .launch, step, isService: true)
-    let job = run(number, of: step)
+    let job = runJob(number, of: step)
     start(job, timeout: nil)
     if let timeout = declared(step).timeout { schedule(.readiness(job), after: timeout) }
   }
 
-  private func run(_ number: Int, of step: Int) -> Job {
+  private func runJob(_ number: Int, of step: Int) -> Job {
     Job(purpose: .launch, kind: .run, step: step, number: number)
   }
 
@@ -64,7 +64,7 @@ extension LaunchMachine {
     var exit = Exit(reason: "returned without being asked to", isFailure: false)
     if case .failed(let error, let text, let isRetryable) = result {
       exit.isRetryable = isRetryable
-      exit.isFailure = note(error, of: job, isExpected || state.isCancelled)
+      exit.isFailure = record(error, of: job, isExpected || state.isCancelled)
       if exit.isFailure { exit.reason = "failed: \(text)" }
     }
     if isExpected {
@@ -107,7 +107,7 @@ extension LaunchMachine {
       event(.serviceRestarting(after: pause), .launch, step, message: exit.reason, isService: true)
       schedule(.restart(step, run: services[step]?.run ?? 1), after: pause)
     case .goOn: goOn(without: step, exit, message)
-    case .shutDown: fail(step, exit, message)
+    case .shutDown: giveUp(on: step, exit, message)
     }
   }
 
@@ -117,7 +117,7 @@ extension LaunchMachine {
     if isStarting { settle(step, .launch, exit.isFailure ? .failed : .completed, exit.isFailure ? message : nil) }
   }
 
-  private mutating func fail(_ step: Int, _ exit: Exit, _ message: String) {
+  private mutating func giveUp(on step: Int, _ exit: Exit, _ message: String) {
     let isStarting = passes.launch.steps[step].phase == .readying
     serviceEnded(step, message: exit.reason)
     if isStarting {
@@ -143,7 +143,7 @@ extension LaunchMachine {
     if declared(step).exitPolicy.survivesError {
       goOn(without: step, exit, exit.reason)
     } else {
-      fail(step, exit, exit.reason)
+      giveUp(on: step, exit, exit.reason)
     }
   }
 
@@ -172,7 +172,7 @@ extension LaunchMachine {
       }
     }
     for (step, service) in services.sorted(by: { $0.key < $1.key }) {
-      let job = run(service.run, of: step)
+      let job = runJob(service.run, of: step)
       unschedule(.readiness(job), of: job)
       guard service.isPausing else { continue }
       actions.append(.unschedule(.restart(step, run: service.run)))
@@ -198,7 +198,7 @@ extension LaunchMachine {
       }
       if passes.launch.steps.contains(where: { $0.isUp || $0.isUndone }) { begin(.shutDown) }
     }
-    if passes.shutDown.isUnderWay { beginReady(.shutDown) }
+    if passes.shutDown.isUnderWay { beginQueued(.shutDown) }
     if !jobs.isEmpty || (passes.shutDown.isUnderWay && !passes.shutDown.isIdle) { return }
     if passes.shutDown.isUnderWay {
       passes.shutDown.end()
@@ -225,7 +225,7 @@ extension LaunchMachine {
     services[step]?.isStopping = true
     let timeout = plan.nodes[step].stopTimeout
     start(Job(purpose: .shutDown, kind: .stop, step: step, number: 1), timeout: timeout)
-    let job = run(service.run, of: step)
+    let job = runJob(service.run, of: step)
     if jobs[job] != nil { schedule(.stop(job), after: timeout) }
   }
 
@@ -242,7 +242,7 @@ extension LaunchMachine {
 
   mutating func cannotStop(_ job: Job) {
     guard jobs[job] != nil, let service = services[job.step] else { return }
-    cancel(run(service.run, of: job.step))
+    cancel(runJob(service.run, of: job.step))
   }
 
   /// Continues to shut a step down, if nothing holds it up anymore.
@@ -252,7 +252,7 @@ extension LaunchMachine {
     else { return }
     if reachedLimit != nil { return settleShutDown(step) }
     passes.shutDown.steps[step].phase = .waiting
-    passes.shutDown.makeReady(step)
+    passes.shutDown.enqueue(step)
   }
 
   /// Shuts a step down when its turn comes.
@@ -271,7 +271,7 @@ extension LaunchMachine {
     let step = job.step
     let late = "took longer than its timeout of \(plan.nodes[step].stopTimeout.text)"
     if case .failed(let error, let text, _) = result {
-      let isOwn = note(error, of: job, state.isCancelled)
+      let isOwn = record(error, of: job, state.isCancelled)
       addShutDownProblem(isOwn ? text : state.isLate ? late : "cancelled", of: step)
     }
     passes.shutDown.running -= 1

@@ -9,8 +9,8 @@ extension LaunchMachine {
 
   // MARK: Turns
 
-  /// Makes nodes ready that wait for nothing; settles nodes that don't run, and continues with their dependents.
-  mutating func makeReady(_ nodes: [Int], _ purpose: Purpose) {
+  /// Queues nodes that wait for nothing; settles nodes that don't run, and continues with their dependents.
+  mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
       // The deferred steps begin after the launch, which so ends first.
@@ -18,14 +18,14 @@ extension LaunchMachine {
       passes[purpose].steps[node].queued = now
       if purpose == .launch, let reason = reasonToSkip(node) {
         passes.launch.steps[node].start = now
-        waiting += finish(node, .launch, .skipped, reason).reversed()
+        waiting += recordEnd(of: node, .launch, .skipped, reason).reversed()
       } else if !takesPart(node, purpose) {
         passes[purpose].steps[node].isUnmentioned = true
-        waiting += finish(node, purpose, .completed, nil).reversed()
+        waiting += recordEnd(of: node, purpose, .completed, nil).reversed()
       } else if purpose == .shutDown, isHeldUp(node), !passes.shutDown.isStopped {
         beginShutDown(of: node)
       } else {
-        passes[purpose].makeReady(node)
+        passes[purpose].enqueue(node)
       }
     }
   }
@@ -50,8 +50,8 @@ extension LaunchMachine {
   }
 
   /// Records the end of a node, and returns the nodes that now wait for nothing.
-  private mutating func finish(
-    _ node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
+  private mutating func recordEnd(
+    of node: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String?
   ) -> [Int] {
     progress += 1
     passes[purpose].steps[node].phase = .done
@@ -64,9 +64,9 @@ extension LaunchMachine {
     return passes[purpose].settled(node, in: plan)
   }
 
-  /// Records the end of a step, and makes the steps ready that waited only for it.
+  /// Records the end of a step, and queues the steps that waited only for it.
   mutating func settle(_ step: Int, _ purpose: Purpose, _ outcome: LaunchReport.Outcome, _ message: String? = nil) {
-    makeReady(finish(step, purpose, outcome, message), purpose)
+    enqueue(recordEnd(of: step, purpose, outcome, message), purpose)
   }
 
   // MARK: Ends of jobs
@@ -80,10 +80,10 @@ extension LaunchMachine {
     case .setUp: attemptEnded(job, state, result)
     case .rollBack:
       if case .failed(let error, let text, _) = result {
-        let what = note(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
+        let what = record(error, of: job, state.isCancelled) ? "failed: \(text)" : "was cancelled"
         passes[job.purpose].steps[job.step].message.add("its rollback \(what)")
       }
-      fail(job.step, job.purpose)
+      attemptFailed(job.step, job.purpose)
     case .run: runEnded(job, state, result)
     case .stop: continueShutDown(of: job.step)
     case .undo: break
@@ -114,14 +114,14 @@ extension LaunchMachine {
     case .failed(let error, let text, let isRetryable):
       if settleUnbegun(job, state) { return }
       actions.append(.withdraw(job))
-      let isOwn = self.note(error, of: job, state.isCancelled)
+      let isOwn = record(error, of: job, state.isCancelled)
       let reason = isOwn ? text : "cancelled"
       passes[purpose].steps[step].message = note.map { isOwn ? "\($0), then failed: \(reason)" : $0 } ?? reason
       passes[purpose].steps[step].isRetryable = isRetryable
-      if declared(step).rollback == nil || !state.hasBegun { return fail(step, job.purpose) }
+      if declared(step).rollback == nil || !state.hasBegun { return attemptFailed(step, job.purpose) }
       if let reachedLimit {
         passes[purpose].steps[step].message.add("not rolled back within \(reachedLimit.text)")
-        return fail(step, job.purpose)
+        return attemptFailed(step, job.purpose)
       }
       start(job.with(.rollBack), timeout: plan.nodes[step].stopTimeout)
     }
@@ -138,7 +138,7 @@ extension LaunchMachine {
   }
 
   /// Retries a step after a failed attempt and its rollback, or records that the step failed.
-  private mutating func fail(_ step: Int, _ purpose: Purpose) {
+  private mutating func attemptFailed(_ step: Int, _ purpose: Purpose) {
     passes[purpose].running -= 1
     if pauseBeforeRetry(step, purpose) { return }
     let state = passes[purpose].steps[step]
@@ -163,7 +163,7 @@ extension LaunchMachine {
     guard passes[purpose].steps[step].phase == .pausing else { return }
     if purpose == .launch, passes.launch.steps[step].isUp { return retryService(of: step) }
     passes[purpose].steps[step].phase = .waiting
-    passes[purpose].makeReady(step)
+    passes[purpose].enqueue(step)
   }
 
   /// Aborts the launch because of a failed step, unless the step is deferred or its policy is to go on.
@@ -174,7 +174,7 @@ extension LaunchMachine {
   }
 
   /// Records an error of a job, or returns false if the error only says that the job was cancelled.
-  mutating func note(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
+  mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
     if isCancelled, error is CancellationError { return false }
     let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
     if isOfShutDown {
@@ -190,7 +190,7 @@ extension LaunchMachine {
 
   /// Handles the result of an abandoned job: reports its error, and undoes what the job has set up.
   private mutating func endedLate(_ job: Job, _ result: Result) {
-    if case .failed(let error, let text, _) = result, note(error, of: job, true) {
+    if case .failed(let error, let text, _) = result, record(error, of: job, true) {
       event(.ended(.failed), job.purpose, job.step, message: "after it was left behind: \(text)")
     }
     guard job.kind == .setUp else { return }
@@ -215,7 +215,7 @@ extension LaunchMachine {
   private mutating func lateUndoEnded(_ job: Job, _ state: JobState, _ result: Result) {
     var problem: String?
     if case .failed(let error, let text, _) = result {
-      let isOwn = note(error, of: job, state.isCancelled, isLateUndo: true)
+      let isOwn = record(error, of: job, state.isCancelled, isLateUndo: true)
       let late = "took longer than its timeout of \(plan.nodes[job.step].undoTimeout.text)"
       problem = isOwn ? "failed: \(text)" : state.isLate ? late : "was cancelled"
     }
@@ -252,7 +252,7 @@ extension LaunchMachine {
   mutating func cancel(_ job: Job) {
     guard let state = jobs[job], !state.isCancelled else { return }
     jobs[job]?.isCancelled = true
-    cancelled.append(job)
+    jobsToCancel.append(job)
   }
 
   /// Limits the time that a job may take to end after its cancellation.
@@ -279,7 +279,7 @@ extension LaunchMachine {
       passes[purpose].steps[step].wasAbandoned = true
       passes[purpose].steps[step].isRetryable = false
       passes[purpose].steps[step].message.add("its rollback \(ignored)")
-      fail(step, job.purpose)
+      attemptFailed(step, job.purpose)
     case .run: runAbandoned(job, state, ignored)
     case .shutDown, .stop:
       let what = job.kind == .stop ? "its stop() \(ignored)" : ignored

@@ -221,8 +221,8 @@ struct Pass: Sendable {
   private(set) var (left, deferredLeft) = (0, 0)
   /// For each node, the number of unsettled nodes that it waits for.
   private var open: [Int] = []
-  /// The nodes that have become ready, in order; those from index `next` on have not begun.
-  private var (ready, next): ([Int], Int) = ([], 0)
+  /// The nodes that may begin, in order; those from index `next` on have not begun.
+  private var (queue, next): ([Int], Int) = ([], 0)
   private var isReversed = false
 
   /// Begins the pass, and returns the nodes that wait for nothing.
@@ -247,19 +247,19 @@ struct Pass: Sendable {
     }
   }
 
-  mutating func makeReady(_ node: Int) { if !isStopped { ready.append(node) } }
+  mutating func enqueue(_ node: Int) { if !isStopped { queue.append(node) } }
 
-  /// Removes the node that has been ready for the longest time, and returns it; nil if no node is ready.
-  mutating func popReady() -> Int? {
-    guard next < ready.count else { return nil }
+  /// Removes the node that has waited in the queue for the longest time, and returns it; nil if the queue is empty.
+  mutating func dequeue() -> Int? {
+    guard next < queue.count else { return nil }
     defer { next += 1 }
-    return ready[next]
+    return queue[next]
   }
 
   /// Prevents further steps from beginning.
   mutating func stop() {
     isStopped = true
-    next = ready.count
+    next = queue.count
   }
 
   /// Whether no step is under way or will begin.

@@ -54,7 +54,7 @@ struct LaunchMachine: Sendable {
   private(set) var now = Duration.zero
   var actions: [Action] = []
   /// The jobs to cancel after all other actions, because their cancellation handlers may take a long time.
-  var cancelled: [Job] = []
+  var jobsToCancel: [Job] = []
 
   /// The state of a job under way.
   struct JobState: Sendable {
@@ -76,7 +76,7 @@ struct LaunchMachine: Sendable {
   mutating func handle(_ input: Input, at time: Duration) -> [Action] {
     now = max(now, time)
     switch input {
-    case .call(let id, let call): answer(call, id)
+    case .call(let id, let call): accept(call, id)
     case .cancelled(let id): cancelCall(id)
     case .ended(let job, let result): ended(job, result)
     case .ready(let job): ready(job)
@@ -87,8 +87,8 @@ struct LaunchMachine: Sendable {
     }
     proceed()
     watch()
-    defer { (actions, cancelled) = ([], []) }
-    for job in cancelled { actions.append(.cancel(job)) }
+    defer { (actions, jobsToCancel) = ([], []) }
+    for job in jobsToCancel { actions.append(.cancel(job)) }
     return actions
   }
 
@@ -111,7 +111,7 @@ struct LaunchMachine: Sendable {
 
   // MARK: Calls
 
-  private mutating func answer(_ call: Call, _ id: Int) {
+  private mutating func accept(_ call: Call, _ id: Int) {
     if phase == .over { return actions.append(.answer([id], finalAnswer(to: call))) }
     calls[id] = call
     switch call {
@@ -124,7 +124,7 @@ struct LaunchMachine: Sendable {
         phase = .launching
         begin(.launch)
       }
-      if isServing, call.isLaunch { settle([id], .report(report(of: .launch))) }
+      if isServing, call.isLaunch { answer([id], .report(report(of: .launch))) }
     case .shutDown(let limit):
       limitShutDown(to: limit)
       close(.asked)
@@ -141,7 +141,7 @@ struct LaunchMachine: Sendable {
     }
   }
 
-  private mutating func settle(_ ids: [Int], _ answer: Answer) {
+  private mutating func answer(_ ids: [Int], _ answer: Answer) {
     for id in ids { calls[id] = nil }
     if !ids.isEmpty { actions.append(.answer(ids, answer)) }
   }
@@ -155,7 +155,7 @@ struct LaunchMachine: Sendable {
     case .launch:
       guard phase == .launching else { return }
       if ids(where: { $0.isLaunch || $0.isRun }) == [id] { return close(.cancelled) }
-      settle([id], .error(LaunchError(.cancelled, LaunchError.callerMessage)))
+      answer([id], .error(LaunchError(.cancelled, LaunchError.callerMessage)))
     case .run: close(phase == .launching ? .cancelled : .asked)
     case .shutDown, .foreground: break
     }
@@ -166,26 +166,26 @@ struct LaunchMachine: Sendable {
     let first = passes[purpose].begin(plan, isReversed: purpose == .shutDown, at: now)
     event(.phaseBegan, purpose, message: purpose == .shutDown ? reason : nil)
     if reachedLimit != nil { passes[purpose].stop() }
-    makeReady(first, purpose)
+    enqueue(first, purpose)
   }
 
   /// Begins the steps that may begin, and ends passes and phases that are complete; the last part of every input.
   private mutating func proceed() {
-    beginReady(.launch)
+    beginQueued(.launch)
     if phase == .launching, passes.launch.left == 0 {
       launched()
-      beginReady(.launch)
+      beginQueued(.launch)
     }
-    beginReady(.foreground)
+    beginQueued(.foreground)
     while passes.foreground.isUnderWay, passes.foreground.isIdle {
       endPass()
-      beginReady(.foreground)
+      beginQueued(.foreground)
     }
     if phase == .closing { proceedClosing() }
   }
 
-  mutating func beginReady(_ purpose: Purpose) {
-    while hasRoom(for: purpose), let step = passes[purpose].popReady() {
+  mutating func beginQueued(_ purpose: Purpose) {
+    while hasRoom(for: purpose), let step = passes[purpose].dequeue() {
       passes[purpose].running += 1
       passes[purpose].steps[step].phase = .running
       if purpose == .shutDown {
@@ -228,17 +228,17 @@ struct LaunchMachine: Sendable {
     actions.append(.unschedule(.watch))
     watchedProgress = nil
     event(.phaseEnded, .launch)
-    settle(ids(where: \.isLaunch), .report(report(of: .launch)))
-    if let deferral = plan.deferral { makeReady([deferral], .launch) }
+    answer(ids(where: \.isLaunch), .report(report(of: .launch)))
+    if let deferral = plan.deferral { enqueue([deferral], .launch) }
     if isPassDue { beginPass() }
   }
 
   // MARK: The foreground
 
   private mutating func enterForeground(_ id: Int) {
-    guard phase == .launching || isServing else { return settle([id], .report(.empty)) }
+    guard phase == .launching || isServing else { return answer([id], .report(.empty)) }
     if isInBackground { (isInBackground, isPassDue) = (false, true) }
-    if !isPassDue, !passes.foreground.isUnderWay { return settle([id], .report(.empty)) }
+    if !isPassDue, !passes.foreground.isUnderWay { return answer([id], .report(.empty)) }
     if isPassDue { callsForNextPass.append(id) }
     if isPassDue, isServing, !passes.foreground.isUnderWay { beginPass() }
   }
@@ -252,7 +252,7 @@ struct LaunchMachine: Sendable {
     passes.foreground.end()
     event(.phaseEnded, .foreground)
     let waiting = ids(where: \.isForeground).filter { !callsForNextPass.contains($0) }
-    settle(waiting, .report(report(of: .foreground)))
+    answer(waiting, .report(report(of: .foreground)))
     if isPassDue, phase != .closing { beginPass() }
   }
 
@@ -342,7 +342,7 @@ struct LaunchMachine: Sendable {
     // This action comes before all answers, so that everything has been released when a caller returns.
     let firstAnswer = actions.firstIndex { if case .answer = $0 { true } else { false } }
     actions.insert(.over, at: firstAnswer ?? actions.endIndex)
-    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { settle([id], finalAnswer(to: call)) }
+    for (id, call) in calls.sorted(by: { $0.key < $1.key }) { answer([id], finalAnswer(to: call)) }
   }
 
   /// The exit code of a program that ran the sequence.

@@ -14,7 +14,7 @@ public struct EtcdCluster: Sendable {
   public var user: User?
   /// The settings of TLS, if the system doesn't trust etcd's certificate.
   public var tls: TLS?
-  /// For how long one member is waited for.
+  /// For how long one member is waited for; a quarter of it when a watch begins, and after its silence.
   public var requestLimit: Duration = .seconds(2)
   /// For how long a read or a change is tried again, by all members together, while a leader is elected and others change
   /// the same values.
@@ -22,7 +22,13 @@ public struct EtcdCluster: Sendable {
   /// A thread that waits to write in the same store waits 5 seconds at most.
   public var retryLimit: Duration = .seconds(5)
   /// After how much silence of the watch etcd is asked whether there is something new.
-  public var silenceLimit: Duration = .seconds(5)
+  ///
+  /// If there is, the watch may be dead, and is opened again from the last change that it told.
+  public var silenceLimit: Duration = .seconds(4)
+  /// The maximum size of a change in bytes, with its keys and values: etcd's `--max-request-bytes`.
+  ///
+  /// A larger change isn't sent.
+  public var requestSizeLimit = 1_572_864
 
   /// A cluster whose members are at these addresses.
   ///

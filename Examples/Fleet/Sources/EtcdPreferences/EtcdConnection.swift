@@ -34,46 +34,59 @@ struct EtcdConnection: Sendable {
     return (values.update { $0.load(entries, header, knownBefore: known) }, header.revision ?? .none)
   }
 
-  /// Whether etcd has no change that isn't here.
-  func isUpToDate() throws(EtcdError) -> Bool {
-    let isHere = TransactionRequest.Comparison.unchanged(range, since: values.replica.revision)
+  /// The revision that etcd has now, after changes of these keys or of others.
+  func currentRevision(until end: NIODeadline) throws(EtcdError) -> Revision {
     // With something to read, the member that is asked makes sure that it isn't behind the others.
-    let request = TransactionRequest(
-      compare: [isHere], failure: [.range(RangeRequest(key: range.start, countOnly: true))])
-    let response: TransactionResponse = try client.call("kv/txn", request)
-    return response.succeeded ?? false
+    let request = RangeRequest(key: range.start, countOnly: true)
+    let response: RangeResponse = try client.call("kv/range", request, until: end)
+    return response.header?.revision ?? .none
   }
 
-  /// Makes changes, whatever the values are.
-  func write(_ changes: [PreferenceChange]) throws(EtcdError) {
-    let request = TransactionRequest(success: operations(for: changes, in: values.replica, by: .random()))
-    let response: TransactionResponse = try client.call("kv/txn", request)
-    _ = keep(changes, at: response.header.revision ?? .none)
+  /// Looks whether etcd would make a change, without making one, and notes it.
+  func tryWriting(until end: NIODeadline) {
+    let mark = TransactionRequest.Operation.put(.init(key: range.start, value: Data()))
+    let request = TransactionRequest(compare: [.never(range.start)], success: [mark])
+    do throws(EtcdError) {
+      let _: TransactionResponse = try client.call("kv/txn", request, until: end)
+      values.noteWrite()
+    } catch {
+      // Whether etcd is there is seen elsewhere.
+      if error.isOfEveryChange { values.noteRefusal(error.whenWriting) }
+    }
   }
 
   /// Makes changes if no other client has changed what they follow from.
   ///
-  /// - Parameter old: The values that the transaction's body had.
+  /// - Parameters:
+  ///   - reads: The keys that the transaction's body has read, those of the changes among them.
+  ///   - old: The values that the transaction's body had.
   func commit(
     _ changes: [PreferenceChange], having reads: Reads, of old: Replica, until end: NIODeadline
   ) throws(EtcdError) -> Outcome {
     let name = ChangeName.random()
     let keys = reads.areAll || reads.keys.count > EtcdConnection.comparisonLimit ? nil : reads.keys.sorted()
     let request = request(for: changes, by: name, having: keys, of: old)
-    let response: TransactionResponse
-    do {
-      response = try client.call("kv/txn", request, isRepeatable: false, until: end)
-    } catch  where error.kind == .uncertain {
-      // If it was made, its comparisons don't hold any more, so it isn't made twice.
-      response = try client.call("kv/txn", request, until: end)
-      if response.succeeded != true, let revision = try revision(of: name, after: old.newest, response) {
-        let own = keep(changes, at: revision)
-        return Outcome(isDone: true, changed: own.union(try load(until: end).changed))
-      }
+    try check(request)
+    let answer: EtcdClient.Answer<TransactionResponse> = try client.send("kv/txn", request, until: end)
+    let response = answer.message
+    if response.succeeded == true {
+      return Outcome(isDone: true, changed: keep(changes, at: response.header.revision ?? .none))
     }
-    let revision = response.header.revision ?? .none
-    if response.succeeded == true { return Outcome(isDone: true, changed: keep(changes, at: revision)) }
-    return Outcome(isDone: false, changed: take(response, having: keys, knownBefore: old.newest))
+    // If an earlier attempt has made the changes, the comparisons don't hold any more, so they aren't made twice.
+    let own = answer.isOfRepetition ? try revision(of: name, after: old.newest, response) : nil
+    var changed: Set<String> = []
+    if let own { changed = keep(changes, at: own) }
+    return Outcome(
+      isDone: own != nil, changed: changed.union(take(response, having: keys, knownBefore: old.newest)))
+  }
+
+  private func check(_ request: TransactionRequest) throws(EtcdError) {
+    let limit = client.cluster.requestSizeLimit
+    guard request.size > limit else { return }
+    throw EtcdError(
+      .tooLarge,
+      "the change was not made, since it has \(request.size) bytes, and etcd takes \(limit) at most; keep what is large in a"
+        + " file or a database, and its place here, or set both `etcd --max-request-bytes` and the requestSizeLimit")
   }
 
   /// The maximum number of keys that are compared one by one; etcd takes 128 comparisons unless it is set otherwise.
@@ -143,6 +156,17 @@ struct EtcdConnection: Sendable {
     }
     if mark.value == name.bytes { return last }
     // Others have made changes after it, if it was made, so only the history has it.
+    do throws(EtcdError) {
+      return try historicalRevision(of: name, after: old, until: last)
+    } catch {
+      throw EtcdError(.uncertain, "the change isn't the last one, and the history can't be read: \(error)")
+    }
+  }
+
+  /// Looks for a change of that name in etcd's history.
+  private func historicalRevision(
+    of name: ChangeName, after old: Revision, until last: Revision
+  ) throws(EtcdError) -> Revision? {
     let history = try client.watch(range, from: old.next)
     defer { history.stop() }
     while case .message(let message) = try history.next(within: client.cluster.requestLimit) {

@@ -22,9 +22,9 @@ internal import Synchronization
 /// value that it has read. Otherwise the body runs again on the values of now, so it should do nothing but read and change
 /// values. Nothing is lost, and nothing is done twice, also if an answer is.
 ///
-/// *While etcd is away.* Reads have the last values, or those of the snapshot if the program has begun meanwhile. `state` says so, and so
-/// does an error in `errors`. Writes throw. The store tries to reach etcd again for as long as it lives, every five seconds at
-/// least, and then tells what has changed.
+/// *While etcd is away.* Reads have the last values, or those of the snapshot if the program has begun meanwhile. `state` says so,
+/// and so does an error in `errors`. Writes throw. If the answer to a write was lost, the error says that the change may have been
+/// made. The store tries to reach etcd again for as long as it lives, every five seconds at least, and then tells what has changed.
 ///
 /// *Limits.* One transaction changes 127 keys at most, unless etcd is set otherwise, or removes all. All values are in memory. Keys that
 /// one transaction creates are sorted by themselves, not by first writing.
@@ -34,7 +34,8 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// Opens the part of etcd whose keys begin with a prefix.
   ///
-  /// If etcd isn't there, the store has the values of the snapshot, and `state` says why.
+  /// If etcd isn't there, the store has the values of the snapshot, and `state` says why. If etcd is there and the snapshot
+  /// can't be read, the snapshot is set aside, and `snapshotFailure` says why.
   ///
   /// - Parameters:
   ///   - cluster: Where etcd is.
@@ -43,20 +44,21 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
   ///     file, which `prefs` shows.
   ///   - startLimit: For how long etcd is waited for here.
   /// - Throws: `.invalidKey` if the prefix is empty; `.unreadable` if a certificate can't be read; what
-  ///   `FilePreferenceStore` throws if the snapshot can't be opened.
+  ///   `FilePreferenceStore` throws if the snapshot can't be opened, and etcd isn't there or others can write to its folder.
   public init(
     _ cluster: EtcdCluster, prefix: String, snapshot: URL? = nil, startLimit: Duration = .seconds(2)
   ) throws(PreferenceError) {
     guard let range = KeyRange(prefix: prefix) else {
       throw PreferenceError(.invalidKey, "the prefix of the keys in etcd is empty; name one, such as /shop/settings/")
     }
-    var file: FilePreferenceStore?
-    if let snapshot { file = try FilePreferenceStore(url: snapshot, followsOthers: false) }
-    connection = EtcdConnection(
-      client: try EtcdClient(cluster), range: range, values: try LocalValues(snapshot: file))
+    let client = try EtcdClient(cluster)
+    let end = NIODeadline.now() + TimeAmount(startLimit)
+    var file: Snapshot?
+    if let snapshot { file = try Snapshot(at: snapshot) { client.canRead(range, until: end) } }
+    connection = EtcdConnection(client: client, range: range, values: LocalValues(snapshot: file))
     follower = Follower(connection)
     do throws(EtcdError) {
-      _ = try connection.load(until: .now() + TimeAmount(startLimit))
+      _ = try connection.load(until: end)
       connection.values.arrive()
     } catch {
       connection.values.leave(error.whenReading)
@@ -66,8 +68,12 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   deinit { follower.stop() }
 
-  /// Whether the values are those that etcd has now.
+  /// Whether the values are those that etcd has now, and whether etcd takes changes.
   public var state: EtcdState { connection.values.state }
+
+  /// The reason why the snapshot couldn't be read and was set aside when the store was opened, with its new place; nil if it
+  /// could be read.
+  public var snapshotFailure: PreferenceError? { connection.values.snapshotFailure }
 
   /// The turns of this process's writers, and the listeners.
   public var hub: PreferenceHub { connection.values.hub }
@@ -82,10 +88,12 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// Makes the changes in etcd, in one transaction, whatever the values are meanwhile.
   public func write(_ changes: [PreferenceChange]) throws(PreferenceError) {
-    do throws(EtcdError) {
-      try connection.write(changes)
+    var found: Set<String> = []
+    do {
+      try attempts(
+        { transaction in for change in changes { try transaction.set(json: change.json, forKey: change.key) } }, &found)
     } catch {
-      throw error.whenWriting
+      throw error as? PreferenceError ?? PreferenceError(.unwritable, "the change was not made", underlying: error)
     }
   }
 
@@ -128,7 +136,10 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
       do throws(EtcdError) {
         let outcome = try connection.commit(changes, having: attempt.reads, of: attempt.values, until: end)
         changed.formUnion(outcome.changed)
-        if outcome.isDone { return result }
+        if outcome.isDone {
+          connection.values.noteWrite()
+          return result
+        }
         if NIODeadline.now() >= end {
           throw EtcdError(
             .contended,
@@ -136,6 +147,7 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
               + " changes at once or set a longer one")
         }
       } catch {
+        if error.isOfEveryChange { connection.values.noteRefusal(error.whenWriting) }
         throw error.whenWriting
       }
       // Those who change the same value step out of each other's way. Each waits as long as any other, however often it has
@@ -159,7 +171,7 @@ public final class EtcdPreferenceStore: CustomPreferenceStore {
 
   /// The errors that could not be thrown to a caller.
   ///
-  /// While etcd is away, the first one says why.
+  /// The first ones say why the snapshot was set aside, if it was, and why etcd is away, while it is.
   public var errors: AsyncStream<PreferenceError> { connection.values.errors }
 }
 

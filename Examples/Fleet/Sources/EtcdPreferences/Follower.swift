@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import NIOCore
 internal import PreferenceStorage
 internal import Synchronization
 
@@ -38,6 +39,9 @@ final class Follower: Sendable {
 
   private static let longestPause = Duration.seconds(5)
 
+  /// For how long etcd is waited for when a watch begins, and after its silence.
+  private var answerLimit: Duration { connection.client.cluster.requestLimit / 4 }
+
   private func run() {
     var pause = Duration.zero
     while !course.withLock({ $0.isOver }) {
@@ -45,7 +49,7 @@ final class Follower: Sendable {
         let (changed, revision) = try connection.load()
         connection.values.arrive()
         connection.values.hub.tell(changed)
-        if try follow(from: revision) { pause = .zero }
+        if follow(from: revision) { pause = .zero }
       } catch {
         connection.values.leave(error.whenReading)
       }
@@ -55,38 +59,81 @@ final class Follower: Sendable {
     }
   }
 
-  /// Applies what the watch tells until it ends, and returns whether it told anything.
+  /// Applies what the watch tells until it ends, and returns whether it lasted until it told something or was silent for long.
   ///
-  /// - Throws: If etcd doesn't answer any more.
-  private func follow(from revision: Revision) throws(EtcdError) -> Bool {
-    let watch = try connection.client.watch(connection.range, from: revision.next)
+  /// Whether etcd is away is seen by the next read, from another member if there is one.
+  private func follow(from revision: Revision) -> Bool {
+    guard var watch = open(from: revision.next) else { return false }
     defer { watch.stop() }
+    var hasLasted = false
+    while true {
+      let next: WatchStream.Next
+      do throws(EtcdError) {
+        next = try watch.next(within: connection.client.cluster.silenceLimit)
+      } catch {
+        connection.client.moveOn(from: watch.endpoint)
+        return hasLasted
+      }
+      switch next {
+      case .message(let message):
+        if message.canceled == true { return hasLasted }
+        if let events = message.events {
+          connection.values.hub.tell(connection.apply(events))
+          hasLasted = true
+        }
+      case .silence:
+        hasLasted = true
+        guard let next = successor(of: watch) else { return true }
+        watch = next
+      }
+    }
+  }
+
+  /// Opens a watch, and returns it when etcd has said that it begins; nil if it doesn't.
+  private func open(from revision: Revision) -> WatchStream? {
+    let watch: WatchStream
+    do throws(EtcdError) {
+      watch = try connection.client.watch(connection.range, from: revision)
+    } catch {
+      return nil
+    }
     let isOver = course.withLock { course in
       course.watch = watch
       return course.isOver
     }
-    if isOver { return false }
-    var hasTold = false
-    while true {
-      let next: WatchStream.Next
-      do {
-        next = try watch.next(within: connection.client.cluster.silenceLimit)
-      } catch {
-        // Whether etcd is away is seen by the next read, from another member if there is one.
-        connection.client.moveOn()
-        return hasTold
-      }
-      switch next {
-      case .message(let message):
-        if message.canceled == true { return hasTold }
-        if let events = message.events {
-          connection.values.hub.tell(connection.apply(events))
-          hasTold = true
-        }
-      case .silence:
-        // A connection can be dead without an end.
-        if try !connection.isUpToDate() { return hasTold }
-      }
+    if !isOver, hasBegun(watch) { return watch }
+    watch.stop()
+    connection.client.moveOn(from: watch.endpoint)
+    return nil
+  }
+
+  /// Waits for what etcd says first.
+  private func hasBegun(_ watch: WatchStream) -> Bool {
+    do throws(EtcdError) {
+      guard case .message(let message) = try watch.next(within: answerLimit) else { return false }
+      return message.created == true && message.canceled != true
+    } catch {
+      return false
     }
+  }
+
+  /// Returns the watch to go on with after a silence; nil if everything is to be read again.
+  ///
+  /// A connection can be dead without an end. If etcd has changes that aren't here, they are others' or were missed, which a watch
+  /// from the last one on shows: removals too, which leave nothing to compare.
+  private func successor(of watch: WatchStream) -> WatchStream? {
+    let end = NIODeadline.now() + TimeAmount(answerLimit)
+    let seen = connection.values.replica.revision
+    let current: Revision
+    do throws(EtcdError) {
+      current = try connection.currentRevision(until: end)
+    } catch {
+      return nil
+    }
+    if case .readOnly = connection.values.state { connection.tryWriting(until: end) }
+    if current == seen { return watch }
+    watch.stop()
+    // etcd was restored from a backup if it has fewer changes.
+    return current > seen ? open(from: seen.next) : nil
   }
 }

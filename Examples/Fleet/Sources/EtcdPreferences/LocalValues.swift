@@ -9,15 +9,13 @@ final class LocalValues: Sendable {
   /// Held while the snapshot is written.
   private let saving = Mutex(())
   private let standing = Mutex(EtcdState.away(PreferenceError(.unreadable, "etcd was not asked yet")))
+  /// The reason why an unreadable snapshot was set aside; nil if none was.
+  let snapshotFailure: PreferenceError?
 
-  /// - Throws: What the snapshot can't be read for.
-  init(snapshot: FilePreferenceStore?) throws(PreferenceError) {
-    var values: [(String, String)] = []
-    for key in snapshot?.keys ?? [] {
-      if let json = try snapshot?.json(forKey: key) { values.append((key, json)) }
-    }
-    contents = Mutex(Contents(replica: Replica(snapshot: values)))
-    self.snapshot = snapshot
+  init(snapshot: Snapshot?) {
+    contents = Mutex(Contents(replica: Replica(snapshot: snapshot?.values ?? [])))
+    self.snapshot = snapshot?.file
+    snapshotFailure = snapshot?.failure
   }
 
   private struct Contents: Sendable {
@@ -46,7 +44,7 @@ final class LocalValues: Sendable {
   }
 
   /// Notes that etcd answers.
-  func arrive() { standing.withLock { $0 = .connected } }
+  func arrive() { standing.withLock { if !$0.isConnected { $0 = .connected } } }
 
   /// Notes that etcd doesn't answer, and reports it if it did so far.
   func leave(_ error: PreferenceError) {
@@ -57,12 +55,20 @@ final class LocalValues: Sendable {
     if isNew { hub.report(error) }
   }
 
-  /// The errors from now on, the first one being why etcd is away, if it is.
+  /// Notes that etcd takes changes.
+  func noteWrite() { standing.withLock { if case .readOnly = $0 { $0 = .connected } } }
+
+  /// Notes that etcd refuses changes.
+  func noteRefusal(_ error: PreferenceError) { standing.withLock { if $0.isConnected { $0 = .readOnly(error) } } }
+
+  /// The errors from now on, after those that are there already: why a snapshot was set aside, and why etcd is away.
   var errors: AsyncStream<PreferenceError> {
     let later = hub.errors
-    guard case .away(let reason) = state else { return later }
+    var present = [snapshotFailure].compactMap(\.self)
+    if case .away(let reason) = state { present.append(reason) }
+    if present.isEmpty { return later }
     let (stream, continuation) = AsyncStream.makeStream(of: PreferenceError.self)
-    continuation.yield(reason)
+    for error in present { continuation.yield(error) }
     let forwarding = Task {
       for await error in later { continuation.yield(error) }
     }

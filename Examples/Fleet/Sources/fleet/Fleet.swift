@@ -23,6 +23,7 @@ internal import PreferenceStorage
 
   private static func run(_ invocation: Invocation) async throws {
     let store = try EtcdPreferenceStore(invocation.cluster, prefix: invocation.prefix, snapshot: invocation.snapshot)
+    if let failure = store.snapshotFailure { complain("\(failure)") }
     if case .away(let reason) = store.state {
       // Values of the snapshot are better than none, but not without a word.
       complain("etcd is away. \(reason)")

@@ -37,16 +37,31 @@ extension EtcdTests {
       let refusal = #expect(throws: PreferenceError.self) { try reading.set(2, forKey: "a") }
       #expect(refusal?.code == .unwritable)
       #expect(refusal?.description.contains("permission denied") == true)
+      #expect(reading.state.isConnected)
+      #expect(reading.state.description.hasPrefix("read only: "), "\(reading.state)")
       try expectAway(cluster, prefix: "/other/", because: "permission denied")
 
       cluster.user = .init("root", password: "wrong")
       try expectAway(cluster, because: "authentication failed")
       cluster.user = nil
       try expectAway(cluster, because: "permission denied")
+
       cluster.tls = nil
-      try expectAway(cluster, because: "doesn't answer")
+      try expectAway(cluster, because: "name the file of the right one: EtcdCluster.TLS(certificateAuthority: …)")
+      let others = try Certificates()
+      cluster.tls = .init(certificateAuthority: others.file("ca.pem"))
+      try expectAway(cluster, because: "name the file of the right one: EtcdCluster.TLS(certificateAuthority: …)")
       cluster.tls = .init(certificateAuthority: certificates.file("ca.pem"))
-      try expectAway(cluster, because: "doesn't answer")
+      try expectAway(cluster, because: "name its files: EtcdCluster.TLS(certificate: …, privateKey: …)")
+      cluster.endpoints = [URL(string: "http://127.0.0.1:\(nodes.port(0))")!]
+      try expectAway(cluster, because: "because it speaks TLS, its address begins with https://")
+    }
+
+    @Test("aren't spoken by a member whose address says so")
+    func noTLS() async throws {
+      let port = try await EtcdNodes.shared.value.port(0)
+      let cluster = EtcdCluster(endpoints: [URL(string: "https://127.0.0.1:\(port)")!])
+      try expectAway(cluster, because: "because it doesn't speak TLS, its address begins with http://")
     }
 
     private func expectAway(_ cluster: EtcdCluster, prefix: String = "/readable/", because reason: String) throws {

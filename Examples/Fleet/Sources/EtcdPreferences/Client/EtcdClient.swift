@@ -14,8 +14,10 @@ internal import Synchronization
 /// needs a thread of the cooperative pool nor an event loop that the caller may be on.
 final class EtcdClient: Sendable {
   private struct Current: Sendable {
-    var endpoint = 0
+    var index = 0
     var token: String?
+    /// The members that have answered anything.
+    var answered: Set<URL> = []
   }
 
   /// One thread for all stores of the process.
@@ -65,42 +67,71 @@ final class EtcdClient: Sendable {
     return configuration
   }
 
-  /// Sends a message and returns the answer.
+  /// Sends a message and returns the answer, as ``send(_:_:until:)`` does, for a message that may be done twice.
+  func call<Response: Decodable>(
+    _ path: String, _ message: some Encodable, until end: NIODeadline? = nil
+  ) throws(EtcdError) -> Response {
+    let answer: Answer<Response> = try send(path, message, until: end)
+    return answer.message
+  }
+
+  /// Whether a range can be read now.
+  func canRead(_ range: KeyRange, until end: NIODeadline) -> Bool {
+    do throws(EtcdError) {
+      let request = RangeRequest(key: range.start, rangeEnd: range.end, countOnly: true)
+      let _: RangeResponse = try call("kv/range", request, until: end)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// The answer to a message.
+  struct Answer<Message> {
+    var message: Message
+    /// Whether an earlier answer was lost, so that what was asked for may have been done before.
+    var isOfRepetition: Bool
+  }
+
+  /// Sends a message, again if the answer is lost, and returns the answer.
   ///
   /// - Parameters:
   ///   - path: The part of the gateway's address after its version: `kv/range`.
-  ///   - message: What is sent.
-  ///   - isRepeatable: Whether doing it twice is the same as doing it once. It is then sent again if the answer is lost.
+  ///   - message: The message.
   ///   - end: Until when it is sent again; `retryLimit` from now on, if nil.
-  func call<Response: Decodable>(
-    _ path: String, _ message: some Encodable, isRepeatable: Bool = true, until end: NIODeadline? = nil
-  ) throws(EtcdError) -> Response {
+  /// - Throws: `.uncertain` if the answer to any of its attempts was lost, whatever the last one failed for.
+  func send<Response: Decodable>(
+    _ path: String, _ message: some Encodable, until end: NIODeadline? = nil
+  ) throws(EtcdError) -> Answer<Response> {
     let body = EtcdMessage.encode(message)
     let end = end ?? .now() + TimeAmount(cluster.retryLimit)
     var unreachedCount = 0
     var hasNewToken = false
+    // The error of the first attempt whose answer was lost.
+    var lost: EtcdError?
     while true {
-      let endpoint = current.withLock { $0.endpoint }
+      let endpoint = endpoint
       do throws(EtcdError) {
-        return try attempt(path, body, at: endpoint, until: end)
+        return Answer(message: try attempt(path, body, at: endpoint, until: end), isOfRepetition: lost != nil)
       } catch {
         switch error.kind {
         case .tokenExpired where !hasNewToken:
           hasNewToken = true
           current.withLock { $0.token = nil }
-          continue
-        case .unreached:
+        case .unreached where lost == nil:
           unreachedCount += 1
           moveOn(from: endpoint)
           // Each of them was tried, and none was there.
           if unreachedCount >= cluster.endpoints.count { throw error }
-        case .uncertain:
-          unreachedCount = 0
+        case .uncertain, .unreached:
+          // An answer that was lost is worth waiting for, also if there is no connection for a while.
           moveOn(from: endpoint)
-          if !isRepeatable || NIODeadline.now() >= end { throw error }
+          // The last attempts had little time, so they say less.
+          if NIODeadline.now() >= end { throw lost ?? error }
+          lost = lost ?? error
           // The cluster may be electing a leader, which takes about a second. The client pauses between its tries.
           Thread.sleep(forTimeInterval: 0.05)
-        default: throw error
+        default: throw lost.map { error.after($0) } ?? error
         }
       }
     }
@@ -110,35 +141,37 @@ final class EtcdClient: Sendable {
   ///
   /// - Parameter revision: That of the first change that is told.
   func watch(_ range: KeyRange, from revision: Revision) throws(EtcdError) -> WatchStream {
-    let index = current.withLock { $0.endpoint }
+    let endpoint = endpoint
     let message = WatchRequest(createRequest: .init(key: range.start, rangeEnd: range.end, startRevision: revision))
-    var request = try request("watch", EtcdMessage.encode(message), at: index, until: nil)
+    var request = try request("watch", EtcdMessage.encode(message), at: endpoint, until: nil)
     // A member without a leader ends the watch, and doesn't wait for one.
     request.headers.add(name: "Grpc-Metadata-hasleader", value: "true")
-    let stream = WatchStream(of: cluster.endpoints[index])
+    let stream = WatchStream(of: endpoint)
     stream.begin(http.execute(request: request, delegate: WatchReceiver(of: stream)))
     return stream
   }
 
   /// The next call is to the next member, unless another thread has gone there already.
-  func moveOn(from endpoint: Int? = nil) {
+  func moveOn(from endpoint: URL) {
     current.withLock { current in
-      guard endpoint == nil || endpoint == current.endpoint else { return }
-      current.endpoint = (current.endpoint + 1) % cluster.endpoints.count
+      guard endpoint == cluster.endpoints[current.index] else { return }
+      current.index = (current.index + 1) % cluster.endpoints.count
     }
   }
 
+  /// The member that answered last.
+  private var endpoint: URL { cluster.endpoints[current.withLock { $0.index }] }
+
   private func attempt<Response: Decodable>(
-    _ path: String, _ body: Data, at index: Int, until end: NIODeadline
+    _ path: String, _ body: Data, at endpoint: URL, until end: NIODeadline
   ) throws(EtcdError) -> Response {
-    let request = try request(path, body, at: index, until: end)
-    return try answer(to: request, from: cluster.endpoints[index], until: end)
+    let request = try request(path, body, at: endpoint, until: end)
+    return try answer(to: request, from: endpoint, until: end)
   }
 
   private func request(
-    _ path: String, _ body: Data, at index: Int, until end: NIODeadline?
+    _ path: String, _ body: Data, at endpoint: URL, until end: NIODeadline?
   ) throws(EtcdError) -> HTTPClient.Request {
-    let endpoint = cluster.endpoints[index]
     var headers = HTTPHeaders([("Content-Type", "application/json")])
     if let user = cluster.user {
       headers.add(name: "Authorization", value: try token(of: user, at: endpoint, until: end))
@@ -179,8 +212,9 @@ final class EtcdClient: Sendable {
     do {
       response = try http.execute(request: request, deadline: end.map { min($0, limit) } ?? limit).blockingResult()
     } catch {
-      throw EtcdError(error, at: endpoint)
+      throw EtcdError(error, at: endpoint, hasAnswered: current.withLock { $0.answered.contains(endpoint) })
     }
+    current.withLock { _ = $0.answered.insert(endpoint) }
     let body = Data(response.body.map { Array($0.readableBytesView) } ?? [])
     guard response.status == .ok else { throw EtcdError(status: Int(response.status.code), body: body, at: endpoint) }
     do {

@@ -84,6 +84,9 @@ struct TransactionRequest: Encodable, Sendable {
       Comparison(key: key, result: "EQUAL", modRevision: revision)
     }
 
+    /// A comparison that never holds.
+    static func never(_ key: Data) -> Comparison { Comparison(key: key, result: "LESS", modRevision: .none) }
+
     /// No key of the range has a later revision.
     static func unchanged(_ range: KeyRange, since revision: Revision) -> Comparison {
       Comparison(key: range.start, rangeEnd: range.end, result: "LESS", modRevision: revision.next)
@@ -104,6 +107,15 @@ struct TransactionRequest: Encodable, Sendable {
     case delete(Delete)
     case range(RangeRequest)
 
+    /// The number of bytes of its keys and its value.
+    var size: Int {
+      switch self {
+      case .put(let put): put.key.count + put.value.count
+      case .delete(let delete): delete.key.count + (delete.rangeEnd?.count ?? 0)
+      case .range(let range): range.key.count + (range.rangeEnd?.count ?? 0)
+      }
+    }
+
     private enum CodingKeys: String, CodingKey {
       case put = "requestPut"
       case delete = "requestDeleteRange"
@@ -123,6 +135,15 @@ struct TransactionRequest: Encodable, Sendable {
   var compare: [Comparison] = []
   var success: [Operation] = []
   var failure: [Operation] = []
+
+  /// The number of bytes that etcd counts when it limits requests, or some more.
+  ///
+  /// It counts bytes of its own format, in which keys and values are as they are, and each part has some more.
+  var size: Int {
+    let overhead = 40
+    let comparisons = compare.map { $0.key.count + ($0.rangeEnd?.count ?? 0) + overhead }
+    return overhead + comparisons.reduce(0, +) + (success + failure).map { $0.size + overhead }.reduce(0, +)
+  }
 }
 
 struct TransactionResponse: Decodable, Sendable {
@@ -154,6 +175,7 @@ struct WatchMessage: Decodable, Sendable {
 
   struct Result: Decodable, Sendable {
     var header: ResponseHeader?
+    var created: Bool?
     var canceled: Bool?
     var cancelReason: String?
     var compactRevision: Revision?

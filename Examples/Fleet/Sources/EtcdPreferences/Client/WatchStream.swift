@@ -20,7 +20,8 @@ final class WatchStream: Sendable {
     var task: HTTPClient.Task<Void>?
   }
 
-  private let endpoint: URL
+  /// The member that is watched.
+  let endpoint: URL
   private let state = Mutex(State())
   /// Signaled once for each message, and once for the end.
   private let bell = DispatchSemaphore(value: 0)

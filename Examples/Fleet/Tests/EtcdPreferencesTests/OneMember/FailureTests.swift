@@ -69,6 +69,45 @@ extension EtcdTests {
       #expect(try await direct().value(Int.self, forKey: "a") == 1)
     }
 
+    @Test("that loses an answer and then reaches etcd no more doesn't say that the change was not made")
+    func lostAnswerAndCut() async throws {
+      let (store, proxy) = try await proxied { $0.retryLimit = .milliseconds(300) }
+      try store.set(0, forKey: "a")
+      for number in 1...3 {
+        proxy.loseNextAnswer { [unowned proxy] in proxy.cut() }
+        let error = #expect(throws: PreferenceError.self) { try store.set(number, forKey: "a") }
+        #expect(error?.description.contains("whether it was made will be seen") == true, "\(error as Any)")
+        #expect(try await direct().value(Int.self, forKey: "a") == number)
+        proxy.restore()
+        try await eventually("the store has the change") { try store.value(Int.self, forKey: "a") == number }
+      }
+    }
+
+    @Test("that loses an answer before etcd refuses the next attempt doesn't say that the change was not made")
+    func lostAnswerAndRefusal() async throws {
+      let (store, proxy) = try await proxied()
+      let client = try await EtcdNodes.shared.value.client(0)
+      proxy.loseNextAnswer {
+        do { try client.setAlarm(true) } catch { Issue.record(error) }
+      }
+      let error = #expect(throws: PreferenceError.self) { try store.set(1, forKey: "a") }
+      try client.setAlarm(false)
+      #expect(error?.code == .unwritable)
+      #expect(error?.description.contains("whether it was made will be seen") == true, "\(error as Any)")
+      #expect(try await direct().value(Int.self, forKey: "a") == 1)
+    }
+
+    @Test("that is there again within the retry limit decides whether a change was made whose answer was lost")
+    func lostAnswerAndPause() async throws {
+      let (store, proxy) = try await proxied { $0.retryLimit = .seconds(60) }
+      proxy.loseNextAnswer { [unowned proxy] in proxy.cut() }
+      async let adding: Void = onThread { try self.add(1, to: "count", of: store) }
+      try await eventually("the store has tried again") { proxy.refusals > 3 }
+      proxy.restore()
+      try await adding
+      #expect(try await direct().value(Int.self, forKey: "count") == 1)
+    }
+
     @Test("that ends is taken up again, and what was changed meanwhile is told, also if the history is compacted")
     func lostConnection() async throws {
       let (store, proxy) = try await proxied()
@@ -115,6 +154,23 @@ extension EtcdTests {
       proxy.restore()
       #expect(await changes.next() == ["a"])
       #expect(try store.value(Int.self, forKey: "a") == 2)
+    }
+
+    @Test("whose watch is dead without an end is noticed too if others remove values, and nothing else")
+    func deadWatch() async throws {
+      let (store, proxy) = try await proxied { $0.silenceLimit = .milliseconds(200) }
+      let client = try await EtcdNodes.shared.value.client(0)
+      try store.set(1, forKey: "kept")
+      var changes = store.changes(of: "removed").makeAsyncIterator()
+      for _ in 1...6 {
+        try client.put("1", at: prefix + "removed")
+        #expect(await changes.next() == ["removed"])
+        proxy.muteWatches()
+        try client.delete(prefix + "removed")
+        #expect(await changes.next() == ["removed"])
+        #expect(store.keys == ["kept"])
+        #expect(store.state.isConnected)
+      }
     }
 
     @Test("tells later readers of the errors why etcd is away")
@@ -166,6 +222,35 @@ extension EtcdTests {
         try store.set(number, forKey: "n")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.last?.hasSuffix("{\"n\":\(number)}") == true)
+      }
+    }
+
+    @Test("sets a snapshot aside that can't be read, but only while etcd has the values")
+    func unreadableSnapshot() async throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "etcd-snapshot-\(UUID().uuidString)")
+      defer { do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) } }
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let file = folder.appending(path: "settings.preferences")
+      let nowhere = EtcdCluster(endpoints: [URL(string: "http://127.0.0.1:1")!])
+      try await direct().set(1, forKey: "a")
+      for name in ["settings.preferences.unreadable", "settings.preferences.unreadable-2"] {
+        try Data("Not a preferences file".utf8).write(to: file)
+        let error = #expect(throws: PreferenceError.self) {
+          try EtcdPreferenceStore(nowhere, prefix: prefix, snapshot: file)
+        }
+        #expect(error?.code == .notAPreferencesFile)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "Not a preferences file")
+
+        let (store, _) = try await proxied(snapshot: file)
+        #expect(store.state.isConnected)
+        #expect(store.snapshotFailure?.description.contains(name) == true)
+        var errors = store.errors.makeAsyncIterator()
+        #expect(await errors.next()?.description == store.snapshotFailure?.description)
+        #expect(try String(contentsOf: folder.appending(path: name), encoding: .utf8) == "Not a preferences file")
+        let away = try EtcdPreferenceStore(nowhere, prefix: prefix, snapshot: file)
+        #expect(try away.value(Int.self, forKey: "a") == 1)
+        #expect(away.snapshotFailure == nil)
+        try FileManager.default.removeItem(at: file)
       }
     }
 

@@ -217,6 +217,12 @@ extension EtcdClient {
     let _: Anything = try call("kv/deleterange", ["key": Data(key.utf8).base64EncodedString()])
   }
 
+  /// Raises the alarm that etcd raises when its space is exhausted, or ends it.
+  func setAlarm(_ isOn: Bool) throws {
+    let _: Anything = try call(
+      "maintenance/alarm", ["action": isOn ? "ACTIVATE" : "DEACTIVATE", "alarm": "NOSPACE"])
+  }
+
   /// Forgets the whole history.
   func compact() throws {
     let now: RangeResponse = try call("kv/range", ["key": "YQ=="])

@@ -7,7 +7,12 @@ import Synchronization
 final class Proxy: Sendable {
   private struct Conduct: Sendable {
     var refuses = false
+    var refusals = 0
     var isSilent = false
+    /// The number of connections so far.
+    var count = 0
+    /// The last of the connections on which no watch tells anything.
+    var lastMuted = 0
     var onAnswer: (@Sendable () -> Void)?
     var channels: [ObjectIdentifier: any Channel] = [:]
   }
@@ -43,8 +48,14 @@ final class Proxy: Sendable {
     for channel in channels { channel.close(promise: nil) }
   }
 
+  /// The number of connections that were not taken.
+  var refusals: Int { conduct.withLock { $0.refusals } }
+
   /// Keeps all connections, present and later ones, and lets nothing through.
   func silence() { conduct.withLock { $0.isSilent = true } }
+
+  /// Keeps the watches that have begun, and lets nothing through that they tell.
+  func muteWatches() { conduct.withLock { $0.lastMuted = $0.count } }
 
   /// Works again.
   func restore() {
@@ -60,12 +71,20 @@ final class Proxy: Sendable {
   func loseNextAnswer(_ body: @escaping @Sendable () -> Void = {}) { conduct.withLock { $0.onAnswer = body } }
 
   private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
-    if conduct.withLock({ $0.refuses }) { return client.close() }
+    let isRefused = conduct.withLock { conduct in
+      if conduct.refuses { conduct.refusals += 1 }
+      return conduct.refuses
+    }
+    if isRefused { return client.close() }
     return ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false)
       .connect(host: "127.0.0.1", port: target)
       .flatMapThrowing { [self] peer in
         for channel in [client, peer] { conduct.withLock { $0.channels[ObjectIdentifier(channel)] = channel } }
-        let request = Request()
+        let number = conduct.withLock { conduct in
+          conduct.count += 1
+          return conduct.count
+        }
+        let request = Request(on: number)
         try client.pipeline.syncOperations.addHandler(Relay(to: peer, isAnswer: false, of: request, proxy: self))
         try peer.pipeline.syncOperations.addHandler(Relay(to: client, isAnswer: true, of: request, proxy: self))
         for channel in [client, peer] { channel.setOption(.autoRead, value: true).whenFailure { print($0) } }
@@ -75,10 +94,11 @@ final class Proxy: Sendable {
   /// The treatment of bytes.
   fileprivate enum Fate { case pass, hold, lose(@Sendable () -> Void) }
 
-  fileprivate func fate(isOfTransaction: Bool) -> Fate {
+  fileprivate func fate(ofAnswerTo request: Request?) -> Fate {
     conduct.withLock { conduct in
       if conduct.isSilent { return .hold }
-      guard isOfTransaction, let onAnswer = conduct.onAnswer else { return .pass }
+      if request?.kind == .watch, let number = request?.number, number <= conduct.lastMuted { return .hold }
+      guard request?.kind == .transaction, let onAnswer = conduct.onAnswer else { return .pass }
       conduct.onAnswer = nil
       return .lose(onAnswer)
     }
@@ -91,7 +111,25 @@ final class Proxy: Sendable {
 
 /// The last request of a connection.
 private final class Request {
-  var isTransaction = false
+  enum Kind { case transaction, watch, other }
+
+  /// The number of the connection.
+  let number: Int
+  var kind = Kind.other
+
+  init(on number: Int) { self.number = number }
+
+  /// Notes what begins with these bytes.
+  func begin(_ bytes: ByteBufferView) {
+    kind =
+      if bytes.starts(with: "POST /v3/kv/txn".utf8) {
+        .transaction
+      } else if bytes.starts(with: "POST /v3/watch".utf8) {
+        .watch
+      } else {
+        .other
+      }
+  }
 }
 
 /// Hands on what one side says to the other.
@@ -112,10 +150,8 @@ private final class Relay: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = unwrapInboundIn(data)
-    if !isAnswer, bytes.readableBytesView.starts(with: "POST ".utf8) {
-      request.isTransaction = bytes.readableBytesView.starts(with: "POST /v3/kv/txn".utf8)
-    }
-    switch proxy.fate(isOfTransaction: isAnswer && request.isTransaction) {
+    if !isAnswer, bytes.readableBytesView.starts(with: "POST ".utf8) { request.begin(bytes.readableBytesView) }
+    switch proxy.fate(ofAnswerTo: isAnswer ? request : nil) {
     case .pass: peer.writeAndFlush(bytes, promise: nil)
     case .hold: break
     case .lose(let body):

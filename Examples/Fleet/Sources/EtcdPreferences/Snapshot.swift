@@ -1,0 +1,60 @@
+internal import Foundation
+internal import PreferenceStorage
+
+/// The file in which a store keeps its values for a start without etcd, as it is when the store is opened.
+struct Snapshot {
+  let file: FilePreferenceStore
+  let values: [(key: String, json: String)]
+  /// The reason why another file that was there was set aside, with its new place.
+  private(set) var failure: PreferenceError?
+
+  /// Opens the snapshot.
+  ///
+  /// A file that can't be read is moved to another name beside it, if its values are in etcd now.
+  ///
+  /// - Parameter isInEtcd: Whether they are; called at most once.
+  /// - Throws: What the file can't be read for.
+  init(at url: URL, ifUnreadable isInEtcd: () -> Bool) throws(PreferenceError) {
+    do throws(PreferenceError) {
+      try self.init(at: url)
+    } catch {
+      guard Snapshot.reasonsToSetAside.contains(error.code), isInEtcd() else { throw error }
+      let place = try Snapshot.setAside(url, because: error)
+      try self.init(at: url)
+      failure = PreferenceError(
+        error.code,
+        "the snapshot can't be read and was moved to \(place.path), since etcd has its values; remove it there",
+        path: url.path, underlying: error)
+    }
+  }
+
+  private init(at url: URL) throws(PreferenceError) {
+    file = try FilePreferenceStore(url: url, followsOthers: false)
+    var values: [(key: String, json: String)] = []
+    for key in file.keys {
+      if let json = try file.json(forKey: key) { values.append((key, json)) }
+    }
+    self.values = values
+  }
+
+  /// The kinds of failure that another file in its place ends.
+  ///
+  /// A folder that others can write to isn't one.
+  private static let reasonsToSetAside: [PreferenceError.Code] = [
+    .notAPreferencesFile, .laterVersion, .unreadable, .insecureFile,
+  ]
+
+  /// Moves the file to a name that isn't taken, and returns its place.
+  private static func setAside(_ url: URL, because error: PreferenceError) throws(PreferenceError) -> URL {
+    let files = FileManager.default
+    let places = (1...).lazy.map { url.appendingPathExtension($0 == 1 ? "unreadable" : "unreadable-\($0)") }
+    let place = places.first { !files.fileExists(atPath: $0.path) }!
+    do { try files.moveItem(at: url, to: place) } catch let obstacle {
+      throw PreferenceError(
+        error.code,
+        "the snapshot can't be read, and can't be moved away either (\(obstacle)); remove it, or name another file",
+        path: url.path, underlying: error)
+    }
+    return place
+  }
+}
