@@ -113,7 +113,7 @@ public final class InitializerRegistry: Sendable {
     return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
       // An initializer is running: a frame without a registry makes the task's registry current.
-      return try thread.with(nil, isKept: thread.isMakingKept, body)
+      return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }
 
@@ -165,7 +165,7 @@ public final class InitializerRegistry: Sendable {
 
   /// Puts a registration in the table, where it replaces any registration with the same key.
   func insert(_ record: RegistrationRecord) {
-    TaskContext.loosen(for: self)
+    TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
     let entry = RegistrationTable.Entry(record)
     guard let former = table.withLock({ $0.exchange(record.key, for: entry) }) else { return }

@@ -14,7 +14,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     init(_ record: RegistrationRecord) { self.record = record }
 
     /// Copies the value to memory, if there is one and no hook has to be called with it; returns whether it did.
-    @inline(__always) fileprivate func copyUnheard(to memory: ValueMemory) -> Bool {
+    @inline(__always) fileprivate func copyWithoutHooks(to memory: ValueMemory) -> Bool {
       guard let cell, !record.hooks.areUsed else { return false }
       memory.copy(cell.type, from: cell.memory)
       return true
@@ -90,7 +90,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 
   /// The result of one lookup.
-  enum Look: ~Copyable {
+  enum Lookup: ~Copyable {
     /// The kept value of the only registration was copied.
     case copied
     case only(RegistrationRecord)
@@ -103,21 +103,21 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - mayHaveName: Whether the request may have a name.
   ///   - memory: The memory to copy the kept value to, if the registration has one and has no hooks.
   ///   - optionals: Whether to copy values of Optional types, too.
-  @inline(__always) func look(
+  @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool
-  ) -> Look {
+  ) -> Lookup {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
     guard let entry = plain[Address(id: service)] else { return universal.isEmpty ? .nothing : .several }
-    if let memory, optionals || !entry.record.makesOptional, entry.copyUnheard(to: memory) { return .copied }
+    if let memory, optionals || !entry.record.makesOptional, entry.copyWithoutHooks(to: memory) { return .copied }
     return .only(entry.record)
   }
 
-  /// Returns the default registration of a key, or copies the value that it keeps, as ``look`` does.
-  func lookForDefault(of key: ObjectIdentifier, copyingTo memory: ValueMemory?) -> Look {
+  /// Returns the default registration of a key, or copies the value that it keeps, as ``lookUp`` does.
+  func lookUpDefault(of key: ObjectIdentifier, copyingTo memory: ValueMemory?) -> Lookup {
     guard let entry = defaults[Address(id: key)] else { return .nothing }
-    if let memory, entry.copyUnheard(to: memory) { return .copied }
+    if let memory, entry.copyWithoutHooks(to: memory) { return .copied }
     return .only(entry.record)
   }
 

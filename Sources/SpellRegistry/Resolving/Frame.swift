@@ -9,8 +9,9 @@ struct Frame {
   /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether new objects refer to their registry weakly, because a registry may keep them.
-  var isKept = false
+  /// Whether objects made here link to their registry weakly: a registry keeps the value that they are part of, so a
+  /// strong reference would be a cycle.
+  var linksWeakly = false
   /// The gates at which other threads wait for the value: that of the registration, and that of the property.
   var gate: UInt?
   var propertyGate: UInt?
@@ -21,7 +22,7 @@ struct Frame {
   struct Asker {
     var container: ObjectIdentifier?
     var property: UInt?
-    var name: Borrowed<Alias>?
+    var name: Borrowed<RequestedName>?
 
     @inline(__always) func needs(_ other: Asker) -> Bool {
       container == other.container && property == other.property

@@ -33,7 +33,7 @@ extension InitializerRegistry {
   /// Finds the registration that wins here or, without one, in a parent; as a last resort, a declared key's default.
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
-    let found = find(request, service, search, asked: self)
+    let found = findExactly(request, service, search, asked: self)
     if !found.isNothing { return found }
     if let wrapped = service.wrapped { return findWrapped(request, wrapped, search) }
     guard let key = service.key, !search.onlyForContainer else { return .nothing }
@@ -50,16 +50,16 @@ extension InitializerRegistry {
   /// Finds the registration that wins for exactly this service, here or in a parent.
   ///
   /// - Parameter end: The parent that ends the search and isn't searched; nil to search all parents.
-  private func find(
+  private func findExactly(
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
     let winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
-    let look = table.withLock { table in
-      table.look(for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked)
+    let lookup = table.withLock { table in
+      table.lookUp(for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked)
     }
-    switch consume look {
+    switch consume lookup {
     case .copied: return .copied
     case .only(let record): winner = search.onlyForContainer ? nil : record
     case .nothing: winner = nil
@@ -67,7 +67,7 @@ extension InitializerRegistry {
     }
     guard let record = winner else {
       guard let parent, parent !== end else { return .nothing }
-      return parent.find(request, service, search, asked: asked, upTo: end)
+      return parent.findExactly(request, service, search, asked: asked, upTo: end)
     }
     // For a request of an Optional, a registration of the wrapped type wins if its registry is nearer to the one asked.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
@@ -84,7 +84,7 @@ extension InitializerRegistry {
   ) -> Finding {
     var search = search
     search.copying = nil
-    let found = find(request, wrapped, search, asked: self, upTo: end)
+    let found = findExactly(request, wrapped, search, asked: self, upTo: end)
     guard found.isNothing, let inner = wrapped.wrapped else { return found }
     return findWrapped(request, inner, search, upTo: end)
   }
@@ -117,8 +117,8 @@ extension InitializerRegistry {
   private func findDefault(of key: InjectionKeys, copyingTo memory: ValueMemory?) -> Finding {
     var owner = self
     while let parent = owner.parent, parent.context == context { owner = parent }
-    let look = owner.table.withLock { $0.lookForDefault(of: ObjectIdentifier(key), copyingTo: memory) }
-    switch consume look {
+    let lookup = owner.table.withLock { $0.lookUpDefault(of: ObjectIdentifier(key), copyingTo: memory) }
+    switch consume lookup {
     case .copied: return .copied
     case .only(let record): return .match(record, Borrowed(owner))
     default:
@@ -162,14 +162,14 @@ extension InitializerRegistry {
   ///   - type: The type of the values.
   ///   - name: The name to ask with, as a property asks with its own name.
   public func isRegistered<Value>(_ type: Value.Type, named name: String? = nil) -> Bool {
-    isRegistered(Request(type, named: name.map { Alias($0) }))
+    isRegistered(Request(type, named: name.map { RequestedName($0) }))
   }
 
   /// Returns whether a registration here or in a parent is for a declared key and any container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {
-    isRegistered(Request(Value.self, key, named: name.map { Alias($0) }))
+    isRegistered(Request(Value.self, key, named: name.map { RequestedName($0) }))
   }
 
   func isRegistered(_ request: borrowing Request) -> Bool {

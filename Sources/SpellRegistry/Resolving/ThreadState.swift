@@ -45,11 +45,11 @@ extension CurrentThread {
 
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  /// Whether what is made now refers to its registry weakly: the innermost frame tells, or else the task's context.
-  var isMakingKept: Bool { isMakingKept(in: .current) }
+  /// Whether what is made now links to its registry weakly: the innermost frame tells, or else the task's context.
+  var linksWeakly: Bool { linksWeakly(in: .current) }
 
-  @inline(__always) func isMakingKept(in context: @autoclosure () -> TaskContext?) -> Bool {
-    fields.frames.last?.isKept ?? context()?.isKept ?? false
+  @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
+    fields.frames.last?.linksWeakly ?? context()?.linksWeakly ?? false
   }
 
   /// The innermost async run on whose behalf this thread or its task makes values, unless that run is over.
@@ -60,11 +60,11 @@ extension CurrentThread {
 
   /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
   func with<Result, Failure>(
-    _ registry: InitializerRegistry?, isKept: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
+    _ registry: InitializerRegistry?, linksWeakly: Bool, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var frame = Frame(type: Never.self)
     frame.registry = registry.map { Borrowed($0) }
-    frame.isKept = isKept
+    frame.linksWeakly = linksWeakly
     frame.run = run.map { Borrowed($0) }
     fields.frames.append(frame)
     defer {
@@ -124,7 +124,7 @@ extension CurrentThread {
   /// Runs `body`, which calls hooks, so that their requests belong to one resolution.
   func callingHooks(_ body: () -> Void) {
     // A completion that a hook causes runs at the end of that resolution; the hooks' caller has no use for its error.
-    try? resolving { () throws(InjectionError) in with(registry, isKept: isMakingKept, body) }
+    try? resolving { () throws(InjectionError) in with(registry, linksWeakly: linksWeakly, body) }
   }
 
   /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.
