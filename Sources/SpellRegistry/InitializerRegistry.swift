@@ -202,7 +202,7 @@ extension InitializerRegistry: CustomStringConvertible {
 /// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message and a place when a registry of another context runs a key's live initializer.
+    /// Called with a message and a place when a test's registry runs a key's live initializer; nil if that is no fault.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
     /// Called with a message and a place before a property that can't be injected stops the program.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?

@@ -128,7 +128,7 @@ extension InitializerRegistry {
     of owner: Borrowed<InitializerRegistry>, linksWeakly: Bool
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }
-    if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
+    if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     let owner = record.kept == nil ? nil : owner.object.weakReference
     put(
       memory,

@@ -63,6 +63,7 @@ extension InitializerRegistry {
       if RequestRecorder.isUsed {
         RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? owner.object : self), by: asker)
       }
+      if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
       let made: ValueCell?
       do {
         if let kept = record.kept {

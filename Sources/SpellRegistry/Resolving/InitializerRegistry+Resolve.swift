@@ -245,6 +245,7 @@ extension InitializerRegistry {
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
     propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
+    if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     // An instance already exists and has no dependencies, so it needs no frame.
     if record.isInstance, (try? record.initializer.body(memory, request, self)) != nil { return }
     if record.isAsync {
@@ -254,7 +255,6 @@ extension InitializerRegistry {
       }
       throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
     }
-    if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
     var frame = Frame(type: record.service.type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(self)

@@ -128,18 +128,22 @@ extension InitializerRegistry {
     }
   }
 
-  /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
+  /// Reports that a test's registry runs a key's live initializer: to the strict test, once for each test and key, or
+  /// else on standard error, once for each key.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
-    guard let key = record.service.key, !key.hasInitializer(for: context), record.isFirstReport(),
-      let report = lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onLiveInitializer) }).first
+    guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test), record.isFirstReport()
     else { return }
+    let report = lineage.lazy.compactMap { $0.reporter?.receivers.withLock(\.onLiveInitializer) }.first
+    if report == nil && !key.isFirstLiveUseInTests() { return }
     let step = request.step()
-    report(
+    let message = """
+      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for tests, so the live one makes \
+      its value\(step.property.map { " for \($0)" } ?? ""). Add `.test { … }` to the key's declaration, or `.liveInTests()` if \
+      its own value suits tests; or register an initializer: registry.register(.key) { … }.
       """
-      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for context .\(context), so the \
-      live one makes its value\(step.property.map { " for \($0)" } ?? ""). Add `.\(context) { … }` to the key's declaration, \
-      or register an initializer: registry.register(.key) { … }.
-      """, step.declaration ?? key.place.description)
+    if let report { return report(message, step.declaration ?? key.place.description) }
+    writeToStandardError(
+      "Spellbook: \(message) This is said once for each key. With the trait .registry(.strict), it is an issue.\n")
   }
 
   // MARK: For diagnosis
