@@ -113,8 +113,7 @@ extension PropertyCell {
         do throws(InjectionError) {
           try makeAndStore(
             memory, for: cell, state, in: container, callsHooks: callsHooks, hasExpression: hasExpression,
-            hasHook: hasHook,
-            expression: expression, hook: hook, fallback: fallback, on: thread)
+            hasHook: hasHook, expression: expression, hook: hook, fallback: fallback, on: thread)
         } catch {
           cell.memory.head.gate.settle(as: state)
           throw error

@@ -121,8 +121,8 @@
   ///   - fallback: Puts a value in memory if nothing is registered, and returns whether it did.
   @inlinable package func makeValue(
     in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
-    expression: (() -> Value)? = nil,
-    hook: ((AnyObject, Value) -> Void)? = nil, fallback: PropertyCell.Fallback = { _, _ in false }
+    expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
+    fallback: PropertyCell.Fallback = { _, _ in false }
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { made throws(InjectionError) in
       try cell.readOrMake(

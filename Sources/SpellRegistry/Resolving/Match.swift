@@ -136,10 +136,13 @@ extension InitializerRegistry {
     let report = lineage.lazy.compactMap { $0.reporter?.receivers.withLock(\.onLiveInitializer) }.first
     if report == nil && !key.isFirstLiveUseInTests() { return }
     let step = request.step()
+    let ofType = match(Request(Service(type(of: key).valueType), named: nil)).map {
+      " What is registered for the type, at \($0.record.place), doesn't serve the key."
+    }
     let message = """
       The key of type \(step.typeName) that is declared at \(key.place) has no initializer for tests, so the live one makes \
       its value\(step.property.map { " for \($0)" } ?? ""). Add `.test { … }` to the key's declaration, or `.liveInTests()` if \
-      its own value suits tests; or register an initializer: registry.register(.key) { … }.
+      its own value suits tests; or register an initializer: registry.register(.key) { … }.\(ofType ?? "")
       """
     if let report { return report(message, step.declaration ?? key.place.description) }
     writeToStandardError(

@@ -14,8 +14,8 @@
 
   init(
     _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil,
-    named requestedName: RequestedName? = nil,
-    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil
+    named requestedName: RequestedName? = nil, in container: AnyObject? = nil,
+    inClass containerType: (any AnyObject.Type)? = nil
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
