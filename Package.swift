@@ -77,6 +77,12 @@ let tool: [Target] = [
   .testTarget(name: "prefsTests", dependencies: ["prefs", "TestSupport"], swiftSettings: settings(of: "prefs")),
 ]
 
+/// Programs whose only import is one wrapper's module.
+let alone: [Target] = ["LazySpell", "FinalSpell", "InjectedSpell", "PartialSpell", "PreferenceSpell"].map { wrapper in
+  .testTarget(
+    name: "\(wrapper)AloneTests", dependencies: [.byName(name: wrapper)], swiftSettings: settings(of: wrapper))
+}
+
 let package = Package(
   name: "Spellbook",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -94,15 +100,11 @@ let package = Package(
         exclude: excluded[module.name] ?? [],
         swiftSettings: settings(of: module.name))
     ] + (withoutProcesses && !testsWithoutProcesses.contains(module.name) ? [] : [tests])
-  } + (withoutProcesses ? [] : tool) + [
+  } + (withoutProcesses ? [] : tool) + alone + [
     // What the tests share. No product has it, so no user's build does.
     .target(
       name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
       swiftSettings: settings(of: "TestSupport")),
-    // A program whose only import is one wrapper's module.
-    .testTarget(
-      name: "PreferenceSpellAloneTests", dependencies: ["PreferenceSpell"],
-      swiftSettings: settings(of: "PreferenceSpellAloneTests")),
     // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
     .testTarget(
       name: "MainActorAppTests", dependencies: ["LaunchInitializers", "Spellbook", "SpellTesting"],

@@ -108,7 +108,7 @@ extension Injected: InjectableProperty {
     guard case .once = policy, !storage.hasValue,
       let made = try storage.prepared(in: container, from: registry, hook: hook)
     else { return nil }
-    return { () throws(InjectionError) in try storage.store(made.value, replacing: false) ? made.announce : {} }
+    return { () throws(InjectionError) in try storage.store(made.value, replacing: false) ? made.callHooks : {} }
   }
 
   func inject(_ service: any Sendable, in container: AnyObject) throws(InjectionError) -> Bool {
@@ -119,7 +119,7 @@ extension Injected: InjectableProperty {
     } else {
       try storage.store(value, replacing: true)
     }
-    storage.announce(value, in: container, hook: hook)
+    storage.callHooks(value, in: container, hook: hook)
     return true
   }
 

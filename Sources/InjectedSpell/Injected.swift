@@ -43,10 +43,10 @@
   }
 
   @inlinable init(
-    at place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil, _ policy: Policy = .once,
+    at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil, _ policy: Policy = .once,
     hook: ((AnyObject, Value) -> Void)? = nil
   ) {
-    storage = PropertyStorage(at: place, key: key, alias: alias)
+    storage = PropertyStorage(at: place, key: key, named: name)
     (self.policy, self.hook) = (policy, hook)
   }
 
@@ -119,17 +119,17 @@
   @usableFromInline func resolve(
     in container: AnyObject?, keptIn weakStorage: PropertyStorage<WeakValue>
   ) throws(InjectionError) -> Value {
-    var made: (value: Value, announce: () -> Void)?
+    var made: (value: Value, callHooks: () -> Void)?
     var isMaker = false
     let weakValue = try weakStorage.makeValue(
-      in: container, isHeard: false,
+      in: container, callsHooks: false,
       fallback: { memory, _ throws(InjectionError) in
         (made, isMaker) = (try storage.prepared(in: container, from: nil, hook: hook), true)
         memory.put(WeakValue(holding: made?.value))
         return true
       })
     // As for every property, the hooks are called after the value is stored.
-    made?.announce()
+    made?.callHooks()
     // Nil isn't kept, so that the next read asks again.
     if isMaker && made == nil { weakStorage.forget() }
     return made?.value ?? weakValue.value()
@@ -219,7 +219,7 @@ extension Injected {
 extension Injected {
   /// Creates a property that resolves with `name` instead of its own name.
   @inlinable public init(_ name: String, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
-    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), alias: name)
+    self.init(at: SourcePlace(fileID: fileID, line: line, column: column), named: name)
   }
 
   /// Creates a property that resolves a declared key, as in `@Injected(.time) var time`, and has the key's type.

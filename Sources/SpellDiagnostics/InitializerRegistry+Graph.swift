@@ -34,7 +34,7 @@ extension InitializerRegistry {
     graph(with: try await requests(during: body))
   }
 
-  private func graph(with requests: [Request]) -> DependencyGraph {
+  private func graph(with requests: [RecordedRequest]) -> DependencyGraph {
     let wiring = Wiring(of: self)
     let needs = zip(wiring.providers, wiring.needs).flatMap { asker, needs in
       needs.map { need in

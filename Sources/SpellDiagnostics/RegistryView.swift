@@ -53,7 +53,7 @@ extension InitializerRegistry {
   }
 
   /// Runs `body` with this registry as the current one, and returns the requests that initializers made meanwhile.
-  func requests<Result>(during body: () throws -> Result) rethrows -> [Request] {
+  func requests<Result>(during body: () throws -> Result) rethrows -> [RecordedRequest] {
     let log = RequestLog()
     _ = try RequestRecorder.$current.withValue(log.recorder) { try run(body) }
     return log.requests
@@ -61,7 +61,7 @@ extension InitializerRegistry {
 
   func requests<Result>(
     isolation: isolated (any Actor)? = #isolation, during body: () async throws -> Result
-  ) async rethrows -> [Request] {
+  ) async rethrows -> [RecordedRequest] {
     let log = RequestLog()
     _ = try await RequestRecorder.$current.withValue(log.recorder) { try await run(body) }
     return log.requests
@@ -69,7 +69,7 @@ extension InitializerRegistry {
 }
 
 /// A request for a service, by the initializer of a registration or by other code.
-struct Request: Sendable {
+struct RecordedRequest: Sendable {
   /// The registration whose initializer asked; nil for other code.
   let asker: RegistrationRecord?
   /// The registration that serves the request; nil if none does.
@@ -84,13 +84,13 @@ private final class RequestLog: Sendable {
     let provider: ObjectIdentifier?
     let service: Service
   }
-  private let noted = Lock((ids: Set<ID>(), requests: [Request]()))
+  private let noted = Lock((ids: Set<ID>(), requests: [RecordedRequest]()))
 
-  var requests: [Request] { noted.withLock(\.requests) }
+  var requests: [RecordedRequest] { noted.withLock(\.requests) }
 
   var recorder: RequestRecorder {
     RequestRecorder { [self] asker, service, provider in
-      let request = Request(asker: asker?.record, provider: provider?.record, service: service)
+      let request = RecordedRequest(asker: asker?.record, provider: provider?.record, service: service)
       let id = ID(
         asker: request.asker.map { ObjectIdentifier($0) }, provider: request.provider.map { ObjectIdentifier($0) },
         service: service)

@@ -113,7 +113,7 @@ public final class InitializerRegistry: Sendable {
     return try TaskContext.$local.withValue(context) {
       if thread.fields.frames.isEmpty { return try body() }
       // An initializer is running: a frame without a registry makes the task's registry current.
-      return try thread.with(nil, isKept: thread.isMakingKept, body)
+      return try thread.with(nil, linksWeakly: thread.linksWeakly, body)
     }
   }
 
@@ -165,7 +165,7 @@ public final class InitializerRegistry: Sendable {
 
   /// Puts a registration in the table, where it replaces any registration with the same key.
   func insert(_ record: RegistrationRecord) {
-    TaskContext.loosen(for: self)
+    TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
     let entry = RegistrationTable.Entry(record)
     guard let former = table.withLock({ $0.exchange(record.key, for: entry) }) else { return }
@@ -202,7 +202,7 @@ extension InitializerRegistry: CustomStringConvertible {
 /// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message and a place when a registry of another context runs a key's live initializer.
+    /// Called with a message and a place when a test's registry runs a key's live initializer; nil if that is no fault.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
     /// Called with a message and a place before a property that can't be injected stops the program.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?

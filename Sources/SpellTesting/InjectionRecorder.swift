@@ -23,11 +23,11 @@ public import Testing
 public final class InjectionRecorder: Sendable {
   private struct Recorded: Sendable {
     var injections: [Injection] = []
-    var values: [KeptValue] = []
+    var values: [RecordedValue] = []
   }
 
   /// `@unchecked Sendable`: the value leaves the recorder only as a `Sendable` type, and isn't used otherwise.
-  private struct KeptValue: @unchecked Sendable { let value: Any }
+  private struct RecordedValue: @unchecked Sendable { let value: Any }
 
   private let recorded = Lock(Recorded())
   private let keepsValues: Bool
@@ -96,7 +96,7 @@ public final class InjectionRecorder: Sendable {
   func record(_ value: Any, at point: InjectionPoint) {
     // The name is found before the lock is taken, because reflection may run the container's own code.
     let (valueType, name) = (contentType(of: value), point.propertyName)
-    let kept = keepsValues ? KeptValue(value: value) : nil
+    let kept = keepsValues ? RecordedValue(value: value) : nil
     recorded.withLock { recorded in
       recorded.injections.append(
         Injection(

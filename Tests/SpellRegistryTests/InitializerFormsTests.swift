@@ -3,6 +3,14 @@ import TestSupport
 import Testing
 
 /// Each form of an initializer in each place that takes one.
+private struct Pair: Equatable, Sendable {
+  var left = 1
+  var right = 2
+}
+extension InjectionKeys {
+  fileprivate static let pair = InjectionKey { Pair() }.test { Pair(left: 10, right: 20) }
+}
+
 @Suite("Every initializer", .timeLimit(.hang)) struct InitializerFormsTests {
   struct Product: Equatable, Sendable { let text: String }
 
@@ -171,6 +179,26 @@ import Testing
     #expect(try first.resolve(Thing.self) !== second.resolve(Thing.self))
     #expect(try first.resolve(Thing.self, arguments: 1) === first.resolve(Thing.self, arguments: 1))
     #expect(try first.resolve(Thing.self, arguments: 1) !== second.resolve(Thing.self, arguments: 1))
+  }
+
+  @Test("of a key is overridden in part, from what the registry has now, and at the overriding line")
+  func override() throws {
+    let parent = InitializerRegistry(context: .test)
+    let child = parent.child { _ in }
+    try child.override(.pair) { $0.right = 7 }
+    #expect(try child.resolve(.pair) == Pair(left: 10, right: 7))
+    #expect(try parent.resolve(.pair) == Pair(left: 10, right: 20))
+    parent.register(.pair) { Pair(left: 0, right: 0) }
+    let line = #line + 1
+    let change = try child.override(.pair) { $0.left += 1 }
+    #expect(try child.resolve(.pair) == Pair(left: 11, right: 7))
+    #expect(child.description.contains("InitializerFormsTests.swift:\(line)"))
+    change.unregister()
+    #expect(try child.resolve(.pair) == Pair(left: 0, right: 0))
+    #expect(throws: CancellationError.self) {
+      try child.override(.pair) { _ in throw CancellationError() }
+    }
+    #expect(try child.resolve(.pair) == Pair(left: 0, right: 0))
   }
 
   // MARK: Mistakes

@@ -49,7 +49,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
           Registered, but not for this: Clock named "wall", at \(place(line)).
           Registered, but not for this: Clock in Ticket and its subclasses, at \(place(line + 1)).
           Registered, but not for this: Clock named .containing("sand"), at \(place(line + 2)).
-          Registered, but not for this: ArgumentFactory<Clock, Int>, at \(place(line + 3)).
+          A factory of it is registered at \(place(line + 3)): pass arguments, resolve(Clock.self, arguments: …).
           Register it before it is asked for: registry.register(Clock.self) { … }
         """)
   }

@@ -19,8 +19,9 @@ nonisolated extension InjectionKeys {
   static let chime = InjectionKey<any Chime>(scope: .singleton) { BellChime() }
     .preview { SilentChime() }
   static let sessionLog = InjectionKey(scope: .singleton, .onMainActor { SessionLog() })
-  static let focusModel = InjectionKey(.onMainActor { FocusModel() })
-  static let historyModel = InjectionKey(.onMainActor { HistoryModel() })
+    .liveInTests()
+  static let focusModel = InjectionKey(.onMainActor { FocusModel() }).liveInTests()
+  static let historyModel = InjectionKey(.onMainActor { HistoryModel() }).liveInTests()
 }
 
 nonisolated extension PreferenceKeys {

@@ -157,6 +157,10 @@ private struct NearMatches {
         Another type of that name, \(found.qualifiedName), is registered at \(record.place); asked for is \
         \(service.qualifiedName).
         """
+    case .similar where (found.type as? any FactoryType.Type)?.madeType == type:
+      return """
+        A factory of it is registered at \(record.place): pass arguments, resolve(\(TypeName.source(of: type)), arguments: …).
+        """
     case .similar:
       let meant = found == service ? record.name.flatMap { name?.closestMatch(among: [$0.text]) } : nil
       return "Registered, but not for this: \(record.summary), at \(record.place)."

@@ -299,8 +299,8 @@ struct ErasedType: Hashable, Sendable {
   @inline(__always) mutating func removeLast() { endIndex -= 1 }
 
   /// Notes in the innermost frame, if there is one, what the task's context says.
-  mutating func note(isKept: Bool) {
-    if endIndex > 0 { unsafe base[endIndex - 1].isKept = isKept }
+  mutating func note(linksWeakly: Bool) {
+    if endIndex > 0 { unsafe base[endIndex - 1].linksWeakly = linksWeakly }
   }
 
   @inline(never) private mutating func grow() {

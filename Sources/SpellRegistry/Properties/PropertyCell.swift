@@ -10,8 +10,8 @@ struct PropertyFields: ~Copyable {
   /// A declared key to resolve instead of the type.
   let key: InjectionKeys?
   /// The name that requests use instead of the property's own name.
-  let alias: Alias?
-  let home: Home
+  let requestedName: RequestedName?
+  let link: RegistryLink
   /// The cell that replaced the wrapper's own cell, if the value was injected again, dropped or replaced while other
   /// threads may have been reading it.
   ///
@@ -30,11 +30,12 @@ extension PropertyCell {
   @usableFromInline package typealias Fallback = (ValueMemory, InjectionPoint) throws(InjectionError) -> Bool
 
   @usableFromInline static func allocate(
-    _ type: any Any.Type, size: Int, alignment: Int, at place: SourcePlace, key: InjectionKeys?, alias: String?
+    _ type: any Any.Type, size: Int, alignment: Int, at place: SourcePlace, key: InjectionKeys?, named name: String?
   ) -> PropertyCell {
     allocate(size: size, alignment: alignment) {
       PropertyFields(
-        type: type, propertyType: type, place: place, key: key, alias: alias.map { Alias($0) }, home: .current)
+        type: type, propertyType: type, place: place, key: key, requestedName: name.map { RequestedName($0) },
+        link: .current)
     }
   }
 
@@ -44,8 +45,9 @@ extension PropertyCell {
   @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
     PropertyCell.allocate(size: size, alignment: alignment) {
       PropertyFields(
-        type: type, propertyType: fields.propertyType, place: fields.place, key: fields.key, alias: fields.alias,
-        home: fields.home)
+        type: type, propertyType: fields.propertyType, place: fields.place, key: fields.key,
+        requestedName: fields.requestedName,
+        link: fields.link)
     }
   }
 
@@ -61,11 +63,11 @@ extension PropertyCell {
   var identity: PropertyIdentity { PropertyIdentity(memory.head.gate.id, at: fields.place) }
 
   private func request(in container: AnyObject?) -> Request {
-    Request(fields.propertyType, fields.key, of: self, named: fields.alias, in: container)
+    Request(fields.propertyType, fields.key, of: self, named: fields.requestedName, in: container)
   }
 
   func point(in container: AnyObject?) -> InjectionPoint {
-    InjectionPoint(service, of: self, named: fields.alias, in: container)
+    InjectionPoint(service, of: self, named: fields.requestedName, in: container)
   }
 
   /// The property's current cell: the newest replacement of this cell, or else this cell itself.
@@ -91,7 +93,7 @@ extension PropertyCell {
   /// The first of these makes the value: 1. a registration for the container's class; 2. the property's own expression;
   /// 3. any other registration; 4. the fallback. Otherwise, an old value stays, an Optional is nil, or the call throws.
   @usableFromInline func readOrMake(
-    _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, isHeard: Bool, hasExpression: Bool,
+    _ memory: ValueMemory, in container: AnyObject?, followsReinjection: Bool, callsHooks: Bool, hasExpression: Bool,
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
@@ -99,14 +101,14 @@ extension PropertyCell {
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
-        if cell !== self, try copyOrMake(cell) { return }
-      } else if try copyOrMake(self) {
+        if cell !== self, try putValue(of: cell) { return }
+      } else if try putValue(of: self) {
         return
       }
     }
 
     /// Copies the value of one cell, made first if necessary; returns false if the caller has to look again.
-    func copyOrMake(_ cell: PropertyCell) throws(InjectionError) -> Bool {
+    func putValue(of cell: PropertyCell) throws(InjectionError) -> Bool {
       let state = cell.memory.head.gate.current
       switch state & CreationGate.tags {
       case CreationGate.replaced: return false
@@ -123,9 +125,9 @@ extension PropertyCell {
       guard cell.memory.head.gate.begin(from: state, on: thread.id) else { return false }
       try thread.resolving(memory, of: fields.type) { () throws(InjectionError) in
         do throws(InjectionError) {
-          try make(
-            memory, for: cell, state, in: container, isHeard: isHeard, hasExpression: hasExpression, hasHook: hasHook,
-            expression: expression, hook: hook, fallback: fallback, on: thread)
+          try makeAndStore(
+            memory, for: cell, state, in: container, callsHooks: callsHooks, hasExpression: hasExpression,
+            hasHook: hasHook, expression: expression, hook: hook, fallback: fallback, on: thread)
         } catch {
           cell.memory.head.gate.settle(as: state)
           throw error
@@ -136,8 +138,8 @@ extension PropertyCell {
   }
 
   /// Makes a value for a cell whose gate this thread has begun, stores it, settles the gate, and calls the hooks.
-  private func make(
-    _ memory: ValueMemory, for cell: PropertyCell, _ state: UInt, in container: AnyObject?, isHeard: Bool,
+  private func makeAndStore(
+    _ memory: ValueMemory, for cell: PropertyCell, _ state: UInt, in container: AnyObject?, callsHooks: Bool,
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) {
@@ -149,28 +151,28 @@ extension PropertyCell {
     // Other threads may be reading the old value, so the new value goes into another cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
-    var supply = InitializerRegistry.Supply.nothing
+    var result = InitializerRegistry.PutResult.nothing
     if fields.type != fields.propertyType {
       // The fallback makes the value, since the registry has it in another form.
     } else if !hasExpression {
-      supply = try registry.supply(value, request, propertyGate: gate, isKept: fields.home.isWeak, on: thread)
+      result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: fields.link.isWeak, on: thread)
     } else {
       // Another turn is needed only if a registration is withdrawn meanwhile.
-      while registry.hasContainers, case .nothing = supply,
+      while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
-        supply = try registry.supply(
-          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, isKept: fields.home.isWeak,
+        result = try registry.putScopedValue(
+          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, linksWeakly: fields.link.isWeak,
           on: thread)
       }
-      if case .nothing = supply {
+      if case .nothing = result {
         try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in expression(value) }
-        supply = .value(heardBy: nil)
+        result = .value(callingHooksOf: nil)
       }
     }
     var record: RegistrationRecord?
-    switch supply {
-    case .value(let hearing): record = hearing
+    switch result {
+    case .value(let heard): record = heard
     case .nothing:
       var isMade = false
       try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in
@@ -190,12 +192,12 @@ extension PropertyCell {
     if let other {
       // The old cell goes from busy to replaced: a reader that waits for it never takes the old value.
       other.settle(as: epoch)
-      link(other, inPlaceOf: cell)
+      replace(cell, with: other)
     } else {
       cell.settle(as: epoch)
     }
-    guard isHeard else { return }
-    announce(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
+    guard callsHooks else { return }
+    callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
   }
 
   /// Runs the part of the property that makes its value without a registration, inside a frame, as an initializer runs.
@@ -205,7 +207,7 @@ extension PropertyCell {
   ) throws(InjectionError) {
     var frame = Frame(type: fields.propertyType)
     frame.registry = Borrowed(registry)
-    frame.isKept = fields.home.isWeak ? true : thread.innermostIsKept
+    frame.linksWeakly = fields.link.isWeak ? true : thread.innermostLinksWeakly
     frame.gate = gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
     thread.fields.frames.append(frame)
@@ -219,7 +221,7 @@ extension PropertyCell {
 
   /// Calls the hooks for one injection with no lock held: the registration's hooks, the property's hook, the
   /// container's ``InjectionObserver``, and the registry's hooks.
-  func announce(
+  func callHooks(
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
     hasHook: Bool = true, hook: (AnyObject) -> Void
   ) {
@@ -230,7 +232,7 @@ extension PropertyCell {
     CurrentThread.current.callingHooks {
       record?.hooks.call(memory, fields.type, at: point)
       if let container { hook(container) }
-      observer?.hear(memory.any(fields.type), at: point)
+      observer?.notify(memory.any(fields.type), at: point)
       registry?.hooks.call(memory, fields.type, at: point)
     }
   }
@@ -246,25 +248,25 @@ extension PropertyCell {
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
       let registry = try registry(for: container, instead: requested)
-      guard case .value(let record) = try supplyTransient(memory, in: container, from: registry) else {
+      guard case .value(let record) = try putTransientValue(memory, in: container, from: registry) else {
         (fields.type as? any OptionalValue.Type)?.putNil(in: memory)
         return
       }
-      announce(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
+      callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, hook: hook)
     }
   }
 
   /// Makes a value without storing it in the property; returns `.nothing` for an Optional that nothing makes.
-  func supplyTransient(
+  func putTransientValue(
     _ memory: ValueMemory, in container: AnyObject?, from registry: InitializerRegistry
-  ) throws(InjectionError) -> InitializerRegistry.Supply {
+  ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     let request = request(in: container)
     // Another registry than the property's own doesn't keep the object, so the value may keep that registry alive.
-    let isKept = fields.home.isWeak && registry === fields.home.registry
-    let supply = try registry.supply(memory, request, isKept: isKept, on: thread)
-    if case .nothing = supply, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
-    return supply
+    let linksWeakly = fields.link.isWeak && registry === fields.link.registry
+    let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
+    if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
+    return result
   }
 
   /// Returns the property's own registry, or a box's if the container is a service of the box and the box can serve.
@@ -277,34 +279,34 @@ extension PropertyCell {
     if let container, let adopter = Adoptions.registry(of: container), adopter.match(request(in: container)) != nil {
       return adopter
     }
-    if let registry = fields.home.registry { return registry }
-    fields.home.reporter?.report(request(in: container), isFound: false)
+    if let registry = fields.link.registry { return registry }
+    fields.link.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
 
   var adviceOnGoneRegistry: String {
-    Home.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
+    RegistryLink.advice(ifGoneFor: "this property of type \(TypeName.of(fields.propertyType))")
   }
 
   // MARK: Other cells in place of this one
 
   /// Replaces the old cell by the new one if the old one is still the newest; returns whether it was.
   @discardableResult
-  private func link(_ new: PropertyCell, inPlaceOf old: PropertyCell) -> Bool {
+  private func replace(_ old: PropertyCell, with new: PropertyCell) -> Bool {
     let change = Unchecked(value: (root: self, old: old, new: new))
-    let (isLinked, dropped) = fields.newer.withLock { newer -> (Bool, Unchecked<PropertyCell?>) in
+    let (isReplaced, dropped) = fields.newer.withLock { newer -> (Bool, Unchecked<PropertyCell?>) in
       guard (newer.value ?? change.value.root) === change.value.old else { return (false, Unchecked(value: nil)) }
       defer { newer = Unchecked(value: change.value.new) }
       return (true, newer)
     }
-    if isLinked {
+    if isReplaced {
       // The wrapper's own cell stays marked as replaced permanently, so its readers look for the newest cell.
       memory.head.gate.settle(as: CreationGate.replaced)
       old.memory.head.gate.settle(as: CreationGate.replaced)
     }
     // The former cell is released after the lock, because the deinitializer of its value may run any code.
     withExtendedLifetime(dropped) {}
-    return isLinked
+    return isReplaced
   }
 
   /// Drops the value, safely even while other threads read it.
@@ -312,7 +314,7 @@ extension PropertyCell {
     while true {
       let newest = newest
       if newest.memory.head.gate.current == CreationGate.vacant { return }
-      if link(.allocate(like: self), inPlaceOf: newest) { return }
+      if replace(newest, with: .allocate(like: self)) { return }
     }
   }
 
@@ -337,7 +339,7 @@ extension PropertyCell {
         let new = PropertyCell.allocate(like: self)
         put(new.memory.value)
         new.settleWithValue()
-        if link(new, inPlaceOf: cell) { return true }
+        if replace(cell, with: new) { return true }
       }
     }
   }
@@ -347,9 +349,9 @@ extension PropertyCell {
   private func isOutdated(_ state: UInt, in container: AnyObject?) -> Bool {
     let current = Epoch.current.state
     if current == state { return false }
-    if !fields.isAssigned.load(ordering: .relaxed) { fields.home.reporter?.report(request(in: container)) }
+    if !fields.isAssigned.load(ordering: .relaxed) { fields.link.reporter?.report(request(in: container)) }
     // If the registry is gone, nothing can make a new value.
-    if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.home.registry {
+    if !fields.isAssigned.load(ordering: .relaxed), let registry = fields.link.registry {
       var services = [service.id]
       if let wrapped = service.wrapped { services.append(wrapped.id) }
       // An instance of another type may serve the property's type as a supertype.
@@ -375,7 +377,7 @@ extension InjectionObserver {
   /// Notifies the object of an injection.
   ///
   /// - Precondition: Reflection shows the property's name; see ``NamedProperty``.
-  fileprivate func hear(_ value: Any, at point: InjectionPoint) {
+  fileprivate func notify(_ value: Any, at point: InjectionPoint) {
     guard let name = point.declaredName else {
       trap(
         """

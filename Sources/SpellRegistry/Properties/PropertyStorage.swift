@@ -30,12 +30,12 @@
   /// - Parameters:
   ///   - place: The place of the property's declaration.
   ///   - key: A declared key to resolve instead of the type.
-  ///   - alias: A name to resolve with instead of the property's own name.
-  @inlinable public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, alias: String? = nil) {
+  ///   - name: A name to resolve with instead of the property's own name.
+  @inlinable public init(at place: SourcePlace, key: InjectionKey<Value>? = nil, named name: String? = nil) {
     self.init(
       .allocate(
         Value.self, size: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment, at: place, key: key,
-        alias: alias))
+        named: name))
   }
 
   /// Creates empty storage for another form of another property's value, such as a weak reference to it.
@@ -69,7 +69,7 @@
   ///
   /// - Precondition: The registry still exists; see ``InitializerRegistry/run(_:)-(()->Result)``.
   public var registry: InitializerRegistry {
-    if let registry = cell.fields.home.registry { return registry }
+    if let registry = cell.fields.link.registry { return registry }
     trap(cell.adviceOnGoneRegistry, at: place)
   }
 
@@ -124,17 +124,18 @@
   /// - Parameters:
   ///   - container: The object that holds the property, if there is one.
   ///   - followsReinjection: Whether to replace a value that a re-injection of its type has made outdated.
-  ///   - isHeard: Whether to call hooks and observers with a new value.
+  ///   - callsHooks: Whether to call hooks and observers with a new value.
   ///   - expression: Makes the value if nothing is registered for the container's class.
   ///   - hook: Called with the container and the value after the value is stored.
   ///   - fallback: Puts a value in memory if nothing is registered, and returns whether it did.
   @inlinable package func makeValue(
-    in container: AnyObject?, followsReinjection: Bool = false, isHeard: Bool = true, expression: (() -> Value)? = nil,
-    hook: ((AnyObject, Value) -> Void)? = nil, fallback: PropertyCell.Fallback = { _, _ in false }
+    in container: AnyObject?, followsReinjection: Bool = false, callsHooks: Bool = true,
+    expression: (() -> Value)? = nil, hook: ((AnyObject, Value) -> Void)? = nil,
+    fallback: PropertyCell.Fallback = { _, _ in false }
   ) throws(InjectionError) -> Value {
     try ValueMemory.value { made throws(InjectionError) in
       try cell.readOrMake(
-        made, in: container, followsReinjection: followsReinjection, isHeard: isHeard,
+        made, in: container, followsReinjection: followsReinjection, callsHooks: callsHooks,
         hasExpression: expression != nil, hasHook: hook != nil,
         expression: { memory in if let expression { memory.put(expression()) } },
         hook: { container, memory in hook?(container, memory.value()) }, fallback: fallback)
@@ -157,10 +158,10 @@
   /// Returns a new value, which isn't stored, and a function that calls its hooks; nil for an Optional without value.
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
-  ) throws(InjectionError) -> (value: Value, announce: () -> Void)? {
+  ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
     let made = ValueCell(cell.fields.type)
     let registry = try cell.registry(for: container, instead: registry)
-    guard case .value(let record) = try cell.supplyTransient(made.memory, in: container, from: registry) else {
+    guard case .value(let record) = try cell.putTransientValue(made.memory, in: container, from: registry) else {
       return nil
     }
     made.gate.settle(as: CreationGate.ready)
@@ -168,7 +169,7 @@
     let value: Value = withExtendedLifetime(whole) { $0.memory.value() }
     return (
       value,
-      { cell.announce(made.memory, of: record, by: registry, in: container) { hook?($0, value) } }
+      { cell.callHooks(made.memory, of: record, by: registry, in: container) { hook?($0, value) } }
     )
   }
 
@@ -181,11 +182,11 @@
   }
 
   /// Calls the hooks for a value that didn't come from the registry, such as a box's service.
-  package func announce(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
+  package func callHooks(_ value: Value, in container: AnyObject, hook: ((AnyObject, Value) -> Void)?) {
     let made = ValueCell(Value.self)
     made.memory.put(value)
     made.gate.settle(as: CreationGate.ready)
-    cell.announce(made.memory, of: nil, by: cell.fields.home.registry, in: container) { hook?($0, value) }
+    cell.callHooks(made.memory, of: nil, by: cell.fields.link.registry, in: container) { hook?($0, value) }
   }
 
   /// Drops the value, safely even while other threads read it; the next read makes another one.

@@ -154,6 +154,35 @@ extension InitializerRegistry {
   }
 }
 
+// MARK: Changes
+
+extension InitializerRegistry {
+  /// Registers the value that this registry has for a declared key, with changes.
+  ///
+  /// ```swift
+  /// try registry.override(.player) { $0.play = { _ in } }
+  /// ```
+  ///
+  /// For a client, a struct of closures, of which a test or a preview changes one. The key is resolved at once, and the
+  /// changed value is an instance, which all requests get. Values that were made before keep what they have.
+  ///
+  /// - Parameters:
+  ///   - key: The declared key, whose value may be another registration's or its own.
+  ///   - fileID: The file of the registration, for messages.
+  ///   - line: The line of the registration, for messages.
+  ///   - change: Changes a copy of the value. For an object, it changes the object that others may have, too.
+  /// - Throws: As ``resolve(_:named:in:)-(InjectionKey<Value>,_,_)``, and the error that `change` throws.
+  @discardableResult
+  public func override<Value: Sendable>(
+    _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line,
+    _ change: (inout Value) throws -> Void
+  ) throws -> Registration<Value> {
+    var value = try resolve(key)
+    try change(&value)
+    return register(key, fileID: fileID, line: line, .instance(value))
+  }
+}
+
 // MARK: Mistakes
 
 extension InitializerRegistry {
@@ -170,6 +199,14 @@ extension InitializerRegistry {
   @_disfavoredOverload @discardableResult
   public func register<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
+  ) -> Registration<Value> { fatalError() }
+
+  /// Unavailable, because a value is registered in a closure or as an instance.
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @_disfavoredOverload @discardableResult
+  public func register<Value>(
+    named name: PropertyName? = nil, scope: Scope<Value> = .unique,
     fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
   ) -> Registration<Value> { fatalError() }
 

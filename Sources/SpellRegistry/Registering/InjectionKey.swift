@@ -1,4 +1,5 @@
 internal import Support
+internal import Synchronization
 
 /// The namespace of an app's declared keys, which extensions add as static constants; see ``InjectionKey``.
 ///
@@ -12,6 +13,8 @@ public class InjectionKeys: @unchecked Sendable {
   fileprivate let others: [InjectionContext: ErasedInitializer]
   private let lifetime: ScopeLifetime
   private let expiry: Duration?
+  /// Whether a test has been told that it ran the live initializer; relaxed, because nothing else depends on it.
+  private let isKnownToRunLive = Atomic(false)
 
   fileprivate init<Value>(
     _ scope: Scope<Value>, at place: SourcePlace, live: ErasedInitializer, others: [InjectionContext: ErasedInitializer]
@@ -34,6 +37,9 @@ public class InjectionKeys: @unchecked Sendable {
 
   /// Returns whether the key has an initializer for exactly this context; it always has one for `.live`.
   package func hasInitializer(for context: InjectionContext) -> Bool { context == .live || others[context] != nil }
+
+  /// Returns whether this is the first time in the process that a test runs the key's live initializer.
+  func isFirstLiveUseInTests() -> Bool { !isKnownToRunLive.exchange(true, ordering: .relaxed) }
 }
 
 /// A service that is declared with a type, a scope, and the initializer to use if nothing is registered for the key.
@@ -121,6 +127,14 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     check(initializer.erased, scope: scope.lifetime)
   }
 
+  /// Unavailable, because a key's value is made in a closure or is an instance.
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @_disfavoredOverload
+  public convenience init(
+    scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
+    _ value: Value
+  ) { fatalError() }
+
   /// Stops the program if the key can't have this initializer as one of its own.
   private func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
     if let container = initializer.container {
@@ -166,6 +180,18 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   ///
   /// - Precondition: As for a key's own initializer.
   public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
+
+  /// Returns a copy of the key whose own initializer suits tests, too.
+  ///
+  /// ```swift
+  /// static let formatter = InjectionKey { AmountFormatter() }.liveInTests()
+  /// ```
+  ///
+  /// For a value that touches nothing outside of the program. Without this and without a `test` initializer, a test that
+  /// runs the key's own initializer is told so: on standard error, or with `.registry(.strict)` by an issue.
+  ///
+  /// - Returns: The key to declare in place of this one.
+  public func liveInTests() -> InjectionKey { adding(live, for: .test) }
 
   /// Returns a copy of the key with an initializer for registries whose context is `.preview`.
   ///

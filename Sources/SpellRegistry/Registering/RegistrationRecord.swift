@@ -141,11 +141,11 @@ package final class RegistrationRecord: Sendable {
 
   /// Schedules the completions for a new value, which run when the resolution ends.
   func enqueueCompletions(
-    of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, isKept: Bool,
+    of memory: ValueMemory, at point: InjectionPoint, in registry: InitializerRegistry, linksWeakly: Bool,
     _ resolution: Resolution
   ) {
     for completion in completions.withLock(\.self) {
-      resolution.atEnd(of: self, in: registry, isKept: isKept, completion(memory, point, registry))
+      resolution.atEnd(of: self, in: registry, linksWeakly: linksWeakly, completion(memory, point, registry))
     }
   }
 

@@ -14,7 +14,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     init(_ record: RegistrationRecord) { self.record = record }
 
     /// Copies the value to memory, if there is one and no hook has to be called with it; returns whether it did.
-    @inline(__always) fileprivate func copyUnheard(to memory: ValueMemory) -> Bool {
+    @inline(__always) fileprivate func copyWithoutHooks(to memory: ValueMemory) -> Bool {
       guard let cell, !record.hooks.areUsed else { return false }
       memory.copy(cell.type, from: cell.memory)
       return true
@@ -88,7 +88,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 
   /// The result of one lookup.
-  enum Look {
+  enum Lookup {
     /// The kept value of the only registration was copied.
     case copied
     /// There is one registration.
@@ -104,10 +104,10 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - optionals: Whether to copy values of Optional types, too.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
   ///   - only: Gets the only registration; as a part of the result, it would be retained a second time.
-  @inline(__always) func look(
+  @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
-  ) -> Look {
+  ) -> Lookup {
     guard limited.isEmpty || limited.index(forKey: service) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
@@ -115,7 +115,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     var entry = plain[address]
     if mayBeDefault, entry == nil { entry = defaults[address] }
     guard let entry else { return universal.isEmpty ? .nothing : .several }
-    if let memory, optionals || !entry.record.makesOptional, entry.copyUnheard(to: memory) { return .copied }
+    if let memory, optionals || !entry.record.makesOptional, entry.copyWithoutHooks(to: memory) { return .copied }
     only = entry.record
     return .only
   }

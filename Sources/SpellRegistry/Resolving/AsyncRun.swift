@@ -12,8 +12,8 @@ final class AsyncRun: Sendable {
   let record: RegistrationRecord
   let registry: InitializerRegistry
   private let name: String?
-  /// Whether new objects refer to their registry weakly, because a registry may keep them.
-  let isKept: Bool
+  /// Whether objects made here link to their registry weakly, as in a ``Frame``.
+  let linksWeakly: Bool
 
   /// The objects that a run refers to only while its initializer runs, because the tasks that the initializer has
   /// started may keep the run longer.
@@ -40,8 +40,8 @@ final class AsyncRun: Sendable {
     _ resolution: Resolution
   ) {
     (self.record, self.registry, self.name) = (record, registry, name)
-    let isForKept = CurrentThread.current.isMakingKept || asker?.isKept ?? false
-    isKept = if case .unique = record.lifetime { isForKept } else { true }
+    let asksWeakly = CurrentThread.current.linksWeakly || asker?.linksWeakly ?? false
+    linksWeakly = if case .unique = record.lifetime { asksWeakly } else { true }
     state = Lock(State(asker: asker, resolution: resolution))
   }
 
@@ -57,7 +57,7 @@ final class AsyncRun: Sendable {
   }
 
   /// Runs the initializer in the calling task, with the run's registry as the current one, and puts the value in a cell.
-  func perform(_ initializer: Initializer, in cell: ValueCell) async throws {
+  func makeValue(in cell: ValueCell, by initializer: Initializer) async throws {
     state.withLock { $0.task = .current }
     defer { end() }
     let point = Request(record.service, named: name).point
@@ -66,7 +66,7 @@ final class AsyncRun: Sendable {
     defer { context.end() }
     try await TaskContext.$local.withValue(context) { try await initializer(cell.memory, resolver) }
     if record.hasCompletions, let resolution {
-      record.enqueueCompletions(of: cell.memory, at: point, in: registry, isKept: isKept, resolution)
+      record.enqueueCompletions(of: cell.memory, at: point, in: registry, linksWeakly: linksWeakly, resolution)
     }
     cell.gate.settle(as: CreationGate.ready)
   }
@@ -89,7 +89,7 @@ final class AsyncRun: Sendable {
     let former = thread.fields.resolution
     thread.fields.resolution = resolution
     defer { thread.fields.resolution = former }
-    try thread.with(run?.registry, isKept: run?.isKept ?? thread.isMakingKept, run: run, body)
+    try thread.with(run?.registry, linksWeakly: run?.linksWeakly ?? thread.linksWeakly, run: run, body)
   }
 
   /// Runs `body` as part of the run's resolution; after the run, as any other code.

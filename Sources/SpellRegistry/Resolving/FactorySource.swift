@@ -4,18 +4,18 @@ internal import Support
 @usableFromInline struct FactorySource: Sendable {
   fileprivate let record: RegistrationRecord
   /// The registry that provided the factory.
-  fileprivate let home: Home
-  /// The registry that has the registration, if the factory keeps values; as long as `home` exists, this one does.
+  fileprivate let link: RegistryLink
+  /// The registry that has the registration, if the factory keeps values; as long as `link` exists, this one does.
   fileprivate let owner: RegistryReference?
   /// The name that the request for the factory gave.
-  fileprivate let alias: Alias?
+  fileprivate let requestedName: RequestedName?
 
   /// Puts a new value in memory, and calls the hooks.
   @usableFromInline func put(
     in memory: ValueMemory, _ type: any Any.Type, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     try call(in: memory, type) { registry, thread throws(InjectionError) in
-      try run(in: memory, type, registry, isKept: home.isWeak, on: thread, make: make)
+      try run(in: memory, type, registry, linksWeakly: link.isWeak, on: thread, make: make)
     }
   }
 
@@ -28,13 +28,13 @@ internal import Support
     try call(in: memory, type) { asked, thread throws(InjectionError) in
       // What is shared gets its dependencies from the registry that keeps it.
       let registry = record.lifetime.isShared ? owner?.registry ?? asked : asked
-      guard let arguments else { return try run(in: memory, type, registry, isKept: true, on: thread, make: make) }
+      guard let arguments else { return try run(in: memory, type, registry, linksWeakly: true, on: thread, make: make) }
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
         // Nothing withdraws the value of some arguments; the registration drops all of them together.
-        _ = try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
-          try run(in: memory, type, registry, isKept: true, gate: gate, on: thread, make: make)
+        _ = try kept.putValue(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
+          try run(in: memory, type, registry, linksWeakly: true, gate: gate, on: thread, make: make)
         }
       }
     }
@@ -45,8 +45,9 @@ internal import Support
     in memory: ValueMemory, _ type: any Any.Type,
     _ body: (InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
   ) throws(InjectionError) {
-    guard let registry = home.registry else {
-      throw InjectionError(.notRegistered, through: [step(type)], advice: Home.advice(ifGoneFor: "this factory"))
+    guard let registry = link.registry else {
+      throw InjectionError(
+        .notRegistered, through: [step(type)], advice: RegistryLink.advice(ifGoneFor: "this factory"))
     }
     let thread = CurrentThread.current
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
@@ -65,7 +66,7 @@ internal import Support
     if let kept = record.kept {
       return try ValueMemory.value { memory throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(FactoryValues.self), record: record) }
-        let isThere = try kept.copyOrMake(memory, in: registry, for: summary, on: thread) { _ in
+        let isThere = try kept.putValue(memory, in: registry, for: summary, on: thread) { _ in
           memory.put(FactoryValues())
         }
         // A registration that was withdrawn keeps nothing.
@@ -84,13 +85,13 @@ internal import Support
   ///
   /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
   @inline(never) private func run(
-    in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, isKept: Bool, gate: UInt? = nil,
+    in memory: ValueMemory, _ type: any Any.Type, _ registry: InitializerRegistry, linksWeakly: Bool, gate: UInt? = nil,
     on thread: CurrentThread, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
     var frame = Frame(type: type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(registry)
-    frame.isKept = isKept ? true : thread.innermostIsKept
+    frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
     // A call inside another one may have other arguments, and so come to an end; only the stack limits it.
     if isStackAddress(below: thread.fields.stackLimit) {
@@ -103,17 +104,17 @@ internal import Support
       throw InjectionError.wrapping(error, thrownBy: step(type))
     }
     if record.hasCompletions {
-      record.enqueueCompletions(of: memory, at: point, in: registry, isKept: thread.isMakingKept, thread.resolution)
+      record.enqueueCompletions(of: memory, at: point, in: registry, linksWeakly: thread.linksWeakly, thread.resolution)
     }
   }
 
   private func point(of type: any Any.Type) -> InjectionPoint {
-    InjectionPoint(Service(type, key: record.service.key), named: alias)
+    InjectionPoint(Service(type, key: record.service.key), named: requestedName)
   }
 
   private func step(_ type: any Any.Type) -> InjectionStep {
     var step = InjectionStep(Service(type, key: record.service.key), registration: record.place)
-    step.name = alias?.name
+    step.name = requestedName?.name
     return step
   }
 }
@@ -121,14 +122,17 @@ internal import Support
 extension InitializerRegistry {
   /// Puts the factory of a registration in memory; it makes nothing until it is called, so it needs no frame.
   ///
-  /// - Parameter isKept: Whether a registry may keep the factory.
+  /// - Parameter linksWeakly: Whether the factory links to this registry weakly, because a registry may keep it.
   @inline(never) func putFactory(
     in memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, isKept: Bool
+    of owner: Borrowed<InitializerRegistry>, linksWeakly: Bool
   ) {
     guard case .factory(let put, _) = record.initializer.kind else { return }
-    if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
+    if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     let owner = record.kept == nil ? nil : owner.object.weakReference
-    put(memory, FactorySource(record: record, home: .of(self, isKept: isKept), owner: owner, alias: request.alias))
+    put(
+      memory,
+      FactorySource(
+        record: record, link: .of(self, weakly: linksWeakly), owner: owner, requestedName: request.requestedName))
   }
 }

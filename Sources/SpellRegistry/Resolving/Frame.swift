@@ -11,7 +11,7 @@ struct Frame: BitwiseCopyable {
   var asker = Asker()
   /// Whether new objects refer to their registry weakly, because a registry may keep them; nil if the task's context
   /// tells, which isn't read before an object asks.
-  var isKept: Bool?
+  var linksWeakly: Bool?
   /// The gates at which other threads wait for the value: that of the registration, and that of the property.
   var gate: UInt?
   var propertyGate: UInt?
@@ -22,7 +22,7 @@ struct Frame: BitwiseCopyable {
   struct Asker: BitwiseCopyable {
     var container: ObjectIdentifier?
     var property: UInt?
-    var name: Borrowed<Alias>?
+    var name: Borrowed<RequestedName>?
 
     @inline(__always) func needs(_ other: Asker) -> Bool {
       container == other.container && property == other.property

@@ -16,7 +16,7 @@ extension InitializerRegistry {
   }
 
   /// Calls the hooks of a registration and those of this registry, for a request without a property.
-  func announce(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
+  func callHooks(_ memory: ValueMemory, of record: RegistrationRecord, at point: InjectionPoint) {
     CurrentThread.current.callingHooks {
       record.hooks.call(memory, record.service == point.service ? record.service.type : point.propertyType, at: point)
       hooks.call(memory, point.propertyType, at: point)

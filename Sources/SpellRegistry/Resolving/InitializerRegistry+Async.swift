@@ -38,13 +38,13 @@ extension InitializerRegistry {
     let asker = run ?? AsyncRun.ofThisTask
     let cell: ValueCell
     if let resolution = run?.resolution {
-      do { cell = try await supplyAsync(service, named: name, asker: asker, in: resolution) } catch {
+      do { cell = try await asyncCell(service, named: name, asker: asker, in: resolution) } catch {
         throw InjectionError.wrapping(error)
       }
       return withExtendedLifetime(cell) { $0.memory.value() }
     }
     let resolution = Resolution()
-    do { cell = try await supplyAsync(service, named: name, asker: asker, in: resolution) } catch {
+    do { cell = try await asyncCell(service, named: name, asker: asker, in: resolution) } catch {
       // As on a thread, the completions of values that were made before the error run.
       try? resolution.leave(as: asker)
       throw InjectionError.wrapping(error).inOneLap()
@@ -54,7 +54,7 @@ extension InitializerRegistry {
   }
 
   /// Returns a cell with the value of a request, awaiting the value if necessary.
-  private func supplyAsync(
+  private func asyncCell(
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
   ) async throws -> ValueCell {
     while case .match(let record, let owner) = find(Request(service, named: name)),
@@ -63,6 +63,7 @@ extension InitializerRegistry {
       if RequestRecorder.isUsed {
         RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? owner.object : self), by: asker)
       }
+      if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
       let made: ValueCell?
       do {
         if let kept = record.kept {
@@ -80,22 +81,22 @@ extension InitializerRegistry {
       // The registration was withdrawn meanwhile, so look for another one.
       guard let cell = made else { continue }
       if hooks.areUsed || record.hooks.areUsed {
-        announce(cell.memory, of: record, at: Request(record.service, named: name).point)
+        callHooks(cell.memory, of: record, at: Request(record.service, named: name).point)
       }
       return record.service == service ? cell : cell.wrapped(as: service.type)
     }
-    do { return try supplySync(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError {
+    do { return try syncCell(service, named: name, asker: asker, in: resolution) } catch let error as InjectionError {
       guard error.code == .wrongIsolation else { throw error }
-      return try await MainActor.run { try supplySync(service, named: name, asker: asker, in: resolution) }
+      return try await MainActor.run { try syncCell(service, named: name, asker: asker, in: resolution) }
     }
   }
 
-  private func supplySync(
+  private func syncCell(
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
   ) throws -> ValueCell {
     let cell = ValueCell(service.type)
     try AsyncRun.continuing(resolution, as: asker) { () throws(InjectionError) in
-      try fulfill(Request(service, named: name), in: cell.memory)
+      try resolve(Request(service, named: name), into: cell.memory)
     }
     cell.gate.settle(as: CreationGate.ready)
     return cell
@@ -111,7 +112,7 @@ extension InitializerRegistry {
     }
     if case .graph = record.lifetime, let known = resolution.graphCell(of: record, for: self) { return known }
     let cell = ValueCell(record.service.type)
-    try await AsyncRun(record, for: self, named: name, asker: asker, resolution).perform(initializer, in: cell)
+    try await AsyncRun(record, for: self, named: name, asker: asker, resolution).makeValue(in: cell, by: initializer)
     if case .graph = record.lifetime { resolution.keepGraphValue(cell.memory, of: record, for: self) }
     return cell
   }
@@ -137,7 +138,7 @@ extension InitializerRegistry {
       kept.begin(
         run,
         in: Task {
-          let waiters = await make(kept, by: run, in: resolution, initializer)
+          let waiters = await makeKept(kept, by: run, in: resolution, initializer)
           for waiter in waiters { waiter.resume() }
         })
     }
@@ -157,13 +158,13 @@ extension InitializerRegistry {
   /// Runs the initializer of a value that the registration keeps; returns the waiters to resume.
   ///
   /// When this has returned, only the waiters and the registration have the value.
-  private func make(
+  private func makeKept(
     _ kept: KeptValue, by run: AsyncRun, in resolution: Resolution, _ initializer: AsyncRun.Initializer
   ) async -> [SharedRuns.Waiter] {
     let cell = kept.cell(of: run)
     let outcome: SharedRuns.Outcome
     do {
-      try await run.perform(initializer, in: cell)
+      try await run.makeValue(in: cell, by: initializer)
       kept.keep(cell, in: self)
       outcome = .success(cell)
     } catch { outcome = .failure(error) }

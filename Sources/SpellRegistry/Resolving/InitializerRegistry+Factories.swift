@@ -32,12 +32,12 @@ extension InitializerRegistry {
   @usableFromInline func putFactory(
     of type: any Any.Type, in memory: ValueMemory, named name: String?
   ) throws(InjectionError) -> Bool {
-    let request = Request(type, named: name.map { Alias($0) })
+    let request = Request(type, named: name.map { RequestedName($0) })
     let thread = CurrentThread.current
     var isFound = true
     try thread.resolving(memory, of: type) { () throws(InjectionError) in
-      switch try supply(memory, request, on: thread) {
-      case .value(let record): if let record { announce(memory, of: record, at: request.point) }
+      switch try putValue(memory, request, on: thread) {
+      case .value(let record): if let record { callHooks(memory, of: record, at: request.point) }
       case .nothing: isFound = false
       }
     }
@@ -51,7 +51,7 @@ extension InitializerRegistry {
     _ type: Value.Type, arguments first: First, _ rest: repeat each Rest, named name: String?
   ) throws(InjectionError) -> Value {
     func error<Made>(_: Made.Type) -> InjectionError {
-      missing(Request(ArgumentFactory<Made, First, repeat each Rest>.self, named: name.map { Alias($0) }))
+      missing(Request(ArgumentFactory<Made, First, repeat each Rest>.self, named: name.map { RequestedName($0) }))
     }
     func cell<Made>(_: Made.Type) throws(InjectionError) -> ValueCell? {
       if let factory = try factory(ArgumentFactory<Made, First, repeat each Rest>.self, named: name) {

@@ -3,11 +3,12 @@ internal import Synchronization
 // Every request takes this way, unless it awaits an async initializer. The value is put in memory whose type is known
 // only at the two ends: in the generic functions here, and in the closure that makes the value.
 //
-//   fulfill   a request from a caller: find, supply, announce, and end the resolution
-//   supply    find the winning registration, and put its kept value, or a new one from `make`, in memory
-//   make      run the initializer inside a frame
+//   resolve          a request from a caller: put the value in memory, call the hooks, and end the resolution
+//   putValue         find the registration that wins, and put its value in memory
+//   putScopedValue   put the value that the registration's scope keeps, or a new one, in memory
+//   make             run the initializer inside a frame
 //
-// The first read of a property calls `supply` directly, because it stores the value before it calls the hooks.
+// The first read of a property calls `putValue` directly, because it stores the value before it calls the hooks.
 
 extension InitializerRegistry {
   /// Returns the value of the most specific registration, made or kept as its scope says.
@@ -51,7 +52,7 @@ extension InitializerRegistry {
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {
-    try fulfill(Request(type, key, named: name.map { Alias($0) }, in: container), in: memory)
+    try resolve(Request(type, key, named: name.map { RequestedName($0) }, in: container), into: memory)
   }
 
   /// Returns one value from each registration of a type, in the order of registration.
@@ -67,7 +68,7 @@ extension InitializerRegistry {
       for match in reachable where match.record.container == nil {
         guard match.record.serves(service) else { continue }
         let cell = ValueCell(Value.self)
-        guard try fulfill(Request(Value.self), in: cell.memory, from: match) else { continue }
+        guard try resolve(Request(Value.self), into: cell.memory, from: match) else { continue }
         cell.gate.settle(as: CreationGate.ready)
         values.append(cell.memory.value())
       }
@@ -88,7 +89,7 @@ extension InitializerRegistry {
     let thread = CurrentThread.current
     try thread.resolving { () throws(InjectionError) in
       // The frame makes the requests in `body` parts of the resolution, and leaves the current registry as it is.
-      try thread.with(thread.registry, isKept: thread.innermostIsKept, body)
+      try thread.with(thread.registry, linksWeakly: thread.innermostLinksWeakly, body)
     }
   }
 
@@ -96,31 +97,31 @@ extension InitializerRegistry {
   ///
   /// - Parameter match: The registration to use; nil to search for the one that wins.
   /// - Returns: Whether there is a value; false only if the registration to use was withdrawn meanwhile.
-  @discardableResult func fulfill(
-    _ request: borrowing Request, in memory: ValueMemory, from match: Match? = nil
+  @discardableResult func resolve(
+    _ request: borrowing Request, into memory: ValueMemory, from match: Match? = nil
   ) throws(InjectionError) -> Bool {
-    var isFulfilled = true
+    var isResolved = true
     let thread = CurrentThread.current
     try thread.resolving(memory, of: request.type) { () throws(InjectionError) in
-      let supplied =
+      let result =
         if let match {
-          try supply(memory, request, match.record, of: Borrowed(match.owner), on: thread)
-        } else { try supply(memory, request, on: thread) }
-      switch supplied {
-      case .value(let record): if let record { announce(memory, of: record, at: request.point) }
-      case .nothing where match != nil: isFulfilled = false
+          try putScopedValue(memory, request, match.record, of: Borrowed(match.owner), on: thread)
+        } else { try putValue(memory, request, on: thread) }
+      switch result {
+      case .value(let record): if let record { callHooks(memory, of: record, at: request.point) }
+      case .nothing where match != nil: isResolved = false
       case .nothing:
         guard let type = request.type as? any OptionalValue.Type else { throw missing(request) }
         type.putNil(in: memory)
       }
     }
-    return isFulfilled
+    return isResolved
   }
 
-  /// The result of a request.
-  enum Supply {
-    /// A value was put in memory; with the registration if hooks have to be called.
-    case value(heardBy: RegistrationRecord?)
+  /// The result of putting a value in memory.
+  enum PutResult {
+    /// A value was put in memory; with its registration if hooks have to be called.
+    case value(callingHooksOf: RegistrationRecord?)
     case nothing
   }
 
@@ -128,21 +129,21 @@ extension InitializerRegistry {
   ///
   /// - Parameters:
   ///   - propertyGate: The gate of the property that asks.
-  ///   - isKept: Whether a registry may keep the object that asks.
-  func supply(
-    _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, isKept: Bool = false,
+  ///   - linksWeakly: Whether new objects link to their registry weakly, because a registry may keep the one that asks.
+  func putValue(
+    _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
     on thread: CurrentThread
-  ) throws(InjectionError) -> Supply {
-    let isHeard = hooks.areUsed || RequestRecorder.isUsed
+  ) throws(InjectionError) -> PutResult {
+    let callsHooks = hooks.areUsed || RequestRecorder.isUsed
     while true {
-      let found = find(request, Search(copying: isHeard ? nil : memory))
+      let found = find(request, Search(copying: callsHooks ? nil : memory))
       if let reporter { reporter.report(request, isFound: !found.isNothing) }
       switch consume found {
-      case .copied: return .value(heardBy: nil)
+      case .copied: return .value(callingHooksOf: nil)
       case .match(let record, let owner):
-        let supply = try supply(
-          memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
-        if case .value = supply { return supply }
+        let result = try putScopedValue(
+          memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
+        if case .value = result { return result }
       // The registration was withdrawn meanwhile, so look for another one.
       case .nothing:
         if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
@@ -154,38 +155,38 @@ extension InitializerRegistry {
   /// Puts the value of a registration in memory: the one that its scope keeps, or a new one from its initializer.
   ///
   /// - Returns: `.nothing` if the registration keeps its values and was withdrawn after the caller had found it.
-  func supply(
+  func putScopedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt? = nil,
-    isKept: Bool = false, on thread: CurrentThread
-  ) throws(InjectionError) -> Supply {
+    linksWeakly: Bool = false, on thread: CurrentThread
+  ) throws(InjectionError) -> PutResult {
     if RequestRecorder.isUsed {
       let provider = record.keeping == .shared ? owner.object : self
       RequestRecorder.note(request.service, servedBy: (record, provider), on: thread)
     }
     if record.service.id != request.id {
-      let isSupplied = try supplyConverted(
-        memory, request, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
-      if !isSupplied { return .nothing }
+      let isPut = try putConvertedValue(
+        memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
+      if !isPut { return .nothing }
     } else {
       switch record.keeping {
-      case .nothing: try make(memory, record, request, propertyGate: propertyGate, isKept: isKept, on: thread)
-      case .graph: try supplyGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
+      case .nothing: try make(memory, record, request, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
+      case .graph: try putGraphValue(memory, record, request, propertyGate: propertyGate, on: thread)
       case .shared:
-        let isSupplied = try owner.object.supplyKeptValue(
+        let isPut = try owner.object.putKeptValue(
           memory, record, request, propertyGate: propertyGate, on: thread)
-        if !isSupplied { return .nothing }
+        if !isPut { return .nothing }
       case .factory:
         // The registration's hooks get what the factory makes.
-        putFactory(in: memory, request, record, of: owner, isKept: isKept || thread.isMakingKept)
-        return .value(heardBy: nil)
+        putFactory(in: memory, request, record, of: owner, linksWeakly: linksWeakly || thread.linksWeakly)
+        return .value(callingHooksOf: nil)
       }
     }
-    return hooks.areUsed || record.hooks.areUsed ? .value(heardBy: record) : .value(heardBy: nil)
+    return hooks.areUsed || record.hooks.areUsed ? .value(callingHooksOf: record) : .value(callingHooksOf: nil)
   }
 
   /// Puts the value that a registration keeps in memory; returns false if the registration was withdrawn.
-  private func supplyKeptValue(
+  private func putKeptValue(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
     on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
@@ -193,38 +194,38 @@ extension InitializerRegistry {
     if record.isAsync {
       // An async run fills the cell, so this thread doesn't begin its gate, but throws the error that says what to await.
       if kept.copyIfReady(to: memory) { return true }
-      try make(memory, record, request, propertyGate: propertyGate, isKept: true, on: thread)
+      try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
     }
-    return try kept.copyOrMake(
+    return try kept.putValue(
       memory, in: self,
       for: { FrameSummary(type: ErasedType(record.service.type), record: record, located: request.step(record)) },
       on: thread
     ) { gate throws(InjectionError) in
-      try make(memory, record, request, gate: gate, propertyGate: propertyGate, isKept: true, on: thread)
+      try make(memory, record, request, gate: gate, propertyGate: propertyGate, linksWeakly: true, on: thread)
     }
   }
 
-  @inline(never) private func supplyGraphValue(
+  @inline(never) private func putGraphValue(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, propertyGate: UInt?,
     on thread: CurrentThread
   ) throws(InjectionError) {
     if thread.fields.resolution?.copyGraphValue(of: record, for: self, to: memory) ?? false { return }
-    try make(memory, record, request, propertyGate: propertyGate, isKept: true, on: thread)
+    try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
     thread.resolution.keepGraphValue(memory, of: record, for: self)
   }
 
   /// Puts the value of a registration of another type in memory: an instance that has the requested type as a
   /// supertype, or a value that is then wrapped in the requested Optional; returns false if it was withdrawn.
-  @inline(never) private func supplyConverted(
+  @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
-    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, isKept: Bool, on thread: CurrentThread
+    of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, linksWeakly: Bool, on thread: CurrentThread
   ) throws(InjectionError) -> Bool {
     if let optional = request.type as? any OptionalValue.Type {
       let inner = request.forWrapped(optional.wrappedType)
       let cell = ValueCell(optional.wrappedType)
-      let supply = try supply(
-        cell.memory, inner, record, of: owner, propertyGate: propertyGate, isKept: isKept, on: thread)
-      guard case .value = supply else { return false }
+      let result = try putScopedValue(
+        cell.memory, inner, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
+      guard case .value = result else { return false }
       cell.gate.settle(as: CreationGate.ready)
       optional.putSome(cell.memory, in: memory)
       return true
@@ -237,13 +238,14 @@ extension InitializerRegistry {
   ///
   /// - Parameters:
   ///   - gate: The gate at which other threads wait for the value that the registration keeps.
-  ///   - isKept: Whether a registry may keep the value or the object that asks.
+  ///   - linksWeakly: Whether new objects link to their registry weakly, because a registry may keep the value.
   ///
   /// Never inlined: the frame counts no references, and the caller keeps its arguments alive until the call returns.
   @inline(never) func make(
     _ memory: ValueMemory, _ record: RegistrationRecord, _ request: borrowing Request, gate: UInt? = nil,
-    propertyGate: UInt? = nil, isKept: Bool, on thread: CurrentThread
+    propertyGate: UInt? = nil, linksWeakly: Bool, on thread: CurrentThread
   ) throws(InjectionError) {
+    if record.isDefault && context == .test { reportLiveInitializer(of: record, at: request) }
     // An instance already exists and has no dependencies, so it needs no frame.
     if record.isInstance, (try? record.initializer.body(memory, request, self)) != nil { return }
     if record.isAsync {
@@ -253,11 +255,10 @@ extension InitializerRegistry {
       }
       throw InjectionError(.notReady, through: [request.step(record)], advice: record.adviceToAwait)
     }
-    if record.isDefault && context != .live { reportLiveInitializer(of: record, at: request) }
     var frame = Frame(type: record.service.type)
     frame.record = Borrowed(record)
     frame.registry = Borrowed(self)
-    frame.isKept = isKept ? true : thread.innermostIsKept
+    frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
     frame.propertyGate = propertyGate
     frame.asker = request.asker
@@ -270,7 +271,7 @@ extension InitializerRegistry {
       try record.initializer.body(memory, request, self)
       if record.hasCompletions {
         record.enqueueCompletions(
-          of: memory, at: request.point, in: self, isKept: thread.isMakingKept, thread.resolution)
+          of: memory, at: request.point, in: self, linksWeakly: thread.linksWeakly, thread.resolution)
       }
     } catch { throw InjectionError.wrapping(error, thrownBy: request.step(record)) }
   }

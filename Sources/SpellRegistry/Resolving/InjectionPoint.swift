@@ -11,7 +11,7 @@ public struct InjectionPoint {
   /// The storage of the property that asks; nil if none does.
   private let cell: PropertyCell?
   /// The name that `resolve` or the property's declaration gives.
-  private let givenName: Alias?
+  private let requestedName: RequestedName?
   /// The parts that few points have, stored separately to keep other points small.
   private var details: Details?
 
@@ -27,8 +27,11 @@ public struct InjectionPoint {
     }
   }
 
-  init(_ service: Service, of cell: PropertyCell? = nil, named alias: Alias? = nil, in container: AnyObject? = nil) {
-    (self.service, self.container, self.cell, givenName) = (service, container, cell, alias)
+  init(
+    _ service: Service, of cell: PropertyCell? = nil, named requestedName: RequestedName? = nil,
+    in container: AnyObject? = nil
+  ) {
+    (self.service, self.container, self.cell, self.requestedName) = (service, container, cell, requestedName)
   }
 
   /// Creates the point of a property that an enclosing instance holds.
@@ -37,11 +40,12 @@ public struct InjectionPoint {
   ///   - propertyType: The property's declared type.
   ///   - container: The object that holds the property; nil if none does.
   ///   - identity: The identity of the property's storage, by which reflection finds the property's name.
-  ///   - alias: The name to ask with instead of the property's own, as in `@Injected("backup")`.
+  ///   - name: The name to ask with instead of the property's own, as in `@Injected("backup")`.
   public init(
-    _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity, alias: String? = nil
+    _ propertyType: any Any.Type, in container: AnyObject?, property identity: PropertyIdentity,
+    named name: String? = nil
   ) {
-    self.init(Service(propertyType), named: alias.map { Alias($0) }, in: container)
+    self.init(Service(propertyType), named: name.map { RequestedName($0) }, in: container)
     details = Details(identity: identity, name: nil, containerType: nil)
   }
 
@@ -57,12 +61,10 @@ public struct InjectionPoint {
   ///
   /// Reflection finds the property's own name once for each class, in about a microsecond; after that, it is looked up.
   /// The name is nil for structs, locals and plain constants, and in a program built without reflection metadata.
-  public var propertyName: String? { alias ?? ownName }
-
-  private var alias: String? { givenName?.name }
+  public var propertyName: String? { requestedName?.name ?? ownName }
 
   /// The property's own name, even if the request has another; without a property, the name that the request has.
-  package var declaredName: String? { identity == nil || containerType == nil ? alias : ownName }
+  package var declaredName: String? { identity == nil || containerType == nil ? requestedName?.name : ownName }
 
   private var ownName: String? {
     if let name = details?.name { return name }
@@ -87,7 +89,7 @@ public struct InjectionPoint {
   /// Returns the point as a step of an error's path.
   package func step(_ record: RegistrationRecord? = nil) -> InjectionStep {
     var step = InjectionStep(record?.service ?? service, registration: record?.place)
-    step.name = alias
+    step.name = requestedName?.name
     guard let identity else { return step }
     step.declaration = identity.place.description
     step.property = containerType.map { type in

@@ -43,13 +43,13 @@ final class KeptValue: Sendable {
   ///
   /// - Parameter registry: The registry that has the registration.
   /// - Returns: Whether there is a value; false if the registration was withdrawn after the caller had found it.
-  func copyOrMake(
+  func putValue(
     _ memory: ValueMemory, in registry: InitializerRegistry, for step: () -> FrameSummary, on thread: CurrentThread,
     make: (UInt) throws(InjectionError) -> Void
   ) throws(InjectionError) -> Bool {
     while true {
       let cell: ValueCell
-      switch look(memory) {
+      switch findCell(copyingTo: memory) {
       case .copied: return true
       case .withdrawn: return false
       case .cell(let current): cell = current
@@ -82,7 +82,7 @@ final class KeptValue: Sendable {
 
   /// Copies the value if there is one, and returns whether there is; for callers that can't make it themselves.
   func copyIfReady(to memory: ValueMemory) -> Bool {
-    switch look(memory) {
+    switch findCell(copyingTo: memory) {
     case .copied: return true
     case .withdrawn: return false
     case .cell(let cell):
@@ -108,7 +108,7 @@ final class KeptValue: Sendable {
     return (object.value, gate)
   }
 
-  private enum Found {
+  private enum FoundCell {
     /// A weak value, whose object still exists, was copied.
     case copied
     /// The cell to read or to fill.
@@ -118,7 +118,7 @@ final class KeptValue: Sendable {
   }
 
   /// Finds the current cell, or copies a weak value to memory.
-  private func look(_ memory: ValueMemory) -> Found {
+  private func findCell(copyingTo memory: ValueMemory) -> FoundCell {
     // The clock may be a client's own, so it is read with no lock held.
     let now = expiry?.clock.now
     let (cell, object, expired) = state.withLock { state -> (ValueCell?, Unchecked<AnyObject?>, ValueCell?) in
@@ -213,7 +213,7 @@ final class KeptValue: Sendable {
     while true {
       let copy = ValueCell(service.type)
       let cell: ValueCell
-      switch look(copy.memory) {
+      switch findCell(copyingTo: copy.memory) {
       case .withdrawn: return .withdrawn
       case .cell(let current): cell = current
       case .copied:

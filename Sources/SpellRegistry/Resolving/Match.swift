@@ -40,7 +40,7 @@ extension InitializerRegistry {
   func find(_ request: borrowing Request, _ search: Search = Search()) -> Finding {
     let service = request.service
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
-    let found = find(request, service, search, asked: self)
+    let found = findExactly(request, service, search, asked: self)
     if !found.isNothing { return found }
     guard let wrapped = service.wrapped else { return .nothing }
     return findWrapped(request, wrapped, search)
@@ -52,7 +52,7 @@ extension InitializerRegistry {
   ) -> Finding {
     var search = search
     search.endsAtDefault = true
-    let found = find(request, service, search, asked: self)
+    let found = findExactly(request, service, search, asked: self)
     return found.isNothing ? findDefault(of: key) : found
   }
 
@@ -66,14 +66,14 @@ extension InitializerRegistry {
   /// Finds the registration that wins for exactly this service, here or in a parent.
   ///
   /// - Parameter end: The parent that ends the search and isn't searched; nil to search all parents.
-  private func find(
+  private func findExactly(
     _ request: borrowing Request, _ service: Service, _ search: Search, asked: InitializerRegistry,
     upTo end: InitializerRegistry? = nil
   ) -> Finding {
     var winner: RegistrationRecord?
     let mayHaveName = request.mayHaveName
     let look = table.withLock { table in
-      table.look(
+      table.lookUp(
         for: service.id, mayHaveName: mayHaveName, copyingTo: search.copying, optionals: self === asked,
         mayBeDefault: search.endsAtDefault && parent == nil, only: &winner)
     }
@@ -87,7 +87,7 @@ extension InitializerRegistry {
       guard let parent, parent !== end else { return .nothing }
       var search = search
       search.endsAtDefault = search.endsAtDefault && !ownsDefaults
-      return parent.find(request, service, search, asked: asked, upTo: end)
+      return parent.findExactly(request, service, search, asked: asked, upTo: end)
     }
     // For a request of an Optional, a registration of the wrapped type wins if its registry is nearer to the one asked.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
@@ -104,7 +104,7 @@ extension InitializerRegistry {
   ) -> Finding {
     var search = search
     search.copying = nil
-    let found = find(request, wrapped, search, asked: self, upTo: end)
+    let found = findExactly(request, wrapped, search, asked: self, upTo: end)
     guard found.isNothing, let inner = wrapped.wrapped else { return found }
     return findWrapped(request, inner, search, upTo: end)
   }
@@ -147,16 +147,22 @@ extension InitializerRegistry {
 
   /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
-    guard let key = record.service.key, !key.hasInitializer(for: context), record.isFirstReport(),
-      let report = lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onLiveInitializer) }).first
+    guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test), record.isFirstReport()
     else { return }
+    let report = lineage.lazy.compactMap { $0.reporter?.receivers.withLock(\.onLiveInitializer) }.first
+    if report == nil && !key.isFirstLiveUseInTests() { return }
     let step = request.step()
-    report(
+    let ofType = match(Request(Service(type(of: key).valueType), named: nil)).map {
+      " What is registered for the type, at \($0.record.place), doesn't serve the key."
+    }
+    let message = """
+      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for tests, so the live one makes \
+      its value\(step.property.map { " for \($0)" } ?? ""). Add `.test { … }` to the key's declaration, or `.liveInTests()` if \
+      its own value suits tests; or register an initializer: registry.register(.key) { … }.\(ofType ?? "")
       """
-      The key of type \(step.typeName) that is declared at \(key.place) has no initializer for context .\(context), so the \
-      live one makes its value\(step.property.map { " for \($0)" } ?? ""). Add `.\(context) { … }` to the key's declaration, \
-      or register an initializer: registry.register(.key) { … }.
-      """, step.declaration ?? key.place.description)
+    if let report { return report(message, step.declaration ?? key.place.description) }
+    writeToStandardError(
+      "Spellbook: \(message) This is said once for each key. With the trait .registry(.strict), it is an issue.\n")
   }
 
   // MARK: For diagnosis
@@ -179,14 +185,14 @@ extension InitializerRegistry {
   ///   - type: The type of the values.
   ///   - name: The name to ask with, as a property asks with its own name.
   public func isRegistered<Value>(_ type: Value.Type, named name: String? = nil) -> Bool {
-    isRegistered(Request(type, named: name.map { Alias($0) }))
+    isRegistered(Request(type, named: name.map { RequestedName($0) }))
   }
 
   /// Returns whether a registration here or in a parent is for a declared key and any container.
   ///
   /// The key's own initializer doesn't count.
   public func isRegistered<Value>(_ key: InjectionKey<Value>, named name: String? = nil) -> Bool {
-    isRegistered(Request(Value.self, key, named: name.map { Alias($0) }))
+    isRegistered(Request(Value.self, key, named: name.map { RequestedName($0) }))
   }
 
   func isRegistered(_ request: borrowing Request) -> Bool {

@@ -22,7 +22,7 @@ final class RegistryReference: Sendable {
 
   var isWeak: Bool { state.withLock { $0.strong == nil } }
 
-  func loosen() {
+  func weaken() {
     // The registry is released with no lock held.
     let released = state.withLock { state -> InitializerRegistry? in
       if let strong = state.strong { state.weak = WeakReference(strong) }

@@ -8,25 +8,26 @@
   /// The storage of the property that asks, nil if none does; `property` is the address of its gate.
   private let cell: Borrowed<PropertyCell>?
   let property: UInt?
-  let alias: Alias?
+  let requestedName: RequestedName?
   /// The container's class, for a request without a container.
   private let knownContainerType: (any AnyObject.Type)?
 
   init(
-    _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil, named alias: Alias? = nil,
-    in container: AnyObject? = nil, inClass containerType: (any AnyObject.Type)? = nil
+    _ type: any Any.Type, _ key: InjectionKeys? = nil, of cell: PropertyCell? = nil,
+    named requestedName: RequestedName? = nil, in container: AnyObject? = nil,
+    inClass containerType: (any AnyObject.Type)? = nil
   ) {
     self.type = type
     self.key = key.map { Borrowed($0) }
     owner = container.map { Borrowed($0) }
     self.cell = cell.map { Borrowed($0) }
     property = cell.map { $0.memory.head.gate.id }
-    (self.alias, knownContainerType) = (alias, containerType)
+    (self.requestedName, knownContainerType) = (requestedName, containerType)
   }
 
   /// Creates a request for a service, on behalf of any object of a class.
   init(_ service: borrowing Service, named name: String?, inClass containerType: (any AnyObject.Type)? = nil) {
-    self.init(service.type, service.key, named: name.map { Alias($0) }, inClass: containerType)
+    self.init(service.type, service.key, named: name.map { RequestedName($0) }, inClass: containerType)
   }
 
   /// The identity of the key or, without one, of the type, by which a registry finds the service.
@@ -35,20 +36,22 @@
   var container: AnyObject? { owner?.object }
   /// The origin of the request, by which a frame detects cycles.
   var asker: Frame.Asker {
-    Frame.Asker(container: owner?.id, property: property, name: alias.map { Borrowed($0) })
+    Frame.Asker(container: owner?.id, property: property, name: requestedName.map { Borrowed($0) })
   }
   var containerType: (any AnyObject.Type)? { container.map { Swift.type(of: $0) } ?? knownContainerType }
-  var name: String? { alias?.name ?? point.propertyName }
-  var mayHaveName: Bool { alias != nil || cell != nil && owner != nil }
-  var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: alias, in: container) }
+  var name: String? { requestedName?.name ?? point.propertyName }
+  var mayHaveName: Bool { requestedName != nil || cell != nil && owner != nil }
+  var point: InjectionPoint { InjectionPoint(service, of: cell?.object, named: requestedName, in: container) }
   func step(_ record: RegistrationRecord? = nil) -> InjectionStep { point.step(record) }
   func forWrapped(_ type: any Any.Type) -> Request {
-    Request(type, of: cell?.object, named: alias, in: container)
+    Request(type, of: cell?.object, named: requestedName, in: container)
   }
 }
 
-/// The name that a request gives, stored in an object to keep requests small, because most have none.
-final class Alias: Sendable {
+/// The name that `resolve` or a property's declaration asks with, in place of the property's own.
+///
+/// An object, because most requests have none, and so stay small.
+final class RequestedName: Sendable {
   let name: String
 
   init(_ name: String) { self.name = name }

@@ -22,7 +22,7 @@ final class Resolution: Sendable {
   private struct Completion: Sendable {
     let run: @Sendable () -> Void
     let registry: InitializerRegistry
-    let isKept: Bool
+    let linksWeakly: Bool
     let chain: [RegistrationRecord]
   }
 
@@ -76,11 +76,12 @@ final class Resolution: Sendable {
 
   /// Schedules a call for the end of the resolution.
   func atEnd(
-    of record: RegistrationRecord, in registry: InitializerRegistry, isKept: Bool, _ run: @escaping @Sendable () -> Void
+    of record: RegistrationRecord, in registry: InitializerRegistry, linksWeakly: Bool,
+    _ run: @escaping @Sendable () -> Void
   ) {
     state.withLock { state in
       state.completions.append(
-        Completion(run: run, registry: registry, isKept: isKept, chain: state.chain + [record]))
+        Completion(run: run, registry: registry, linksWeakly: linksWeakly, chain: state.chain + [record]))
     }
   }
 
@@ -117,7 +118,7 @@ final class Resolution: Sendable {
           return next.chain.count > Self.longestChain || state.nestedCount > Self.mostNested
         }
         if isEndless { throw InjectionError.endless(next.chain) }
-        thread.with(next.registry, isKept: next.isKept, next.run)
+        thread.with(next.registry, linksWeakly: next.linksWeakly, next.run)
       }
     }
   }

@@ -22,7 +22,7 @@ struct SharedRuns: Sendable {
     var task: Task<Void, Never>?
   }
 
-  private struct Request: Sendable {
+  private struct AwaitingRequest: Sendable {
     let run: AsyncRun
     var stage = Stage.joined
   }
@@ -34,7 +34,7 @@ struct SharedRuns: Sendable {
   }
 
   private var runs: [Run] = []
-  private var requests: [Int: Request] = [:]
+  private var requests: [Int: AwaitingRequest] = [:]
   private var lastNumber = 0
 
   func areMaking(_ cell: ValueCell) -> Bool { runs.contains { $0.cell === cell } }
@@ -48,7 +48,7 @@ struct SharedRuns: Sendable {
     let run = known ?? create()
     if known == nil { runs.append(Run(run: run, cell: cell)) }
     lastNumber += 1
-    requests[lastNumber] = Request(run: run)
+    requests[lastNumber] = AwaitingRequest(run: run)
     return Ticket(run: run, number: lastNumber, isFirst: known == nil)
   }
 

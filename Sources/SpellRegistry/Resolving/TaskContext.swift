@@ -7,8 +7,8 @@ final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The reference to the registry that objects made in this context share.
   let reference: RegistryReference
-  /// Whether new objects refer to their registry weakly, because a registry may keep them.
-  let isKept: Bool
+  /// Whether objects made here link to their registry weakly, as in a ``Frame``.
+  let linksWeakly: Bool
   /// The run of the innermost async initializer around, which may be over; nil if there is none.
   let run: AsyncRun?
   /// The innermost enclosing context whose body hadn't returned when this one was created.
@@ -30,9 +30,9 @@ final class TaskContext: Sendable {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry
     self.run = run ?? thread.run(in: current)
-    isKept = run?.isKept ?? thread.isMakingKept(in: current)
+    linksWeakly = run?.linksWeakly ?? thread.linksWeakly(in: current)
     outer = sequence(first: current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
-    reference = isKept ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
+    reference = linksWeakly ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
@@ -41,10 +41,10 @@ final class TaskContext: Sendable {
 
   /// Makes the objects of each enclosing `run` hold their registry weakly, if that registry is `registry` or a
   /// descendant of it.
-  static func loosen(for registry: InitializerRegistry) {
+  static func weakenReferences(to registry: InitializerRegistry) {
     for context in sequence(first: current, next: { $0?.outer }) {
       guard let context, context.registry.lineage.contains(where: { $0 === registry }) else { continue }
-      context.reference.loosen()
+      context.reference.weaken()
     }
   }
 }

@@ -47,19 +47,19 @@ extension CurrentThread {
 
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  /// Whether what is made now refers to its registry weakly: the innermost frame tells, or else the task's context.
-  var isMakingKept: Bool { isMakingKept(in: .current) }
+  /// Whether what is made now links to its registry weakly: the innermost frame tells, or else the task's context.
+  var linksWeakly: Bool { linksWeakly(in: .current) }
 
-  @inline(__always) func isMakingKept(in context: @autoclosure () -> TaskContext?) -> Bool {
-    if let isKept = innermostIsKept { return isKept }
-    guard let isKept = context()?.isKept else { return false }
+  @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
+    if let linksWeakly = innermostLinksWeakly { return linksWeakly }
+    guard let linksWeakly = context()?.linksWeakly else { return false }
     // The other objects that this frame makes don't read the task's context again.
-    fields.frames.note(isKept: isKept)
-    return isKept
+    fields.frames.note(linksWeakly: linksWeakly)
+    return linksWeakly
   }
 
   /// Whether what the innermost frame makes refers to its registry weakly; nil if the task's context tells.
-  @inline(__always) var innermostIsKept: Bool? { fields.frames.last.flatMap(\.isKept) }
+  @inline(__always) var innermostLinksWeakly: Bool? { fields.frames.last.flatMap(\.linksWeakly) }
 
   /// The innermost async run on whose behalf this thread or its task makes values, unless that run is over.
   func run(in context: TaskContext? = .current) -> AsyncRun? {
@@ -69,11 +69,11 @@ extension CurrentThread {
 
   /// Runs `body` inside a frame that makes no value, with a registry as the current one or, for nil, the task's.
   func with<Result, Failure>(
-    _ registry: InitializerRegistry?, isKept: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
+    _ registry: InitializerRegistry?, linksWeakly: Bool?, run: AsyncRun? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var frame = Frame(type: Never.self)
     frame.registry = registry.map { Borrowed($0) }
-    frame.isKept = isKept
+    frame.linksWeakly = linksWeakly
     frame.run = run.map { Borrowed($0) }
     fields.frames.append(frame)
     defer {
@@ -136,7 +136,7 @@ extension CurrentThread {
   /// Runs `body`, which calls hooks, so that their requests belong to one resolution.
   func callingHooks(_ body: () -> Void) {
     // A completion that a hook causes runs at the end of that resolution; the hooks' caller has no use for its error.
-    try? resolving { () throws(InjectionError) in with(registry, isKept: innermostIsKept, body) }
+    try? resolving { () throws(InjectionError) in with(registry, linksWeakly: innermostLinksWeakly, body) }
   }
 
   /// Ends the resolution, if there is one: runs its completions, which still share its values, and releases it.

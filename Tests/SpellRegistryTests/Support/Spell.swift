@@ -7,8 +7,8 @@ import SpellRegistry
   private let hook: ((AnyObject, Value) -> Void)?
   var identity: PropertyIdentity { storage.identity }
 
-  init(_ alias: String? = nil, line: UInt = #line, column: UInt = #column) {
-    storage = PropertyStorage(at: SourcePlace(fileID: #fileID, line: line, column: column), alias: alias)
+  init(_ name: String? = nil, line: UInt = #line, column: UInt = #column) {
+    storage = PropertyStorage(at: SourcePlace(fileID: #fileID, line: line, column: column), named: name)
     (expression, hook) = (nil, nil)
   }
 

@@ -1,5 +1,6 @@
 import SpellTesting
 import Spellbook
+import Synchronization
 import Testing
 
 protocol TimeSource: Sendable { var now: Int { get } }
@@ -47,6 +48,26 @@ extension InjectionKeys {
   static let backend = InjectionKey { "live" }
     .test { "test" }
     .preview { "preview" }
+}
+
+struct AmountFormatter: Sendable { func text(_ amount: Int) -> String { "\(amount) €" } }
+extension InjectionKeys {
+  static let amounts = InjectionKey { AmountFormatter() }.liveInTests()
+}
+
+struct AudioClient: Sendable {
+  var play: @Sendable (String) -> Void
+  var stop: @Sendable () -> Void
+  static let live = AudioClient(play: { print("♪ \($0)") }, stop: {})
+  static let silent = AudioClient(play: { _ in }, stop: {})
+}
+extension InjectionKeys {
+  static let audio = InjectionKey { AudioClient.live }
+    .test { AudioClient.silent }
+}
+final class Jukebox {
+  @Injected(.audio) var audio
+  func start() { audio.play("Prelude") }
 }
 
 /// The samples of the article of this name.
@@ -97,5 +118,18 @@ extension InjectionKeys {
 
     let preview = InitializerRegistry(context: .preview)
     #expect(try preview.resolve(.backend) == "preview")
+  }
+
+  @Test(.registry(.strict)) func usesTheLiveAmounts() throws {
+    #expect(try InitializerRegistry.current.resolve(.amounts).text(3) == "3 €")
+  }
+
+  @Test(.registry) func playsTheTitle() throws {
+    let played = Mutex<[String]>([])
+    try InitializerRegistry.current.override(.audio) {
+      $0.play = { title in played.withLock { $0.append(title) } }
+    }
+    Jukebox().start()
+    #expect(played.withLock { $0 } == ["Prelude"])
   }
 }

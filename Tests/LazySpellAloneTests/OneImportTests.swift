@@ -1,10 +1,10 @@
-import InjectedSpell
+import LazySpell
 import Testing
 
-// This file imports no other module of the package, so it compiles only if InjectedSpell exports the registry.
+// This target depends on no other module of the package, so it compiles only if LazySpell exports the registry.
 
 @Suite("The one import") struct OneImportTests {
-  private final class Page { @Injected var value: Int }
+  private final class Page { @Lazy var value = 1 }
 
   @Test("is enough to declare a property, to register a value and to resolve it")
   func registry() throws {

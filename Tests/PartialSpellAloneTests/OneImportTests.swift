@@ -1,10 +1,10 @@
-import FinalSpell
+import PartialSpell
 import Testing
 
-// This file imports no other module of the package, so it compiles only if FinalSpell exports the registry.
+// This target depends on no other module of the package, so it compiles only if PartialSpell exports the registry.
 
 @Suite("The one import") struct OneImportTests {
-  private final class Page { @Final var value: Int }
+  private final class Page { @Partial var value: Int }
 
   @Test("is enough to declare a property, to register a value and to resolve it")
   func registry() throws {

@@ -1,23 +1,23 @@
-/// The registry that a property or a factory asks, and the way in which it refers to that registry.
-enum Home {
+/// The link from a property or a factory to the registry that it asks.
+enum RegistryLink {
   case shared
-  /// A registry that the property keeps alive.
+  /// A registry that the asker keeps alive.
   case registry(InitializerRegistry)
   /// A registry behind a reference, which may be weak or become weak.
   case reference(RegistryReference)
 
-  static var current: Home {
+  static var current: RegistryLink {
     let thread = CurrentThread.current
-    if let registry = thread.registry { return .of(registry, isKept: thread.isMakingKept) }
+    if let registry = thread.registry { return .of(registry, weakly: thread.linksWeakly) }
     guard let context = TaskContext.current else { return .shared }
-    if thread.isMakingKept(in: context) { return .of(context.registry, isKept: true) }
+    if thread.linksWeakly(in: context) { return .of(context.registry, weakly: true) }
     return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
   }
 
-  /// - Parameter isKept: Whether a registry may keep the asker.
-  static func of(_ registry: InitializerRegistry, isKept: Bool) -> Home {
+  /// - Parameter isWeak: Whether the asker has to hold the registry weakly, because a registry may keep the asker.
+  static func of(_ registry: InitializerRegistry, weakly isWeak: Bool) -> RegistryLink {
     if registry === InitializerRegistry.shared { return .shared }
-    return isKept ? .reference(registry.weakReference) : .registry(registry)
+    return isWeak ? .reference(registry.weakReference) : .registry(registry)
   }
 
   var registry: InitializerRegistry? {

@@ -1,0 +1,77 @@
+import InjectedSpell
+import SpellTesting
+import Testing
+
+private protocol Net: Sendable { var isLive: Bool { get } }
+private struct WebNet: Net { let isLive = true }
+private struct FakeNet: Net { let isLive = false }
+private struct Line: Sendable { let number: Int }
+
+extension InjectionKeys {
+  fileprivate static let net = InjectionKey<any Net> { WebNet() }
+  fileprivate static let tested = InjectionKey<any Net> { WebNet() }.test { FakeNet() }
+  fileprivate static let suitable = InjectionKey<any Net>(scope: .singleton) { WebNet() }.liveInTests()
+  fileprivate static let instance = InjectionKey<any Net>(.instance(WebNet()))
+  fileprivate static let awaited = InjectionKey<any Net>(scope: .singleton, .async { WebNet() })
+  fileprivate static let line = InjectionKey(.factory { (_, number: Int) in Line(number: number) })
+}
+private final class Client { @Injected(.net) var net }
+
+/// Resolves every key above.
+private func resolveAll(in registry: InitializerRegistry) async throws {
+  _ = registry.run { Client().net }
+  _ = try (registry.resolve(.tested), registry.resolve(.suitable), registry.resolve(.instance))
+  _ = try await registry.resolveAsync(.awaited)
+  _ = try registry.resolve(.line)(1)
+}
+
+@Suite("A key's live initializer in a test") struct LiveInitializerTests {
+  @Test("is reported on standard error, once for each key that says nothing of tests")
+  func isReported() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        for _ in 1...3 {
+          let registry = InitializerRegistry(context: .test)
+          registry.register((any Net).self) { FakeNet() }
+          try await resolveAll(in: registry)
+        }
+      })
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.ranges(of: "has no initializer for tests").count == 4)
+    #expect(text.ranges(of: "Add `.test { … }` to the key's declaration, or `.liveInTests()`").count == 4)
+    #expect(text.ranges(of: "declared at SpellTestingTests/LiveInitializerTests.swift:").count == 4)
+    #expect(text.contains("makes its value for Client.net."))
+    #expect(text.ranges(of: "What is registered for the type, at SpellTestingTests/").count == 3)
+  }
+
+  @Test("isn't reported in a registry of another context, or if something is registered for the key")
+  func isntReported() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        for context in [InjectionContext.live, .preview] {
+          try await resolveAll(in: InitializerRegistry(context: context))
+        }
+        let registry = InitializerRegistry(context: .test)
+        registry.register(.net) { FakeNet() }
+        _ = try registry.resolve(.net)
+      })
+    #expect(result.standardErrorContent.isEmpty)
+  }
+
+  @Test("is an issue for a strict test, once for each key that says nothing of tests", .registry(.strict))
+  func strict() async throws {
+    let found = try await issues {
+      for _ in 1...3 { try await resolveAll(in: .current) }
+    }
+    #expect(found.count == 4)
+    #expect(found.allSatisfy { $0.text.contains("or `.liveInTests()` if its own value suits tests") })
+  }
+
+  @Test("makes the value for tests of a key that says that it suits them", .registry)
+  func suits() throws {
+    let registry = InitializerRegistry.current
+    #expect(try registry.resolve(.suitable).isLive)
+    registry.register(.suitable) { FakeNet() }
+    #expect(try !registry.resolve(.suitable).isLive)
+  }
+}
