@@ -5,7 +5,7 @@
 package struct WeakReference: @unchecked Sendable {
   package private(set) weak var object: AnyObject?
 
-  package init(_ object: AnyObject) { self.object = object }
+  package init(_ object: AnyObject?) { self.object = object }
 
   /// Creates a reference to an object, or to the object that an Optional wraps.
   ///

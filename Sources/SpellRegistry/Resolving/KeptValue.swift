@@ -9,8 +9,8 @@ final class KeptValue: Sendable {
   private struct State: Sendable {
     /// The cell of the value, or of a value that is being made.
     var cell: ValueCell?
-    /// The object of a weak value.
-    var weak: WeakReference?
+    /// The object of a weak value; not an Optional, because a read would copy the reference to unwrap it.
+    var weak = WeakReference(nil)
     var deadline: Duration?
     var isRetired = false
     /// The async runs that make the cell's value, or the value of a cell that was dropped.
@@ -103,7 +103,7 @@ final class KeptValue: Sendable {
     let now = expiry?.clock.now
     let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
       if let now, let deadline = state.deadline, deadline <= now { return (Unchecked(value: nil), CreationGate.vacant) }
-      return (Unchecked(value: state.weak?.object), state.cell?.gate.current ?? CreationGate.vacant)
+      return (Unchecked(value: state.weak.object), state.cell?.gate.current ?? CreationGate.vacant)
     }
     return (object.value, gate)
   }
@@ -126,11 +126,11 @@ final class KeptValue: Sendable {
       var expired: ValueCell?
       if let now, let deadline = state.deadline, deadline <= now {
         expired = state.cell
-        (state.cell, state.weak, state.deadline) = (nil, nil, nil)
+        (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
       }
       let cell = state.cell ?? ValueCell(service.type)
       state.cell = cell
-      return (cell, Unchecked(value: state.weak?.object), expired)
+      return (cell, Unchecked(value: state.weak.object), expired)
     }
     // The expired value is released with no lock held, because its deinitializer may ask for the new value.
     withExtendedLifetime(expired) {}
@@ -149,7 +149,9 @@ final class KeptValue: Sendable {
     let value = cell.memory.any(service.type)
     // A scope never keeps nil.
     let isNothing = (value as? any OptionalValue).map { $0.content == nil } ?? false
-    let weak = scope.isWeak && !isNothing ? WeakReference(value, declaredBy: "Scope .weak of \(service.type)") : nil
+    let weak =
+      scope.isWeak && !isNothing
+      ? WeakReference(value, declaredBy: "Scope .weak of \(service.type)") : WeakReference(nil)
     let deadline = expiry.map { $0.clock.now + $0.age }
     change { state in
       guard state.cell === cell else { return nil }
@@ -190,7 +192,7 @@ final class KeptValue: Sendable {
   }
 
   private func forget(_ state: inout State) {
-    (state.cell, state.weak, state.deadline) = (nil, nil, nil)
+    (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
   }
 
   /// Puts a cell, or none, in the table's entry of the registration, if it is still there; returns the former cell.
