@@ -40,6 +40,7 @@ public let O_EVTONLY = Glibc.O_RDONLY | Glibc.O_NONBLOCK
 
 public let F_SETFD = Glibc.F_SETFD
 public let F_SETFL = Glibc.F_SETFL
+public let F_GETFL = Glibc.F_GETFL
 public let FD_CLOEXEC = Glibc.FD_CLOEXEC
 public let F_DUPFD_CLOEXEC = Glibc.F_DUPFD_CLOEXEC
 public let F_FULLFSYNC: Int32 = 51
@@ -67,6 +68,10 @@ public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -
 @discardableResult
 public func pread(_ file: Int32, _ buffer: UnsafeMutableRawPointer!, _ count: Int, _ offset: off_t) -> Int {
   Glibc.pread(file, buffer, count, Int(offset))
+}
+@discardableResult
+public func pwrite(_ file: Int32, _ buffer: UnsafeRawPointer!, _ count: Int, _ offset: off_t) -> Int {
+  Glibc.pwrite(file, buffer, count, Int(offset))
 }
 @discardableResult public func ftruncate(_ file: Int32, _ length: off_t) -> Int32 { Glibc.ftruncate(file, Int(length)) }
 @discardableResult public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 { Glibc.fchmod(file, Glibc.mode_t(mode)) }
