@@ -229,7 +229,7 @@ extension PreferenceStore {
 
 /// The failures that a write survives once it has returned.
 public enum Durability: Sendable {
-  /// The end of the process, even by `kill -9`: the kernel has the value. Costs one or two system calls.
+  /// The end of the process, even by `kill -9`: the kernel has the value. Costs four system calls.
   case written
   /// A power cut, too: the value is on the disk. Costs a synchronization of the disk, 0.1 to 10 milliseconds.
   ///
