@@ -26,7 +26,9 @@ public import Testing
 ///
 /// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
 /// registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`.
-/// A property that can't be injected records an issue with the whole message before it stops the program.
+/// A property that can't be injected records an issue with the whole message before it stops the program. A declared key
+/// without a `test` initializer, whose live one a test runs, is named on standard error, once in the process; with
+/// `.strict`, by an issue. A key whose own value suits tests says so with `liveInTests()`.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void
@@ -174,7 +176,7 @@ extension InitializerRegistry {
 /// The treatment of declared keys that have no initializer for tests.
 public enum RegistryStrictness: Sendable {
   /// A use of such a key fails the test, with an issue that names the key and the property that asked. The live
-  /// initializer then makes the value.
+  /// initializer then makes the value. Without this, a line on standard error names the key, once in the process.
   ///
   /// There is one issue for each key and test, and none if something is registered for the key.
   case strict

@@ -171,7 +171,7 @@ extension InitializerRegistry {
   ///   - fileID: The file of the registration, for messages.
   ///   - line: The line of the registration, for messages.
   ///   - change: Changes a copy of the value. For an object, it changes the object that others may have, too.
-  /// - Throws: As ``resolve(_:named:in:)-(InjectionKey<Value>,_,_)``, and the error that `change` throws.
+  /// - Throws: The error of a request for the key, or the error that `change` throws.
   @discardableResult
   public func override<Value: Sendable>(
     _ key: InjectionKey<Value>, fileID: StaticString = #fileID, line: UInt = #line,
