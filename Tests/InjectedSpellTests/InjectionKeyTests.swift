@@ -49,6 +49,23 @@ struct InjectionKeyTests {
     #expect(try registry.resolve((any Bell).self).sound == "gong")
   }
 
+  @Test("has a kept value for each context, which a registry shares with its parents up to one of another context")
+  func contextsInBetween() throws {
+    let root = InitializerRegistry(context: .test)
+    let middle = InitializerRegistry(parent: root, context: .live)
+    let leaf = InitializerRegistry(parent: middle, context: .test)
+    let inner = InitializerRegistry(parent: leaf)
+    for _ in 1...2 {
+      let tokens = try [root, middle, leaf, inner].map { try $0.resolve(.kept) }
+      #expect(Set(tokens.map { ObjectIdentifier($0) }).count == 3)
+      #expect(tokens[2] === tokens[3])
+    }
+    #expect(try [root, middle, leaf, inner].map { try $0.resolve(.word) } == ["test", "live", "test", "test"])
+    let token = Token()
+    root.register(.kept, .instance(token))
+    #expect(try inner.resolve(.kept) === token)
+  }
+
   @Test("takes registrations for a name, a class, an instance, and asynchronous and autowired ones")
   func forms() async throws {
     registry.register(.bell, .instance(Gong()))

@@ -173,6 +173,16 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         """)
   }
 
+  @Test("of many registrations that are similar, the newest three are listed, the oldest of them first")
+  func newest() {
+    for index in 0..<20 { registry.register(Clock.self, named: .equal(to: "clock\(index)xyz")) { Clock() } }
+    let description = registry.error(resolving: Clock.self)?.description ?? ""
+    let listed = (0..<20).filter { description.contains("Clock named \"clock\($0)xyz\", at") }
+    #expect(listed == [17, 18, 19])
+    let names = listed.compactMap { description.firstRange(of: "clock\($0)xyz")?.lowerBound }
+    #expect(names == names.sorted())
+  }
+
   @Test("an error says the same whatever is registered after it was thrown, and keeps neither registry nor values")
   func complete() throws {
     weak var gone: InitializerRegistry?
