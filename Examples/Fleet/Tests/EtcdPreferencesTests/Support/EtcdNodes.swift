@@ -67,6 +67,19 @@ final class EtcdNodes: Sendable {
     }
   }
 
+  /// A folder in memory, if there is one with room for the logs of all members.
+  ///
+  /// etcd synchronizes each change, and a disk that others use may stop it for seconds.
+  private static let parent: URL = {
+    do {
+      let free = try FileManager.default.attributesOfFileSystem(forPath: "/dev/shm")[.systemFreeSize] as? Int ?? 0
+      if free > 2 << 30, FileManager.default.isWritableFile(atPath: "/dev/shm") { return URL(filePath: "/dev/shm") }
+    } catch {
+      // There is none on this system.
+    }
+    return FileManager.default.temporaryDirectory
+  }()
+
   private let folder: URL
   private let ports: [Int]
   private let tls: EtcdCluster.TLS?
@@ -80,7 +93,7 @@ final class EtcdNodes: Sendable {
   ///   - options: What etcd is called with besides.
   ///   - tls: What it is spoken to with, if the options name certificates.
   init(_ count: Int, options: [String] = [], tls: EtcdCluster.TLS? = nil) async throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "etcd-preferences-\(UUID().uuidString)")
+    folder = EtcdNodes.parent.appending(path: "etcd-preferences-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     ports = try freePorts(count * 2)
     self.tls = tls
