@@ -111,7 +111,8 @@
       code: code, property: name(in: container), typeName: TypeName.of(Value.self), check: check(in: container))
   }
 
-  /// Returns the expression that tells whether there is a value; a constant has no projection.
+  /// Returns the expression to suggest in a message, such as `$name.hasValue`; if the property's name isn't known, the
+  /// text has a placeholder for it, and the form for a constant.
   private func check(in container: AnyObject?) -> String {
     storage.point(in: container).step().propertyName.map { "$\($0).hasValue" }
       ?? "$property.hasValue (of a constant, constant.hasValue)"

@@ -17,8 +17,8 @@
   /// }
   /// ```
   ///
-  /// SwiftUI creates a view's value again at each update of its parent. The injected value is created once for each place
-  /// in the tree of views, and released when the view is removed, as a value in `@State` is.
+  /// SwiftUI creates a view's value again at each update of its parent. The injected value is created once for each
+  /// place in the tree of views, and released when the view is removed, as a value in `@State` is.
   ///
   /// The view is updated when an `@Observable` value that its `body` read changes, or when an `ObservableObject` will
   /// change. `$model.name` is a binding to a property of either.
@@ -28,8 +28,8 @@
   /// place stays when the registry of the environment changes.
   ///
   /// *When*: Declaring the property reads the current registry, which takes some 20 ns. The first read in a `body` asks
-  /// the registry. Each later read takes about as long as one of `@State`. A view that isn't in the tree of views, as in
-  /// a test that reads its property, has nothing that keeps the value, so each read asks the registry.
+  /// the registry. Each later read takes about as long as one of `@State`. A view that isn't in the tree of views, as
+  /// in a test that reads its property, has nothing that keeps the value, so each read asks the registry.
   ///
   /// *Threads*: Views belong to the main actor, and so does this value. Its initializer may run there too.
   ///

@@ -11,7 +11,8 @@ internal import Support
 /// let host = AppConfiguration().value(for: "Crash", key: "Host")
 /// ```
 ///
-/// Take secrets from the environment and not from the source. Nothing in this module prints a value. Steps read the configuration concurrently.
+/// Take secrets from the environment and not from the source. Nothing in this module prints a value. Steps read the
+/// configuration concurrently.
 public protocol Configurable: Sendable {
   /// The values of the configuration for all services and stages.
   var serviceStorage: ServiceStorage { get }

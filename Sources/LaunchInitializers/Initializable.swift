@@ -47,9 +47,9 @@ extension Initializable {
   public func shutDown() async throws {}
 }
 
-/// An error that a step throws if there is nothing to set up: it is skipped.
+/// An error that a step throws if it has nothing to set up; the sequence then skips the step.
 ///
-/// Steps with `.after` go on; steps with `.requires` are skipped too.
+/// Of the other steps, those that wait for this step with `.after` still run, and those with `.requires` are skipped.
 public struct SkipInitializer: Error, CustomStringConvertible {
   /// The reason that the report shows.
   public let description: String

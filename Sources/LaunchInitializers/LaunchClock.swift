@@ -52,7 +52,8 @@ struct LaunchClock: Sendable {
   }
 
   #if canImport(Dispatch)
-    /// The queue on which all timers wait; its priority has threads of its own, if queues of other libraries block theirs.
+    /// The queue on which all timers wait; its priority has threads of its own, if queues of other libraries block
+    /// theirs.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
     /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
@@ -63,8 +64,8 @@ struct LaunchClock: Sendable {
   #endif
 }
 
-/// Calls a function on a thread of its own, because it may block: it may write a log, or cancel steps, which calls their
-/// cancellation handlers.
+/// Calls a function on a thread of its own, because it may block: it may write a log, or cancel steps, which calls
+/// their cancellation handlers.
 ///
 /// Other libraries may block every thread that Dispatch has for queues, so the thread isn't one of those.
 func callOnThread(_ body: @escaping @Sendable () -> Void) {

@@ -46,8 +46,8 @@ public struct LaunchReport: Sendable {
     public let attempts: Int
     /// The reason that the step failed or was skipped, or another note about the step; nil if there is none.
     public let message: String?
-    /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shut-down, the errors
-    /// of the shut-down.
+    /// The errors of the step's attempts, its rollback and its service, in order; in the report of a shut-down, the
+    /// errors of the shut-down.
     ///
     /// Of more than a hundred errors, the list has the first fifty and the latest fifty.
     public let errors: [any Error]

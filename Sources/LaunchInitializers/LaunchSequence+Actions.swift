@@ -72,7 +72,8 @@ extension LaunchSequence {
     }
   }
 
-  /// Handles a signal on the signal thread, and carries out the other actions elsewhere, because they could block that thread.
+  /// Handles a signal on the signal thread, and carries out the other actions elsewhere, because they could block that
+  /// thread.
   func signalArrived(_ number: Int32, _ arrival: Int) {
     let actions = decide(.signal(number, arrival: arrival))
     for case .endProcess(let number) in actions { SignalListener.endProcess(number) }

@@ -34,8 +34,8 @@ public final class LaunchSequence: Sendable {
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
   ///     and each long wait, in order, on a thread of the log's own. By default, the lines go to the standard error.
-  ///     Callers get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait for
-  ///     a function that blocks; further lines are left out, and the function gets their number.
+  ///     Callers get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait
+  ///     for a function that blocks; further lines are left out, and the function gets their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -64,8 +64,8 @@ public final class LaunchSequence: Sendable {
   /// registered in the registry that is current for the first caller. Cancelling all callers cancels the launch.
   ///
   /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and ends no
-  /// program. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has the error. The
-  /// program has to call ``shutDown(within:)`` before it exits.
+  /// program. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has the error.
+  /// The program has to call ``shutDown(within:)`` before it exits.
   ///
   /// - Throws: ``LaunchError`` if the launch is cancelled, is shut down, or is aborted by a failed step or service; by
   ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.
@@ -178,8 +178,8 @@ public final class LaunchSequence: Sendable {
   /// The first signal begins the shut-down, even during the launch, unless a failure, ``shutDown(within:)`` or the
   /// task's cancellation has already begun it. The second signal ends the process at once, even if steps block every
   /// thread or the process is number 1 in a container; if the signal had a handler before the call, that handler is
-  /// called instead. If several sequences run, each receives every signal. A signal that the process ignores, as a shell
-  /// and nohup arrange for SIGINT and SIGHUP, stays ignored.
+  /// called instead. If several sequences run, each receives every signal. A signal that the process ignores, as a
+  /// shell and nohup arrange for SIGINT and SIGHUP, stays ignored.
   ///
   /// - Parameters:
   ///   - signals: The signals to wait for; an empty array if other code in the program handles signals.

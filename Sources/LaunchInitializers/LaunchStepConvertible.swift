@@ -49,8 +49,8 @@ extension LaunchStepConvertible {
   /// Sets what the launch does when the step fails; by default, the launch aborts.
   ///
   /// The step of a ``ReadyInitializer`` fails, too, if its service throws, returns, or exceeds the timeout before it is
-  /// ready. Then a retry only runs the service again. If no retry is left, ``onExit(_:)`` may restart the service or go on
-  /// without it.
+  /// ready. Then a retry only runs the service again. If no retry is left, ``onExit(_:)`` may restart the service or go
+  /// on without it.
   ///
   /// A second call adds to the first: `.onFailure(.retry(2, after: .zero)).onFailure(.skip)` retries, then skips.
   ///

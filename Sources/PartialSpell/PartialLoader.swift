@@ -53,8 +53,8 @@ public struct DecodablePartialLoader: PartialLoader {
 
   /// Loads and decodes the resource's file.
   ///
-  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, or is so only on an actor on which the
-  ///   caller doesn't run, `.loaderFailed` if the name leads out of the folder, or, with the searched paths,
+  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, or is so only on an actor on which
+  ///   the caller doesn't run, `.loaderFailed` if the name leads out of the folder, or, with the searched paths,
   ///   `.notFound`, `.unreadable` or `.undecodable`.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
     guard let decoding = decoding(Decoding<Value>()) else {

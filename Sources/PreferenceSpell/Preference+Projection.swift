@@ -6,7 +6,9 @@ extension Preference {
   /// A member of the value, such as `settings.$user.name`, is a ``PreferencePart``, which you can pass to other code.
   @dynamicMemberLookup public struct Projection: Sendable, CustomStringConvertible {
     let origin: PreferenceCache<Value>
-    /// The preference in its store, even if the store could be created only after the projection was.
+    /// The preference in its store.
+    ///
+    /// If the store couldn't be created at first, this is the cache that has replaced the original one.
     var cache: PreferenceCache<Value> { origin.latest }
 
     /// The key of the value in the store.

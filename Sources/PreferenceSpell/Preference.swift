@@ -177,8 +177,8 @@
 }
 
 // In the type's body, the compiler would call this initializer for each property without a default, and refuse those
-// that the initializer of the enclosing object assigns: `_token = Preference(wrappedValue: "", "token.\(user)")`. For an
-// Optional, it calls `init(wrappedValue:)` with nil, which for this must not have a variadic parameter.
+// that the initializer of the enclosing object assigns: `_token = Preference(wrappedValue: "", "token.\(user)")`. For
+// an Optional, it calls `init(wrappedValue:)` with nil, which for this must not have a variadic parameter.
 extension Preference where Value: ExpressibleByNilLiteral {
   /// Creates a property of an Optional type, which is nil until it is set; assigning nil removes the value.
   public init(fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {

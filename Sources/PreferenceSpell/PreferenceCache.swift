@@ -7,7 +7,8 @@ public import PreferenceStorage
 /// A read copies the value from a `PreferenceCopy`, which is valid for one version of the key's signal. If the copy is
 /// outdated, the reader takes the latest decoded value or decodes again, under no lock: a decoder may read preferences.
 ///
-/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards it, and nothing else changes.
+/// `@unchecked Sendable`: `state` and `outcome` are locks, each copy's atomic `state` guards it, and nothing else
+/// changes.
 @usableFromInline final class PreferenceCache<Value: Codable & Sendable>: @unchecked Sendable {
   let store: any PreferenceStore
   /// The store with the values that are written: `store` without its overrides.

@@ -44,8 +44,8 @@ public import Synchronization
     decodedValue(at: cacheAddress.load(ordering: .acquiring))
   }
 
-  /// The decoded value of a constant, if its store has been resolved, no registry but the shared one is current, and the
-  /// thread's copy is up to date.
+  /// The decoded value of a constant, if its store has been resolved, no registry but the shared one is current, and
+  /// the thread's copy is up to date.
   @inlinable var decodedConstant: Value? {
     let address = constantAddress.load(ordering: .acquiring)
     return address == 0 || asksRegistry && InitializerRegistry.requested != nil ? nil : decodedValue(at: address)

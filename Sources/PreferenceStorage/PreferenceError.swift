@@ -35,7 +35,7 @@ public struct PreferenceError: LocalizedError, Sendable, CustomStringConvertible
     (self.code, self.message, self.key, self.path, self.underlying) = (code, message, key, path, underlying)
   }
 
-  /// The key, the path, the message and the underlying error in one line, without values, which may be secrets.
+  /// The key, the path, the message and the underlying error, without the preference's value, which may be a secret.
   public var description: String {
     let place = [key.map { "key \(PreferenceError.shortened($0).debugDescription)" }, path].compactMap(\.self)
     var cause = underlying.map { " [\($0)]" } ?? ""

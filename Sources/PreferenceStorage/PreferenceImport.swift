@@ -6,7 +6,9 @@
 
 /// The result of an import: the imported keys, and the errors of skipped ones.
 public struct PreferenceImport: Sendable {
-  /// The imported keys, in the order of a JSON object or, for a property list, sorted; even keys that a `null` removed.
+  /// The imported keys, including those that a JSON `null` removed.
+  ///
+  /// The keys of a JSON object are in the order of the file. The keys of a property list are sorted.
   public internal(set) var keys: [String] = []
   /// The errors of keys that were skipped because the key or its value is invalid, if the import skips such keys.
   public internal(set) var errors: [PreferenceError] = []

@@ -3,8 +3,8 @@
 /// A write is stored when the call returns; the store defines what a write survives. Any thread may call any operation.
 ///
 /// A key is any string of 1 to 65,536 bytes. Equal Swift strings, such as two spellings of `é`, are one key. A value
-/// has any `Codable` type. Integers, floating-point numbers, even infinities, `Date` and `Data` are stored exactly, also
-/// inside other values, and so is a NaN that is a value by itself. Setting an Optional to nil removes the key.
+/// has any `Codable` type. Integers, floating-point numbers, even infinities, `Date` and `Data` are stored exactly,
+/// also inside other values, and so is a NaN that is a value by itself. Setting an Optional to nil removes the key.
 ///
 /// ```swift
 /// let store = try FilePreferenceStore(url: file)

@@ -103,9 +103,9 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
   ///
-  /// An object that `body` makes keeps this registry alive, because it may ask it later; if you register the object here
-  /// afterward, each keeps the other. But if `body` itself registers anything here or in a parent, none of its objects
-  /// keeps the registry. Then hold the registry for as long as you use the objects.
+  /// An object that `body` makes keeps this registry alive, because it may ask it later; if you register the object
+  /// here afterward, each keeps the other. But if `body` itself registers anything here or in a parent, none of its
+  /// objects keeps the registry. Then hold the registry for as long as you use the objects.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     let context = TaskContext(self)
@@ -148,7 +148,8 @@ public final class InitializerRegistry: Sendable {
   /// This registry, its parent, and so on up to the outermost registry.
   package var lineage: some Sequence<InitializerRegistry> { sequence(first: self, next: \.parent) }
 
-  /// The registrations here, in order, then the defaults of declared keys that were used and have no registration.
+  /// The registrations of this registry, in order, and then the defaults of used keys that have no registration for all
+  /// properties.
   package var registrations: [RegistrationRecord] {
     table.withLock { $0.all + $0.defaultsInForce }
   }

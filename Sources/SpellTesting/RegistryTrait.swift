@@ -26,8 +26,8 @@ public import Testing
 ///
 /// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
 /// registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`.
-/// A property that can't be injected records an issue with the whole message before it stops the program. A declared key
-/// without a `test` initializer, whose live one a test runs, is named on standard error, once in the process; with
+/// A property that can't be injected records an issue with the whole message before it stops the program. A declared
+/// key without a `test` initializer, whose live one a test runs, is named on standard error, once in the process; with
 /// `.strict`, by an issue. A key whose own value suits tests says so with `liveInTests()`.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?

@@ -79,7 +79,9 @@ extension String {
     return closest
   }
 
-  /// Returns the number of characters to insert, remove, replace or swap with their neighbors to turn this string into another.
+  /// Returns the number of edits that turn this string into another one.
+  ///
+  /// An edit inserts, removes or replaces a character, or swaps two neighbors.
   package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
 }
 

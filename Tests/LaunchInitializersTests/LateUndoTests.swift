@@ -13,7 +13,7 @@ private struct Cache: Initializable {
   func shutDown() async throws { try await whenShutDown() }
 }
 
-@Suite("Late undoing", .timeLimit(.minutes(10))) struct LateUndoTests {
+@Suite("Late undoing", .timeLimit(.hang)) struct LateUndoTests {
   let clock = TestClock()
   let journal = Journal()
 

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// A log whose function blocks, and one whose file nothing reads.
-@Suite("Log", .timeLimit(.minutes(10))) struct LogTests {
+@Suite("Log", .timeLimit(.hang)) struct LogTests {
   @Test("a log that blocks gets the lines up to the maximum, and then the number of the others")
   func omission() async {
     let (isBlocked, goOn, isEmpty, journal) = (Latch(), Latch(), AsyncLatch(), Journal())

@@ -23,7 +23,7 @@ private struct Server: ReadyInitializer {
 }
 
 /// The start of a service is an attempt of its step, with the step's policy and timeout.
-@Suite("Starts of services", .timeLimit(.minutes(10))) struct ReadinessTests {
+@Suite("Starts of services", .timeLimit(.hang)) struct ReadinessTests {
   let clock = TestClock()
   let journal = Journal()
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Folders, links and older copies that take the place of a file while a store has it open.
-@Suite("In the place of the file", .timeLimit(.minutes(10))) struct OtherPlaceTests {
+@Suite("In the place of the file", .timeLimit(.hang)) struct OtherPlaceTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

@@ -9,7 +9,7 @@ private final class Asking: @unchecked Sendable {
   @Spell var clock: Clock
 }
 
-@Suite("In an async initializer, tasks and the code in run", .timeLimit(.minutes(10))) struct AsyncContextTests {
+@Suite("In an async initializer, tasks and the code in run", .timeLimit(.hang)) struct AsyncContextTests {
   let registry = InitializerRegistry()
 
   enum Way: CaseIterable { case inRun, inRunOfAnother, inTaskInRun, bySyncRequest, inUnsharedInitializer }
@@ -131,7 +131,7 @@ private final class Asking: @unchecked Sendable {
   }
 }
 
-@Suite("A kept async value", .timeLimit(.minutes(10))) struct KeptAsyncValueTests {
+@Suite("A kept async value", .timeLimit(.hang)) struct KeptAsyncValueTests {
   let registry = InitializerRegistry()
 
   @Test("shares the graph values of the resolution that makes it")

@@ -46,8 +46,8 @@ extension LaunchMachine {
     steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
   }
 
-  /// Returns the reported steps that a node waited for: those that it depends on, and for each other node that it depends
-  /// on, the step in `last`.
+  /// Returns the reported steps that a node waited for: those that it depends on, and for each other node that it
+  /// depends on, the step in `last`.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
     let (node, pass) = (plan.nodes[index], passes[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies

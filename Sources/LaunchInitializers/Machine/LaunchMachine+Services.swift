@@ -32,7 +32,7 @@ extension LaunchMachine {
     settle(job.step, .launch, .completed, passes.launch.steps[job.step].message)
   }
 
-  /// Begins another attempt of a step whose service has failed before it was ready.
+  /// Begins another attempt of a step whose service ended before it was ready.
   mutating func retryService(of step: Int) {
     beginAttempt(step, .launch)
     passes.launch.steps[step].message = nil
@@ -85,8 +85,10 @@ extension LaunchMachine {
     "was not ready within its timeout of \((declared(step).timeout ?? .zero).text)"
   }
 
-  /// Decides what follows when a service ended by itself: until the service is ready, the step hasn't completed, so its
-  /// policy for failures counts before and after that for exits.
+  /// Decides what follows when a service ended without being asked to.
+  ///
+  /// If the service wasn't ready yet, the step hasn't completed, so its failure policy may retry the step. Without a
+  /// retry, and once the service was ready, the exit policy decides.
   private mutating func exited(_ step: Int, _ exit: Exit) {
     let isStarting = passes.launch.steps[step].phase == .readying
     let message = exit.isLate ? exit.reason : "its service \(exit.reason)"
@@ -128,7 +130,9 @@ extension LaunchMachine {
     close(.failed(step, .serviceFailed))
   }
 
-  /// Handles the end of the grace period of a service, which may go on and so doesn't run again.
+  /// Handles a service that hasn't ended within the grace period after its cancellation.
+  ///
+  /// The service may still be running, so it isn't started again.
   mutating func runAbandoned(_ job: Job, _ state: JobState, _ ignored: String) {
     let step = job.step
     let isExpected = services[step]?.isStopping == true || phase == .closing

@@ -13,7 +13,7 @@ extension LaunchMachine {
   mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
-      // The deferred steps begin after the launch, which so ends first.
+      // The point before the deferred steps waits for the end of the launch; `launched()` then queues it.
       if node == plan.deferral, purpose == .launch, phase == .launching { continue }
       passes[purpose].steps[node].queued = now
       if purpose == .launch, let reason = reasonToSkip(node) {
@@ -127,7 +127,9 @@ extension LaunchMachine {
     }
   }
 
-  /// Ends a step as if it had not had its turn, if its attempt was cancelled before it began; returns whether it was.
+  /// Settles a step without counting its attempt, if the attempt was cancelled before it began.
+  ///
+  /// - Returns: Whether the attempt was cancelled before it began.
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
     if state.hasBegun || state.isLate { return false }
     passes[job.purpose].running -= 1

@@ -154,7 +154,7 @@ struct StepState: Sendable {
   var culprit: Int?
 }
 
-/// The state of a completed step's service.
+/// The state of the service of a step whose own code has completed.
 struct ServiceState: Sendable {
   var run = 0
   var restarts: [Duration] = []

@@ -1,8 +1,8 @@
 /// The state machine of a sequence, for its launch, its services, its returns to the foreground, and its shut-down.
 ///
 /// The machine only makes decisions. ``handle(_:at:)``, which is called under the sequence's lock, takes an input and
-/// returns the actions that ``LaunchSequence`` then carries out. An input about a job that has ended changes nothing, so
-/// timers and tasks may come late.
+/// returns the actions that ``LaunchSequence`` then carries out. An input about a job that has ended changes nothing,
+/// so timers and tasks may come late.
 struct LaunchMachine: Sendable {
   enum Phase: Sendable {
     case new, launching, launched
@@ -30,7 +30,7 @@ struct LaunchMachine: Sendable {
   /// The reason for the shut-down, and whether the launch had succeeded before it.
   var cause: Cause?
   var wasLaunched = false
-  /// The error that ended the sequence; nil before its end, and if it was shut down after its launch.
+  /// The error that ended the sequence; nil before the end, and if a call or a signal shut it down after the launch.
   var failure: LaunchError?
   /// The problems of shut-downs, by step.
   var shutDownProblems: [Int: ShutDownProblems] = [:]

@@ -32,7 +32,8 @@ struct LaunchPlan: Sendable {
       exclusion = isExcluded ? "only in \(names ?? ""), and this is \(stage)" : nil
     }
 
-    /// The time limit for undoing an abandoned attempt, which exceeded the step's timeout and may need more to be undone.
+    /// The time limit for undoing an abandoned attempt, which exceeded the step's timeout and may need more to be
+    /// undone.
     var undoTimeout: Duration { declared?.stopTimeout ?? .seconds(10) }
 
     /// The time limit of the step's shut-down.

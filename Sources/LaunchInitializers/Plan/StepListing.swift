@@ -60,8 +60,8 @@ struct StepListing {
     try addDeferral()
   }
 
-  /// Adds the entries of the sequence's list and of its groups' lists, without recursion, because groups may be nested so
-  /// deep that a thread's stack would overflow.
+  /// Adds the entries of the sequence's list and of its groups' lists, without recursion, because groups may be nested
+  /// so deep that a thread's stack would overflow.
   private mutating func add(_ listed: [LaunchStep]) throws(LaunchPlanError) {
     var lists = [OpenList(listed, of: nil)]
     while true {

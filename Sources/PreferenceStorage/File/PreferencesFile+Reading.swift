@@ -65,8 +65,8 @@ extension PreferencesFile {
     try look(isLocked: true)
   }
 
-  /// Returns whether the locked file certainly has the values of memory, so that an equal value needs no new line; false
-  /// for a long file, in which a line takes less time than a look.
+  /// Returns whether the locked file certainly has the values of memory, so that an equal value needs no new line;
+  /// false for a long file, in which a line takes less time than a look.
   func isConfirmed() throws(PreferenceError) -> Bool {
     guard known?.isShort != false else { return false }
     try confirm()

@@ -85,8 +85,9 @@ enum Line {
 
   /// Returns the offset in a damaged line of a record that was appended to it; nil if there is none.
   ///
-  /// An edit in place or by hand can leave a last line without a newline. The record is found at the end by its checksum
-  /// (only the last eight possible beginnings are tried, so a malicious line takes linear time), or after an object.
+  /// An edit in place or by hand can leave a last line without a newline. The record is found at the end by its
+  /// checksum (only the last eight possible beginnings are tried, so a malicious line takes linear time), or after an
+  /// object.
   static func gluedRecord(in line: UnsafeBufferPointer<UInt8>) -> Int? {
     var tries = 0
     for brace in stride(from: line.count - 2, through: 10, by: -1)
@@ -166,7 +167,8 @@ struct KnownPart: Sendable, Equatable {
   }
 
   private var all = Beginning()
-  /// The beginning after which the end of the part starts, 64 to 128 KiB before the part's last byte; at first, nothing.
+  /// The beginning after which the end of the part starts, 64 to 128 KiB before the part's last byte; at first,
+  /// nothing.
   private(set) var endStart = Beginning()
   /// The next `endStart`, less than 64 KiB before the part's last byte.
   private var nextEndStart = Beginning()

@@ -129,8 +129,10 @@ struct LineParser {
     return differences.count == Line.header.count && differences.reduce(0, +) == 1
   }
 
-  /// Returns the version that a well-formed first line states, if it isn't the one that is known here, and whether the
-  /// line ends with its checksum, as in every version after the first: `#preferences 2 253eff8f`.
+  /// Returns the version in a well-formed first line, such as `#preferences 2 253eff8f`, and whether the line ends with
+  /// the right checksum, as in every version after 1.
+  ///
+  /// - Returns: Nil for version 1 and for any other line.
   private static func version(in bytes: UnsafeBufferPointer<UInt8>) -> (number: String, isChecked: Bool)? {
     let name = Line.header.dropLast(2)
     guard bytes.starts(with: name) else { return nil }

@@ -14,9 +14,10 @@ internal import Support
 /// *When the work happens.* Opening a store reads the whole file. Values are read from memory, which the stores on one
 /// path share. A write takes one lock, one check whether the file has changed, and one `write`, for any number of keys.
 ///
-/// *Others.* A read returns what other processes, or a person, wrote up to 100 milliseconds before. The first read looks
-/// at the file again; from the second one, or the first read of a property, the file is watched. A store with `followsOthers: false` reads them at a write, at `reload()`, and
-/// while there is a listener to `changes()`. If the file is deleted, the store is empty.
+/// *Others.* A read returns what other processes, or a person, wrote up to 100 milliseconds before. The first read
+/// looks at the file again; from the second one, or the first read of a property, the file is watched. A store with
+/// `followsOthers: false` reads them at a write, at `reload()`, and while there is a listener to `changes()`. If the
+/// file is deleted, the store is empty.
 ///
 /// *Waiting.* A write waits for transactions of other processes and threads, for `lockWaitLimit` at most, and then
 /// throws `.busy`. The next writes wait for only 50 milliseconds, until the lock is free again. Reading doesn't wait.

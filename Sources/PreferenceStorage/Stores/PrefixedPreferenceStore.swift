@@ -44,8 +44,8 @@ public final class PrefixedPreferenceStore: ErrorReporter {
       // Nothing is staged yet, and no other thread can write, so the base store has the values of the transaction.
       var transaction = PreferenceTransaction(on: self)
       let result = try body(&transaction)
-      // The base store decides whether an equal value has to be written. The length isn't checked again, since the limit
-      // is for the key without the prefix.
+      // The base store decides whether an equal value has to be written. The length isn't checked again, since the
+      // limit is for the key without the prefix.
       for change in transaction.stagedChanges {
         let erasing = transaction.erasedKeys.contains(change.key)
         baseChanges.stage(change.text, forKey: prefix + change.key, erasing: erasing)

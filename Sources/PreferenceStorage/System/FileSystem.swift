@@ -197,8 +197,9 @@ package class FileSystem: @unchecked Sendable {
 
   package var user: UInt32 { geteuid() }
 
-  /// Whether other users may own or write to the folders above a file; on Android and iOS, where each program has its
-  /// own part of the disk, the folders above it aren't checked.
+  /// Whether other users may own or change a file or the folders above it.
+  ///
+  /// False on systems such as Android and iOS, on which each app has its own part of the disk.
   package var hasOtherUsers: Bool {
     #if os(Linux) || os(macOS)
       true

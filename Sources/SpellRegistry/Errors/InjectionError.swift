@@ -204,7 +204,8 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
-  /// The message adds the values that this thread was making to ``description``, and `resolve()` if the property has it.
+  /// The message adds the values that this thread was making to ``description``, and `resolve()` if the property has
+  /// it.
   @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
     // A cycle may begin in an outer frame, so the error gains the steps that it would gain if it were thrown.

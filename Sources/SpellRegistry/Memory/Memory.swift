@@ -1,8 +1,8 @@
 public import Synchronization
 
 // This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
-// be memory-safe say `unsafe`. Except for `SourcePlace` and `StoredField`, all of them are here and in `Platform`. The compiler trusts
-// the types below, whose preconditions their users keep.
+// be memory-safe say `unsafe`. Except for `SourcePlace` and `StoredField`, all of them are here and in `Platform`. The
+// compiler trusts the types below, whose preconditions their users keep.
 
 /// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
 ///

@@ -4,7 +4,8 @@ internal import Synchronization
 struct PropertyFields: ~Copyable {
   /// The type of the value in the cell.
   let type: any Any.Type
-  /// The type that the property asks for, which isn't that of the value in the cell if the value is kept in another form.
+  /// The type that the property asks for, which isn't that of the value in the cell if the value is kept in another
+  /// form.
   let propertyType: any Any.Type
   let place: SourcePlace
   /// A declared key to resolve instead of the type.

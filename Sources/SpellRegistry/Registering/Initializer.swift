@@ -266,8 +266,8 @@ extension Initializer where Value: Sendable {
     onMainActor(in: container, subclasses: subclasses) { container, _ in try make(container) }
   }
 
-  /// Returns an initializer for the properties of one class, from the object that asks and other services, on the main
-  /// actor.
+  /// Returns a main-actor initializer for the properties of a class; the closure gets the enclosing object and a
+  /// resolver for other services.
   public static func onMainActor<Container: AnyObject & Sendable>(
     in container: Container.Type, subclasses: Bool = false,
     _ make: @escaping @MainActor (Container, Resolver) throws -> Value

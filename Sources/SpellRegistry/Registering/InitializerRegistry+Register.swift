@@ -87,8 +87,8 @@ extension InitializerRegistry {
     add(initializer.erased, named: name, scope: scope, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Adds a registration to the table, for every form of `register`; the forms for types are inlined into other modules,
-  /// so that the compiler knows the closure there (benchmark: "Resolve a unique Int").
+  /// Adds a registration to the table, for every form of `register`; the forms for types are inlined into other
+  /// modules, so that the compiler knows the closure there (benchmark: "Resolve a unique Int").
   ///
   /// - Parameters:
   ///   - key: The declared key that the registration is for; nil if it is for the type.

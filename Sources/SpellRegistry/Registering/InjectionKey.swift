@@ -187,8 +187,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// static let formatter = InjectionKey { AmountFormatter() }.liveInTests()
   /// ```
   ///
-  /// For a value that touches nothing outside of the program. Without this and without a `test` initializer, a test that
-  /// runs the key's own initializer is told so: on standard error, or with `.registry(.strict)` by an issue.
+  /// For a value that touches nothing outside of the program. Without this and without a `test` initializer, a test
+  /// that runs the key's own initializer is told so: on standard error, or with `.registry(.strict)` by an issue.
   ///
   /// - Returns: The key to declare in place of this one.
   public func liveInTests() -> InjectionKey { adding(live, for: .test) }

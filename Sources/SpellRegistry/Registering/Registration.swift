@@ -82,8 +82,8 @@ extension Registration {
     _ hook: @escaping @Sendable (Made, InjectionPoint) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addHook(hook) }
 
-  /// Calls `hook` on the main actor after each call of a factory from this registration, with the value that the factory
-  /// made.
+  /// Calls `hook` on the main actor after each call of a factory from this registration, with the value that the
+  /// factory made.
   ///
   /// - Precondition: The factory is called on the main actor.
   @discardableResult

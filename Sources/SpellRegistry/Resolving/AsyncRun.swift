@@ -4,8 +4,9 @@ internal import Synchronization
 /// One run of an async initializer, and the tasks that await its value.
 ///
 /// A run is part of a cycle if it awaits itself, directly or through other runs, or if its initializer requests the
-/// value that the run makes. A run is known to await another only if its resolver or its own task asks for it. Other
-/// tasks that the initializer starts count only if they ask for the run's own value, since it may never await them.
+/// value that the run makes. A run counts as awaiting another run only if the request comes from the first run's
+/// resolver or task. Requests from other tasks that the initializer starts count only if they are for the run's own
+/// value, because the initializer may never await those tasks.
 final class AsyncRun: Sendable {
   typealias Initializer = @Sendable (ValueMemory, Resolver) async throws -> Void
 
@@ -24,13 +25,15 @@ final class AsyncRun: Sendable {
     var asker: AsyncRun?
     var resolution: Resolution?
     var isOver = false
-    /// The runs whose values this run awaits now: its initializer, or a run in the same task.
+    /// The runs that are awaited now in the task of this run: by this run, and by the runs that execute in its task.
+    ///
+    /// Only the first run of a task has this list.
     var awaited: [Await] = []
   }
   private let state: Lock<State>
 
   private struct Await: Sendable {
-    /// The runs in the task of the awaiting one, from the one after it to the one that asked, and the awaited run.
+    /// The runs of the task from its second run to the one that asked, and then the awaited run.
     let path: [AsyncRun]
     var other: AsyncRun { path[path.count - 1] }
   }
@@ -56,7 +59,8 @@ final class AsyncRun: Sendable {
     return run
   }
 
-  /// Runs the initializer in the calling task, with the run's registry as the current one, and puts the value in a cell.
+  /// Runs the initializer in the calling task, with the run's registry as the current one, and puts the value in a
+  /// cell.
   func makeValue(in cell: ValueCell, by initializer: Initializer) async throws {
     state.withLock { $0.task = .current }
     defer { end() }
@@ -103,7 +107,8 @@ final class AsyncRun: Sendable {
   /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Returns the runs that lead from another run to this one: each began the next; nil if the other one didn't begin any.
+  /// Returns the runs after another run in the line of runs that led to this one, down to this one; nil if the other
+  /// run isn't in that line.
   private func path(from other: AsyncRun) -> [AsyncRun]? {
     let lineage = Array(lineage)
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
@@ -129,8 +134,9 @@ final class AsyncRun: Sendable {
 
   /// Awaits the end of this run with `wait`, on behalf of another run if there is one.
   ///
-  /// - Throws: `.cycle` if this run waits, directly or through others, for `asker`, or if an initializer that waits for
-  ///   the value of this run, or this run's own, started the calling task and still runs.
+  /// - Throws: `.cycle` if this run waits for `asker`, directly or through others. Without an asker: `.cycle` if the
+  ///   calling task was started by an initializer that still runs, and that is this run's own or one that this run
+  ///   waits for.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {

@@ -5,7 +5,9 @@ internal import Support
   fileprivate let record: RegistrationRecord
   /// The registry that provided the factory.
   fileprivate let link: RegistryLink
-  /// The registry that has the registration, if the factory keeps values; as long as `link` exists, this one does.
+  /// The registry that has the registration; nil if the factory keeps no values.
+  ///
+  /// This is the linked registry or a parent of it, so it exists as long as the linked registry does.
   fileprivate let owner: RegistryReference?
   /// The name that the request for the factory gave.
   fileprivate let requestedName: RequestedName?

@@ -30,7 +30,12 @@ final class FactoryValues: Sendable {
 
   private let state = Lock(State())
 
-  /// Runs `body` with the kept value for the arguments, which `make` creates at their first use.
+  /// Runs `body` with the kept value for the arguments.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments that the value is for.
+  ///   - make: Creates an empty kept value; called at each use, but the result is used only if there is none yet.
+  ///   - body: Uses the kept value, with no lock held.
   func with(
     _ arguments: AnyHashable, make: () -> KeptValue, _ body: (KeptValue) throws(InjectionError) -> Void
   ) throws(InjectionError) {
@@ -55,7 +60,10 @@ final class FactoryValues: Sendable {
     try body(variant.kept)
   }
 
-  /// Ends a use, and removes variants of this hash that have no value; of all hashes, after as many uses as there were.
+  /// Ends a use of a variant, and removes the unused variants with this hash that have no value.
+  ///
+  /// From time to time, this removes such variants with any hash: after 16 uses or, if there were more hashes at the
+  /// last time, after as many uses as there were hashes.
   private func leave(_ variant: Variant, _ hash: Int) {
     let unused = state.withLock { state in
       variant.userCount -= 1

@@ -45,7 +45,7 @@ extension InitializerRegistry {
     }
     let resolution = Resolution()
     do { cell = try await asyncCell(service, named: name, asker: asker, in: resolution) } catch {
-      // As on a thread, the completions of values that were made before the error run.
+      // Even after an error, the completions of the values that were already made have to run, as on a thread.
       try? resolution.leave(as: asker)
       throw InjectionError.wrapping(error).inOneLap()
     }
@@ -117,11 +117,11 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns the value that the registration keeps, else that of the run in progress, else that of a new run; nil if the
-  /// registration was withdrawn.
+  /// Returns the value that the registration keeps, else that of the run in progress, else that of a new run; nil if
+  /// the registration was withdrawn.
   ///
-  /// A run has a task of its own, so that the cancellation of one awaiting task doesn't cancel the run for others. It is
-  /// a part of the resolution of the request that began it.
+  /// A run has a task of its own, so that the cancellation of one awaiting task doesn't cancel the run for others. It
+  /// is a part of the resolution of the request that began it.
   private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: @escaping AsyncRun.Initializer

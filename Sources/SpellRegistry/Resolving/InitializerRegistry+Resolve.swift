@@ -192,7 +192,8 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Bool {
     guard let kept = record.kept else { return true }
     if record.isAsync {
-      // An async run fills the cell, so this thread doesn't begin its gate, but throws the error that says what to await.
+      // An async run fills the cell, so this thread doesn't begin its gate, but throws the error that says what to
+      // await.
       if kept.copyIfReady(to: memory) { return true }
       try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
     }

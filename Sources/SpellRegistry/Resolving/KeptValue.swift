@@ -181,7 +181,8 @@ final class KeptValue: Sendable {
 
   /// Drops the value permanently; callers that have already found this registration still get a value being made.
   ///
-  /// - Precondition: The registration has been removed from its table, where a request would still find the value.
+  /// - Precondition: The registration has been removed from its table; otherwise, a request could still find the value
+  ///   there.
   func retire() {
     change { state in
       state.isRetired = true
@@ -195,7 +196,8 @@ final class KeptValue: Sendable {
     (state.cell, state.weak, state.deadline) = (nil, WeakReference(nil), nil)
   }
 
-  /// Puts a cell, or none, in the table's entry of the registration, if it is still there; returns the former cell.
+  /// Sets the cell in the registration's table entry, or clears it for nil, if the entry is still in the table; returns
+  /// the former cell.
   private func publish(_ cell: ValueCell?, in registry: InitializerRegistry?) -> ValueCell? {
     registry?.table.withLock { $0.publish(cell, of: self) }
   }
@@ -270,7 +272,7 @@ final class KeptValue: Sendable {
     state.withLock { $0.runs.end(run, with: outcome) }
   }
 
-  /// Changes the state; the former values, and the cell that `body` returns, are released after the lock.
+  /// Changes the state; the former values, and the cell that `body` returns, are released with no lock held.
   private func change(_ body: (inout State) -> ValueCell?) {
     let former = state.withLock { state in
       let former = state

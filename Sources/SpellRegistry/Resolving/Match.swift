@@ -10,7 +10,8 @@ extension InitializerRegistry {
   enum Finding: ~Copyable {
     /// The winner's kept value was copied.
     case copied
-    /// The winner and its registry, which is the one asked or a parent of it, so the caller of the search holds it.
+    /// The winner, and its registry: the asked registry or one of its parents. The registry is borrowed, because the
+    /// caller holds the asked registry, which holds its parents.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
     case nothing
 
@@ -132,8 +133,10 @@ extension InitializerRegistry {
     return best?.record
   }
 
-  /// Finds the default registration of a key, which is made at its first use; the outermost registry of this context,
-  /// from this one up, has it, so that all registries in between share the value that it keeps.
+  /// Finds the default registration of a key, or makes it at the key's first use.
+  ///
+  /// The registration is in the outermost registry that is reached from this one through parents of the same context.
+  /// All registries in between share its kept value.
   @inline(never) private func findDefault(of key: InjectionKeys) -> Finding {
     var owner = self
     while let parent = owner.parent, !owner.ownsDefaults { owner = parent }
@@ -142,7 +145,7 @@ extension InitializerRegistry {
     return .match(owner.table.withLock { $0.addDefault(made) }, Borrowed(owner))
   }
 
-  /// Whether the default registrations of keys are here, and not in the parent, since that has another context.
+  /// Whether this registry has the default registrations of keys: it has no parent, or a parent with another context.
   private var ownsDefaults: Bool { parent.map { $0.context != context } ?? true }
 
   /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
@@ -167,7 +170,7 @@ extension InitializerRegistry {
 
   // MARK: For diagnosis
 
-  /// The types of all registrations here and in the parents, and the places of the registrations.
+  /// The types and places of the registrations here and in the parents, without overridden ones.
   package var registeredTypes: [(type: any Any.Type, place: SourcePlace)] {
     reachable.map { ($0.record.service.type, $0.record.place) }
   }

@@ -8,7 +8,7 @@ final class RegistryReference: Sendable {
     var weak: WeakReference?
   }
   private let state: Lock<State>
-  /// The registry's, also after it is gone.
+  /// The reporter of the registry; this reference keeps it after the registry is gone.
   let reporter: RegistryReporter?
 
   init(to registry: InitializerRegistry, isWeak: Bool) {

@@ -33,8 +33,8 @@ final class Resolution: Sendable {
     var chain: [RegistrationRecord] = []
     /// The number of completions that other completions caused.
     var nestedCount = 0
-    /// The number of requests and async runs that take part, and haven't ended: the outermost request, and the runs that
-    /// make values for later requests, too, and so may go on if the outermost request is cancelled.
+    /// The number of participants that haven't ended: the outermost request, and each async run that makes a kept value
+    /// and so may go on after the outermost request is cancelled.
     var participantCount = 1
   }
 

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// The counterpart of a frame for a task: the current registry, and the async initializer that the task belongs to.
 ///
-/// ``InitializerRegistry/run(_:)`` and each async initializer create a context, which the tasks that they start inherit.
+/// ``InitializerRegistry/run(_:)`` and each async initializer create a context, which the tasks that they start
+/// inherit.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The reference to the registry that objects made in this context share.
