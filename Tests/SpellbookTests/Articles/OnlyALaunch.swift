@@ -24,7 +24,7 @@ private struct Settings: Configurable {
 }
 
 /// The samples of the article of this name.
-@Suite("Only a launch", .timeLimit(.hang)) struct OnlyALaunch {
+@Suite("Only a launch", .timeLimit(.minutes(20))) struct OnlyALaunch {
   private let settings = Settings()
 
   private func sequence() throws -> LaunchSequence {
