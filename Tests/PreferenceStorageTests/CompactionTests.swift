@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-@Suite("Compaction") struct CompactionTests {
+@Suite("Compaction", .timeLimit(.hang)) struct CompactionTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 

@@ -1,5 +1,6 @@
 import InjectedSpell
 import SpellTesting
+import TestSupport
 import Testing
 
 private protocol Net: Sendable { var isLive: Bool { get } }
@@ -25,7 +26,7 @@ private func resolveAll(in registry: InitializerRegistry) async throws {
   _ = try registry.resolve(.line)(1)
 }
 
-@Suite("A key's live initializer in a test") struct LiveInitializerTests {
+@Suite("A key's live initializer in a test", .timeLimit(.hang)) struct LiveInitializerTests {
   @Test("is reported on standard error, once for each key that says nothing of tests")
   func isReported() async throws {
     let result = try #require(

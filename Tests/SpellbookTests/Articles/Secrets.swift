@@ -2,6 +2,7 @@ import Foundation
 import SpellTesting
 import Spellbook
 import Synchronization
+import TestSupport
 import Testing
 
 extension PreferenceKeys {
@@ -67,7 +68,7 @@ final class MemoryKeeper: SecretKeeper {
   }
 }
 
-@Suite("A store for secrets") struct SecretStoreTests {
+@Suite("A store for secrets", .timeLimit(.hang)) struct SecretStoreTests {
   @Test(arguments: PreferenceStoreSuite.checks + PreferenceStoreSuite.lastingChecks)
   func keepsTheContract(check: PreferenceStoreSuite.Check) async {
     let keeper = MemoryKeeper()
