@@ -6,11 +6,13 @@ import Testing
 @Suite("The one import") struct OneImportTests {
   private final class Page { @Lazy var value = 1 }
 
-  @Test("is enough to declare a property, to register a value and to resolve it")
+  @Test("is enough to register a value, to declare and read a property, and to resolve the value")
   func registry() throws {
     let registry = InitializerRegistry()
     registry.register(scope: .singleton, .init { 7 })
-    #expect(!registry.run { Page() }.$value.hasValue)
+    let page = registry.run { Page() }
+    #expect(!page.$value.hasValue)
+    #expect(page.value == 1 && page.$value.hasValue)
     #expect(try registry.resolve(Int.self) == 7)
   }
 }
