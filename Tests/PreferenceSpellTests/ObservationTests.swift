@@ -111,14 +111,14 @@ extension PreferenceKeys {
     let count = Preference("count", default: 0, store: try FilePreferenceStore(path: path))
     let other = try FilePreferenceStore(path: path, system: FileSystem())
     for number in 1...20 {
-      await withCheckedContinuation { continuation in
-        withObservationTracking {
-          _ = count.value
-        } onChange: {
-          continuation.resume()
-        }
-        try! other.set(number, forKey: "count")
+      let isChanged = AsyncLatch()
+      withObservationTracking {
+        _ = count.value
+      } onChange: {
+        isChanged.open()
       }
+      try other.set(number, forKey: "count")
+      await isChanged.wait()
       #expect(count.value == number)
     }
   }

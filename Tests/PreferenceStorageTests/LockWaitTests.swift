@@ -104,15 +104,19 @@ import Testing
     }
   #endif
 
-  @Test("the writes after one that has waited in vain don't wait, until the lock was free")
+  @Test("the writes after one that has waited in vain wait for a shorter time, until the lock was free")
   func waitsOnce() throws {
-    let store = try FilePreferenceStore(url: file, lockWaitLimit: .seconds(1))
+    let system = FailingFileSystem(FileSystem(), failing: .max, with: .error(EIO), isLasting: false)
+    let store = try FilePreferenceStore(path: FilePath(file.path), lockWaitLimit: .seconds(1), system: system)
     try store.set(1, forKey: "a")
     try holdLock {
       #expect(code { try store.set(2, forKey: "a") } == .busy)
-      let start = ContinuousClock.now
-      for _ in 0..<5 { #expect(code { try store.set(2, forKey: "a") } == .busy) }
-      #expect(ContinuousClock.now - start < .seconds(1))
+      for _ in 0..<5 {
+        let before = system.callCount
+        #expect(code { try store.set(2, forKey: "a") } == .busy)
+        // A wait of a second asks for the lock about a thousand times, and one of 50 milliseconds 160 times at most.
+        #expect(system.callCount - before < 200)
+      }
     }
     try store.set(2, forKey: "a")
     #expect(try store.value(Int.self, forKey: "a") == 2)
@@ -174,21 +178,23 @@ import Testing
     // A store that shares nothing with this one takes the file's lock as another process does.
     let other = byProcess ? try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()) : store
     let isDone = Atomic(false)
-    let (inside, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    Thread.detachNewThread {
+    let (inside, left) = (Latch(), Latch())
+    startThread {
+      defer { left.open() }
       while !isDone.load(ordering: .relaxed) {
-        try! other.transaction { _ in
-          inside.signal()
+        try other.transaction { _ in
+          inside.open()
           // How long the transaction takes; nothing is waited for.
           usleep(5000)
         }
       }
-      left.signal()
+    }
+    defer {
+      isDone.store(true, ordering: .relaxed)
+      left.wait()
     }
     inside.wait()
     for number in 0..<20 { try store.set(number, forKey: "a") }
-    isDone.store(true, ordering: .relaxed)
-    left.wait()
     #expect(try store.value(Int.self, forKey: "a") == 19)
   }
 

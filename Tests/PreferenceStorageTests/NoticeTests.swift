@@ -118,22 +118,17 @@ import Testing
   func duringTurn() async throws {
     let store = try FilePreferenceStore(url: file)
     try store.set(1, forKey: "a")
-    let (inside, listening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    Thread.detachNewThread {
-      try! store.transaction { _ in
-        inside.signal()
+    let (inside, listening) = (AsyncLatch(), Latch())
+    startThread {
+      try store.transaction { _ in
+        inside.open()
         listening.wait()
       }
     }
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        inside.wait()
-        continuation.resume()
-      }
-    }
+    await inside.wait()
     try file.append("{\"b\":2}\n")
     var changes = store.changes().makeAsyncIterator()
-    listening.signal()
+    listening.open()
     #expect(await changes.next() == ["b"])
   }
 

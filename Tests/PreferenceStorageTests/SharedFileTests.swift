@@ -14,13 +14,13 @@ import Testing
     let threads = DispatchGroup()
     for thread in 0..<8 {
       threads.enter()
-      Thread.detachNewThread {
+      startThread {
+        defer { threads.leave() }
         for turn in 1...400 {
-          let store = try! FilePreferenceStore(url: file)
-          if turn % 4 == 0 { try! store.set(turn, forKey: "\(thread)") }
+          let store = try FilePreferenceStore(url: file)
+          if turn % 4 == 0 { try store.set(turn, forKey: "\(thread)") }
           if turn % 7 == 0 { _ = store.changes() }
         }
-        threads.leave()
       }
     }
     threads.wait()

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import Testing
+package import Testing
 
 /// Runs `body` on a thread of its own, which may block without holding up a task.
 package func onThread<Result: Sendable>(
@@ -10,6 +10,15 @@ package func onThread<Result: Sendable>(
     let thread = Thread { continuation.resume(returning: body()) }
     thread.stackSize = stackSize
     thread.start()
+  }
+}
+
+/// Starts a thread, whose error fails the test.
+package func startThread(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () throws -> Void
+) {
+  Thread.detachNewThread {
+    do { try body() } catch { Issue.record(error, sourceLocation: sourceLocation) }
   }
 }
 
