@@ -19,7 +19,7 @@ let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spe
 /// Each example, the library that holds what of it is tested, and whether the program itself is.
 let examples: [(name: String, library: String?, isTested: Bool)] = [
   ("Habits", "HabitsCore", true), ("CustomSpell", "CustomSpells", true), ("GettingStarted", nil, false),
-  ("LaunchTour", nil, true),
+  ("LaunchTour", nil, true), ("Editor", "EditorCore", true),
 ]
 
 /// An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.

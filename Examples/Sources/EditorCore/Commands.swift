@@ -1,0 +1,58 @@
+import Spellbook
+
+/// An item of the menu.
+package protocol Command {
+  var title: String { get }
+  func perform(on document: Document)
+}
+
+/// Removes spaces and capitalizes.
+///
+/// The two parts share an `EditGroup`, so the user undoes both at once.
+struct TidyUp: Command {
+  let title = "Tidy up"
+  let trim: Trim
+  let capitalize: Capitalize
+
+  func perform(on document: Document) {
+    trim.perform(on: document)
+    capitalize.perform(on: document)
+  }
+}
+
+/// Removes the spaces before each line.
+struct Trim: Command {
+  let title = "Remove spaces"
+  let group: EditGroup
+
+  func perform(on document: Document) {
+    document.replace(with: document.text.eachLine { $0.drop { $0 == " " } }, in: group)
+  }
+}
+
+/// Capitalizes each line.
+struct Capitalize: Command {
+  let title = "Capitalize"
+  let group: EditGroup
+
+  func perform(on document: Document) {
+    document.replace(with: document.text.eachLine { $0.prefix(1).uppercased() + $0.dropFirst() }, in: group)
+  }
+}
+
+extension String {
+  /// The text with each of its lines changed.
+  func eachLine(_ change: (Substring) -> some StringProtocol) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { String(change($0)) }.joined(separator: "\n")
+  }
+}
+
+/// A format that a document can be exported in.
+package protocol Exporter: Sendable { func export(_ document: Document) -> String }
+
+struct HTMLExporter: Exporter {
+  func export(_ document: Document) -> String { "<p>\(document.text.replacing("\n", with: "<br>"))</p>" }
+}
+struct MarkdownExporter: Exporter {
+  func export(_ document: Document) -> String { "# \(document.name)\n\n\(document.text)" }
+}

@@ -1,0 +1,67 @@
+import Spellbook
+import Synchronization
+
+/// A text that is open, with the changes that can be undone.
+package final class Document {
+  package let name: String
+  package private(set) var text: String
+  let glyphs: GlyphCache
+  private var undone: [(group: EditGroup, text: String)] = []
+
+  init(name: String, text: String, glyphs: GlyphCache) { (self.name, self.text, self.glyphs) = (name, text, glyphs) }
+
+  /// The width of the text in the font that all open documents share.
+  package var width: Int { glyphs.width(of: text) }
+
+  /// Replaces the text, as a part of a group of edits that are undone together.
+  func replace(with text: String, in group: EditGroup) {
+    undone.append((group, self.text))
+    self.text = text
+  }
+
+  /// Undoes the last group of edits.
+  package func undo() {
+    guard let group = undone.last?.group else { return }
+    while let last = undone.last, last.group === group {
+      text = last.text
+      undone.removeLast()
+    }
+  }
+}
+
+/// The edits of one command, which are undone together.
+package final class EditGroup: Sendable {
+  init() {}
+}
+
+/// The widths of characters, which cost time to measure.
+package final class GlyphCache: Sendable {
+  private let widths = Mutex<[Character: Int]>([:])
+
+  init() {}
+
+  func width(of text: String) -> Int {
+    widths.withLock { widths in
+      text.reduce(0) { sum, character in
+        let width = widths[character] ?? (character.isASCII ? 1 : 2)
+        widths[character] = width
+        return sum + width
+      }
+    }
+  }
+}
+
+/// The words that the editor knows.
+package struct SpellingDictionary: Sendable {
+  let words: Set<String>
+
+  /// The dictionary of a language, which is loaded in the background.
+  @concurrent static func load(_ language: String) async throws -> SpellingDictionary {
+    SpellingDictionary(words: ["swift", "is", "a", "bird"])
+  }
+
+  /// The words of a text that aren't in the dictionary.
+  package func unknownWords(in text: String) -> [String] {
+    text.lowercased().split { !$0.isLetter }.map(String.init).filter { !words.contains($0) }
+  }
+}

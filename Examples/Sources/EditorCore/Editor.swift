@@ -1,0 +1,69 @@
+package import Spellbook
+
+extension InjectionKeys {
+  /// Opens a document by its name.
+  package static let openDocument = InjectionKey(
+    .factory { (resolver, name: String, text: String) in
+      Document(name: name, text: text, glyphs: try resolver.resolve(.glyphs))
+    }
+  ).liveInTests()
+  /// Shared by the documents that are open, and gone when the last of them is closed.
+  static let glyphs = InjectionKey(scope: .weak) { GlyphCache() }.liveInTests()
+  /// Loaded once, in the background.
+  package static let dictionary = InjectionKey(scope: .singleton, .async { try await SpellingDictionary.load("en") })
+    .test { SpellingDictionary(words: ["a", "test"]) }
+}
+
+extension InitializerRegistry {
+  /// Registers the editor's commands and formats.
+  package func registerEditor() {
+    // One for all that is made for a command.
+    register(EditGroup.self, scope: .graph) { EditGroup() }
+    register(.autowire(Trim.init(group:)))
+    register(.autowire(Capitalize.init(group:)))
+    register((any Command).self, named: "tidy") { TidyUp(trim: try $0.resolve(), capitalize: try $0.resolve()) }
+    register((any Command).self, named: "trim") { try $0.resolve(Trim.self) }
+    register((any Exporter).self, named: "html") { HTMLExporter() }
+    register((any Exporter).self, named: "markdown") { MarkdownExporter() }
+  }
+}
+
+/// An editor of texts, with plugins.
+package final class Editor {
+  @Injected(.openDocument) private var openDocument
+  @Injected private var html: any Exporter
+  @Injected("markdown") private var preview: any Exporter
+
+  /// The services for plugins, by the names of their properties.
+  package let services = ServiceBox(registry: InitializerRegistry(parent: .current))
+  private let registry = InitializerRegistry.current
+  private var plugins: [any Plugin] = []
+
+  package init(statusLine: StatusLine) {
+    services.register(statusLine, named: "statusLine")
+    services.register(Clipboard(), named: "clipboard")
+  }
+
+  /// Opens a document.
+  package func open(_ name: String, text: String) throws -> Document { try openDocument(name, text) }
+
+  /// The titles of all commands.
+  package var menu: [String] { get throws { try registry.resolveAll((any Command).self).map(\.title).sorted() } }
+
+  /// Performs the command that has a name, in a step that can be undone.
+  package func perform(_ command: String, on document: Document) throws {
+    try registry.resolve((any Command).self, named: command).perform(on: document)
+  }
+
+  package func page(of document: Document) -> String { html.export(document) }
+  package func preview(of document: Document) -> String { preview.export(document) }
+
+  /// Adds a plugin, unless it needs a service that the editor doesn't have.
+  package func add(_ plugin: some Plugin) throws {
+    try services.registry.inject(into: plugin)
+    plugins.append(plugin)
+  }
+
+  /// Lets each plugin look at a document.
+  package func inspect(_ document: Document) { for plugin in plugins { plugin.inspect(document) } }
+}

@@ -1,0 +1,55 @@
+import Spellbook
+import Synchronization
+
+/// An object that the user adds to the editor, and whose properties get the editor's services.
+package protocol Plugin: AnyObject {
+  func inspect(_ document: Document)
+}
+
+/// The place for messages below the text.
+package final class StatusLine: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  package init() {}
+
+  package func show(_ line: String) { lines.withLock { $0.append(line) } }
+  package var shown: [String] { lines.withLock { $0 } }
+}
+
+/// The texts that were copied last.
+package final class Clipboard: Sendable {
+  private let contents = Mutex("")
+
+  package init() {}
+
+  package var text: String {
+    get { contents.withLock { $0 } }
+    set { contents.withLock { $0 = newValue } }
+  }
+}
+
+/// Counts words.
+package final class WordCount: Plugin {
+  @Injected private var statusLine: StatusLine
+
+  package init() {}
+
+  package func inspect(_ document: Document) {
+    statusLine.show("\(document.name): \(document.text.split { $0.isWhitespace }.count) words")
+  }
+}
+
+/// Checks the spelling, and copies what is unknown.
+package final class SpellChecker: Plugin {
+  @Injected private var statusLine: StatusLine
+  @Injected private var clipboard: Clipboard
+  @Injected(.dictionary) private var dictionary
+
+  package init() {}
+
+  package func inspect(_ document: Document) {
+    let unknown = dictionary.unknownWords(in: document.text)
+    clipboard.text = unknown.joined(separator: " ")
+    statusLine.show("\(document.name): \(unknown.count) unknown words")
+  }
+}

@@ -1,0 +1,78 @@
+import SpellTesting
+import Spellbook
+import Testing
+
+@testable import Editor
+@testable import EditorCore
+
+@Suite("The editor", .registry { $0.registerEditor() }) struct EditorTests {
+  let statusLine = StatusLine()
+
+  @Test("a command's edits are undone together, and each command's on their own")
+  func undo() throws {
+    let editor = Editor(statusLine: statusLine)
+    let document = try editor.open("a", text: "  one\ntwo")
+    try editor.perform("trim", on: document)
+    #expect(document.text == "one\ntwo")
+    try editor.perform("tidy", on: document)
+    #expect(document.text == "One\nTwo")
+    document.undo()
+    #expect(document.text == "one\ntwo")
+    document.undo()
+    #expect(document.text == "  one\ntwo")
+  }
+
+  @Test("exports in the format that a property names")
+  func formats() throws {
+    let editor = Editor(statusLine: statusLine)
+    let document = try editor.open("a", text: "one\ntwo")
+    #expect(editor.page(of: document) == "<p>one<br>two</p>")
+    #expect(editor.preview(of: document) == "# a\n\none\ntwo")
+  }
+
+  @Test("a command with an unknown name is an error that has the name")
+  func unknownCommand() throws {
+    let editor = Editor(statusLine: statusLine)
+    let document = try editor.open("a", text: "")
+    let error = #expect(throws: InjectionError.self) { try editor.perform("sort", on: document) }
+    #expect(error?.description.contains("sort") == true)
+  }
+
+  @Test("plugins get the services by name, and the test's dictionary")
+  func plugins() throws {
+    let editor = Editor(statusLine: statusLine)
+    try editor.add(WordCount())
+    try editor.add(SpellChecker())
+    editor.inspect(try editor.open("a", text: "a good test"))
+    #expect(statusLine.shown == ["a: 3 words", "a: 1 unknown words"])
+  }
+
+  @Test("a plugin that needs what the editor doesn't have is refused")
+  func refusedPlugin() throws {
+    let editor = Editor(statusLine: statusLine)
+    let error = #expect(throws: InjectionError.self) { try editor.add(CloudSync()) }
+    #expect(error?.description.contains("Account for CloudSync.account") == true)
+  }
+
+  @Test("open documents share what measures their text, and it is gone with the last of them")
+  func glyphs() throws {
+    let editor = Editor(statusLine: statusLine)
+    func shared() throws -> GlyphCache { try InitializerRegistry.current.resolve(.glyphs) }
+    weak var cache: GlyphCache?
+    do {
+      let document = try editor.open("a", text: "a…")
+      #expect(document.width == 3)
+      cache = try shared()
+      #expect(cache === document.glyphs)
+      withExtendedLifetime(document) {}
+    }
+    #expect(cache == nil)
+  }
+
+  @Test("the registrations are complete")
+  func check() {
+    let properties = WrappedProperty.all(inModules: "EditorCore")
+    let editor = Editor(statusLine: statusLine)
+    #expect(editor.services.registry.validate(properties: properties).map(\.description) == [])
+  }
+}
