@@ -58,7 +58,7 @@ public final class InitializerRegistry: Sendable {
   let clock: ElapsedClock
   /// The epoch in which each type or key was last re-injected here.
   let reinjections = Lock<[ObjectIdentifier: UInt]>([:])
-  /// The receiver of what a test should know; nil in a registry of another context.
+  /// The receiver of what a test should know; nil unless the context is `.test`.
   package let reporter: RegistryReporter?
   private let madeReference = Lock<RegistryReference?>(nil)
 
@@ -74,7 +74,7 @@ public final class InitializerRegistry: Sendable {
     parent: InitializerRegistry? = nil, context: InjectionContext? = nil, clock: (any Clock<Duration>)? = nil
   ) {
     let context = context ?? parent?.context ?? .live
-    // Requests to a child of the shared registry are no direct use of the shared registry.
+    // A request to a child of the shared registry isn't a direct use of the shared registry.
     let outer = parent.flatMap { $0 === InitializerRegistry.shared ? nil : $0.reporter }
     reporter = context == .test ? RegistryReporter(outer: outer) : nil
     (self.parent, self.context) = (parent, context)
@@ -103,9 +103,10 @@ public final class InitializerRegistry: Sendable {
 
   /// Makes this registry current while `body` runs, for `body` and the tasks that it starts, except detached ones.
   ///
-  /// An object that `body` makes keeps this registry alive, because it may ask it later; if you register the object
-  /// here afterward, each keeps the other. But if `body` itself registers anything here or in a parent, none of its
-  /// objects keeps the registry. Then hold the registry for as long as you use the objects.
+  /// An object that `body` makes keeps this registry alive, because its properties may need the registry later. If you
+  /// register that object here afterward, the object and the registry keep each other alive. But if `body` itself
+  /// registers anything here or in a parent, its objects don't keep the registry alive: hold the registry for as long
+  /// as you use them.
   public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = CurrentThread.current
     let context = TaskContext(self)
@@ -200,10 +201,11 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The receivers of what a test should know of a registry, which may be gone; a test's trait sets them.
+/// The closures that tell a test about its registry. The test's trait sets them, and they outlive the registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message and a place when a test's registry runs a key's live initializer; nil if that is no fault.
+    /// Called with a message and a place when a test's registry runs a key's live initializer; nil if that isn't a
+    /// fault.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
     /// Called with a message and a place before a property that can't be injected stops the program.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
@@ -215,7 +217,7 @@ package final class RegistryReporter: Sendable {
 
   fileprivate init(outer: RegistryReporter?) { self.outer = outer }
 
-  /// Calls `receive` for each request to the registry or a child, in place of a former receiver.
+  /// Calls `receive` for each request to the registry or a child, and no longer calls the former receiver.
   package func watch(_ receive: @escaping Watcher) { receivers.withLock { $0.onRequest = receive } }
 
   /// Makes the next read of each injected property a request, even if the property has a value.
@@ -232,7 +234,7 @@ extension InitializerRegistry {
     lineage.lazy.compactMap({ $0.reporter?.receivers.withLock(\.onFailure) }).first?(message, place.description)
   }
 
-  /// Writes to standard error, once for the process, that tests use the shared registry.
+  /// A watcher that warns on standard error, once in a process, that a test uses the shared registry.
   package static let warnOfSharedUse: RegistryReporter.Watcher = { service, isFound, step in
     guard isFound, service.key == nil || shared.isRegistered(Request(service, named: nil)),
       !isSharedUseKnown.exchange(true, ordering: .relaxed)

@@ -1,6 +1,6 @@
 internal import Support
 
-// These messages tell which registrations come close to a request that nothing serves, and what to write.
+// These messages list the registrations that come close to a request that nothing serves, and say what to write.
 
 extension InitializerRegistry {
   /// Returns the error for a request that no registration serves.
@@ -44,7 +44,7 @@ extension InitializerRegistry {
     return "Register a factory before it is asked for: registry.register(\(initializer))"
   }
 
-  /// Returns advice if this registry, which is current, serves a service that another registry was asked for.
+  /// Returns advice if this registry, the current one, has a service that was requested from another registry.
   private func registeredElsewhere(
     than asked: InitializerRegistry, _ service: Service, named name: String?, in containerType: (any AnyObject.Type)?
   ) -> String? {
@@ -92,7 +92,7 @@ extension [RegistrationRecord] {
 
 /// A search for the registrations that come close to a request that nothing serves.
 ///
-/// Of each registration it looks at facts that cost little. Only the few that an error lists are put into words.
+/// It compares cheap facts about each registration, and writes a sentence only about the few that an error lists.
 private struct NearMatches {
   /// The relation of a registration to the request.
   enum Relation {
@@ -109,7 +109,7 @@ private struct NearMatches {
   private let name: String?
   private let containerType: (any AnyObject.Type)?
   private let bareName: BareName
-  /// Whether the request is for a class, whose subtypes are classes.
+  /// Whether the requested type is a class, so that only classes can be its subtypes.
   private let isClass: Bool
   private let isSubtype: (any Any.Type) -> Bool
 
@@ -130,13 +130,13 @@ private struct NearMatches {
     let name = record.bareName
     if record.isUnlimited && record.service.key == nil && record.service.type != service.type {
       if record.isInstance && !record.servesSupertypes && record.serves(service) { return .fittingInstance }
-      // Asking the runtime about the supertypes of a type takes longer than all the rest.
+      // Asking the runtime for a type's supertypes takes longer than everything else here.
       if name.isOfClass || !isClass, isSubtype(record.service.type) { return .subtype }
     }
     return bareName.isSimilar(to: name) ? .similar : nil
   }
 
-  /// Returns the sentence about a registration in an error, or nil if it doesn't come close.
+  /// Returns an error's sentence about a registration, or nil if the registration doesn't come close.
   func note(on record: RegistrationRecord) -> String? {
     let (type, wanted, found) = (service.type, TypeName.of(service.type), record.service)
     switch relation(to: record) {
@@ -170,15 +170,16 @@ private struct NearMatches {
   }
 }
 
-/// A type's name in lower case, without `any`, generic arguments and Optionals, for a comparison with many others.
+/// A type's name in lower case, without `any`, generic arguments and Optionals, for comparing it with many others.
 struct BareName: Sendable {
   private let bytes: [UInt8]
-  /// A bit for each letter and digit of the name, by which most names are told apart.
+  /// A bit for each letter and digit in the name, which tells most names apart.
   private let letters: UInt64
   /// Whether the type is a class.
   let isOfClass: Bool
 
-  /// Asks only for the name, because a cast to find an Optional would search the whole program's conformances.
+  /// Creates a name from the type's name alone, because a cast to find an Optional would search the whole program's
+  /// conformances.
   init(of type: any Any.Type) {
     var name = Array(_typeName(type, qualified: false).utf8)[...]
     while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
@@ -191,7 +192,7 @@ struct BareName: Sendable {
     isOfClass = type is any AnyObject.Type
   }
 
-  /// Returns whether this is a name, in upper or lower case.
+  /// Returns whether this is the given name, ignoring case.
   func `is`(_ name: String) -> Bool { name.utf8.count == bytes.count && Array(name.lowercased().utf8) == bytes }
 
   /// Returns whether one name may be a misspelling of the other, or contains the other.

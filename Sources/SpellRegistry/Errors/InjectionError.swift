@@ -82,8 +82,8 @@ public struct InjectionError: Error, Sendable {
   /// Returns the same error, which gains no more steps on its way out, because one lap of a cycle is enough.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// Returns the same error without the steps after the first lap of a cycle, in which a run that several requests
-  /// await is found at more than one place.
+  /// Returns the same error, cut off after the first lap of a cycle. A cycle through a run that several requests await
+  /// is found more than once.
   func inOneLap() -> InjectionError {
     code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
   }
@@ -204,8 +204,8 @@ extension InjectionError: CustomStringConvertible {
 extension InjectionError {
   /// Stops the program with this error, for a read that can't throw.
   ///
-  /// The message adds the values that this thread was making to ``description``, and `resolve()` if the property has
-  /// it.
+  /// The message is ``description``, then the values that this thread was making, then a hint to call `resolve()` if
+  /// the property has that function.
   @usableFromInline package func stop(at place: SourcePlace, canResolve: Bool = true) -> Never {
     let frames = CurrentThread.current.making.map(\.step)
     // A cycle may begin in an outer frame, so the error gains the steps that it would gain if it were thrown.

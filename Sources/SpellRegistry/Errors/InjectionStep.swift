@@ -4,7 +4,7 @@ package struct InjectionStep: Sendable {
   private let type: ErasedType
   /// The name that the request gave, if it isn't the property's own.
   package var name: String?
-  /// The property that asks, as `Container.property`; nil if none does.
+  /// The property that made the request, as `Container.property`; nil if there is none.
   package var property: String?
   /// The place of the property's declaration, as `Module/File.swift:line`.
   package var declaration: String?
@@ -19,7 +19,7 @@ package struct InjectionStep: Sendable {
     (self.property, self.registration) = (property, registration?.description)
   }
 
-  /// Returns whether both may be the same step: they agree in everything that is known of both.
+  /// Returns whether both may be the same step: everything that is known of both is equal.
   func isLike(_ other: InjectionStep) -> Bool {
     func agree(_ mine: String?, _ others: String?) -> Bool { mine == nil || others == nil || mine == others }
     return typeName == other.typeName && agree(key, other.key) && agree(registration, other.registration)
@@ -29,7 +29,7 @@ package struct InjectionStep: Sendable {
   /// The property's own name, if it is known.
   package var propertyName: Substring? { property?.split(separator: ".").last.flatMap { $0.hasPrefix("(") ? nil : $0 } }
 
-  /// The argument that asks for the step.
+  /// The first argument of `resolve` for this step, as source code: `Clock.self` or `.key`.
   private var source: String { key != nil ? ".key" : TypeName.source(of: type.type) }
 
   /// The source code of the call that throws this step's error, for messages.
@@ -37,7 +37,8 @@ package struct InjectionStep: Sendable {
 
   var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
 
-  /// Returns the constant that asks for the step's value when it is read, which a Sendable class may have, too.
+  /// Returns the source code of a constant that requests this step's value when it is read. A `Sendable` class may have
+  /// such a constant.
   package func constant(_ policy: String = "") -> String {
     if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
     return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"

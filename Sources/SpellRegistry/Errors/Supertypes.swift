@@ -11,9 +11,10 @@ enum Supertypes {
   }
   private static let known = Lock<[Pair: Bool]>([:])
 
-  /// Returns whether a type is a superclass of a value's type, or a protocol that it conforms to without isolation.
+  /// Returns whether a type is a superclass of a value's type, or a protocol to which the value's type conforms without
+  /// isolation.
   ///
-  /// For an Optional, the value that it wraps counts. An empty one has no supertypes.
+  /// An Optional has the supertypes of the value that it wraps; nil has none.
   static func has(_ value: Any, _ supertype: any Any.Type) -> Bool {
     if let optional = value as? any OptionalValue { return optional.content.map { has($0, supertype) } ?? false }
     let pair = Pair(type: ObjectIdentifier(type(of: value)), supertype: ObjectIdentifier(supertype))

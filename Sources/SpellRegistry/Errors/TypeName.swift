@@ -54,7 +54,8 @@ package enum TypeName {
   /// Returns the type as an expression in source code: `Clock.self`, `(any Tracker).self`.
   package static func source(of type: any Any.Type) -> String { operand(type, isNested: true) + ".self" }
 
-  /// Returns the name of a type as `.self` or `?` may follow it: an existential and a function type in parentheses.
+  /// Returns the name of a type in a form that `.self` or `?` can follow: existentials and function types are in
+  /// parentheses.
   private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
     let (name, plain) = (of(type, isNested: isNested), _typeName(type, qualified: false))
     let isFunction = _typeName(Swift.type(of: type), qualified: false) == "(\(plain)).Type"
@@ -73,7 +74,7 @@ package enum TypeName {
     var isModule = true
     while let byte = rest.first {
       if rest.starts(with: local) {
-        // What follows is nested in nothing that source code can name.
+        // Source code can't name the scope around a local type, so the name begins after that scope.
         rest = rest.dropFirst(local.count).drop(while: isWord).dropFirst(2)
         result.removeSubrange((start ?? result.count)...)
         (start, isModule) = (result.count, false)

@@ -10,9 +10,9 @@ public import Synchronization
 /// | awaited | 3 | as for busy; at least one thread also sleeps in ``Waits`` until the creation ends |
 /// | replaced | 4 | 0; the property has a newer cell |
 ///
-/// The thread that exchanges a settled state for busy is the only one that makes the value. It does so with no lock
-/// held, writes the value, and settles the state with releasing order. A reader that loads `ready` with acquiring order
-/// sees the complete value.
+/// A state is settled unless it is busy or awaited. The thread that exchanges a settled state for busy is the only one
+/// that makes the value. That thread makes and writes the value with no lock held, then settles the state with
+/// releasing order. A reader that loads `ready` with acquiring order sees the complete value.
 @frozen @usableFromInline struct CreationGate: ~Copyable, Sendable {
   @usableFromInline let state: Atomic<UInt>
 
@@ -36,7 +36,7 @@ public import Synchronization
     state.compareExchange(expected: settled, desired: thread | Self.busy, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Settles the state and wakes the threads that wait for it, unless the cell was replaced meanwhile.
+  /// Exchanges the state for a settled one and wakes the waiting threads, unless the cell was replaced meanwhile.
   func settle(as settled: UInt) {
     var found = current
     while found != Self.replaced {

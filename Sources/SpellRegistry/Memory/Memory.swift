@@ -2,7 +2,7 @@ public import Synchronization
 
 // This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
 // be memory-safe say `unsafe`. Except for `SourcePlace` and `StoredField`, all of them are here and in `Platform`. The
-// compiler trusts the types below, whose preconditions their users keep.
+// compiler trusts the types below, so their users must keep the preconditions.
 
 /// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
 ///
@@ -75,7 +75,7 @@ public import Synchronization
     return _openExistential(type, do: put)
   }
 
-  /// Puts an object in memory whose type is the object's class or a superclass of it.
+  /// Puts an object in memory for a value of the object's class or of one of its superclasses.
   func putObject(_ object: AnyObject) { unsafe address.initializeMemory(as: AnyObject.self, to: object) }
 
   /// Returns one word of the memory, loaded atomically.
@@ -96,8 +96,9 @@ public import Synchronization
 
 /// Memory for one value on the heap, with the state of the value's creation.
 ///
-/// `@unchecked Sendable`: one thread or task writes the value before it settles the gate, and others read the value
-/// only after that. Values that several threads read are `Sendable`, as the public scopes that share them require.
+/// `@unchecked Sendable`: the atomic `gate` guards the value, which one thread or task writes before it settles the
+/// gate, and which others read only after they see the gate ready. The public scopes that share values require
+/// `Sendable` values.
 final class ValueCell: @unchecked Sendable {
   let type: any Any.Type
   let memory: ValueMemory
@@ -115,8 +116,8 @@ final class ValueCell: @unchecked Sendable {
 
 /// An unretained reference to an object.
 ///
-/// - Precondition: Other code keeps the object alive meanwhile. For the registration and the registry of a frame, it is
-///   the function that pushes the frame.
+/// - Precondition: Other code keeps the object alive meanwhile. The function that pushes a frame keeps the frame's
+///   registration and registry alive.
 @safe struct Borrowed<Object: AnyObject>: Equatable, BitwiseCopyable {
   private let reference: Unmanaged<Object>
 
@@ -298,7 +299,7 @@ struct ErasedType: Hashable, Sendable {
   /// Removes the innermost frame; a frame refers to nothing that it owns, so there is nothing to release.
   @inline(__always) mutating func removeLast() { endIndex -= 1 }
 
-  /// Notes in the innermost frame, if there is one, what the task's context says.
+  /// Sets whether objects made in the innermost frame, if there is one, link to their registry weakly.
   mutating func note(linksWeakly: Bool) {
     if endIndex > 0 { unsafe base[endIndex - 1].linksWeakly = linksWeakly }
   }

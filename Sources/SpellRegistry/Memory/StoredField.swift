@@ -1,7 +1,7 @@
 /// A stored property of a class, as the runtime describes it: its name, its type, and its place in the object.
 ///
 /// `Mirror` uses the same functions of the runtime, but copies the value of every property. A property may belong to
-/// another actor, so only the properties that are asked for are read here, and a search for one copies nothing.
+/// another actor, so this type reads only the property that is asked for, and a search for a property copies nothing.
 struct StoredField: Sendable {
   /// The property's label, such as `_clock` for the storage of a wrapped property `clock`.
   let label: String
@@ -35,7 +35,7 @@ struct StoredField: Sendable {
 
   /// Returns whether the property's memory contains one of two words, such as the address of an object.
   ///
-  /// The words are loaded atomically, because the property may be another one than that which the caller may read.
+  /// The words are loaded atomically, because the caller may search through properties that another thread is changing.
   func contains(_ first: UInt, or second: UInt?, in object: AnyObject) -> Bool {
     func layout<Value>(_: Value.Type) -> (size: Int, alignment: Int) {
       (MemoryLayout<Value>.size, MemoryLayout<Value>.alignment)

@@ -1,7 +1,7 @@
 /// A weak reference to an object.
 ///
-/// `@unchecked Sendable`: the reference never changes, and only code that is limited to `Sendable` values passes the
-/// object to other threads: shared scopes, registries, and wrappers of such values.
+/// `@unchecked Sendable`: no code assigns `object` after `init`, the runtime loads a weak reference atomically, and
+/// only code that requires `Sendable` values passes the object to other threads.
 package struct WeakReference: @unchecked Sendable {
   package private(set) weak var object: AnyObject?
 

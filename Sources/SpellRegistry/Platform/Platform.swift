@@ -49,7 +49,7 @@ struct TaskID: Sendable, Equatable {
   static var current: TaskID { unsafe withUnsafeCurrentTask { unsafe TaskID(hash: $0?.hashValue) } }
 }
 
-/// Returns the stack address below which the calling thread should begin no creation; 0 if the system reports no stack.
+/// Returns the stack address below which the calling thread shouldn't begin to make a value; 0 if it isn't known.
 ///
 /// A quarter of the stack, but between 32 and 128 KiB, is left for code outside this module. The call takes some
 /// microseconds on the main thread, so each thread makes it once.
@@ -82,7 +82,7 @@ final class ElapsedClock: Sendable {
   var now: Duration { elapsed() }
 }
 
-/// The advice of a message about a mistake of this package's own.
+/// The advice in a message about a mistake in this package.
 let reportThis = "Report this text as an issue of Spellbook's repository."
 
 /// Stops the program with a message, in release builds too, where `preconditionFailure` prints none.

@@ -16,12 +16,13 @@ public protocol DefaultInitializable {
 
 /// A maker of the empty value of a type, if the type has one where the caller runs.
 ///
-/// A conformance may be isolated to an actor. A cast of a metatype ignores that, and a cast of a value doesn't, so the
-/// conformance of `Value` is a condition of this value's own.
+/// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
+/// respects it. So this struct conforms to a protocol if `Value` is `DefaultInitializable`, and the struct is what is
+/// cast.
 package struct EmptyValue<Value> {
   package init() {}
 
-  /// Returns the empty value; nil if the type has none, or only on an actor on which the caller doesn't run.
+  /// Returns the empty value; nil if the type has none, or has one only on an actor other than the caller's.
   package func make() -> Value? {
     guard let maker = emptyValueMaker(self) else { return nil }
     return maker.makeEmptyValue() as? Value
@@ -34,7 +35,7 @@ extension EmptyValue: EmptyValueMaker where Value: DefaultInitializable {
   fileprivate func makeEmptyValue() -> Any { Value() }
 }
 
-/// Never inlined, because the optimizer would decide on the cast without the caller's isolation.
+/// Never inlined, because the optimizer would evaluate the cast without regard to the caller's isolation.
 @inline(never) private func emptyValueMaker(_ value: Any) -> (any EmptyValueMaker)? { value as? any EmptyValueMaker }
 
 extension Bool: DefaultInitializable {}

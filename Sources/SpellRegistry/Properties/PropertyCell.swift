@@ -4,8 +4,8 @@ internal import Synchronization
 struct PropertyFields: ~Copyable {
   /// The type of the value in the cell.
   let type: any Any.Type
-  /// The type that the property asks for, which isn't that of the value in the cell if the value is kept in another
-  /// form.
+  /// The type that the property asks for. It differs from `type` if the cell keeps the value in another form, such as a
+  /// weak reference.
   let propertyType: any Any.Type
   let place: SourcePlace
   /// A declared key to resolve instead of the type.
@@ -20,7 +20,8 @@ struct PropertyFields: ~Copyable {
   let newer = Lock(Unchecked<PropertyCell?>(value: nil))
   /// Whether the cell contains a value that has to be destroyed, even if another cell has replaced this one.
   ///
-  /// Relaxed, like `isAssigned`: a thread sets the flag before it settles the gate, and others read it after that.
+  /// Relaxed, like `isAssigned`: a thread sets the flag before it settles the gate, and others read the flag only after
+  /// that.
   let hasValue = Atomic(false)
   /// Whether the value was assigned, so that a re-injection doesn't replace it.
   let isAssigned = Atomic(false)
@@ -40,9 +41,9 @@ extension PropertyCell {
     }
   }
 
-  /// Returns an empty cell for another form of the value of the property that has this cell.
+  /// Returns an empty cell for another form of this property's value.
   ///
-  /// The registry isn't asked for the other form: the fallback of a read makes it.
+  /// The registry isn't asked for that form; the fallback of a read makes it.
   @usableFromInline func allocate(for type: any Any.Type, size: Int, alignment: Int) -> PropertyCell {
     PropertyCell.allocate(size: size, alignment: alignment) {
       PropertyFields(
@@ -98,7 +99,7 @@ extension PropertyCell {
     hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void, fallback: Fallback
   ) throws(InjectionError) {
     let thread = CurrentThread.current
-    // The loop looks again after each wait, and after another cell has replaced the one that it looked at.
+    // The loop tries again after each wait, and after another cell has replaced the one that it tried.
     while true {
       if self.memory.head.gate.current == CreationGate.replaced {
         let cell = newest
@@ -158,7 +159,7 @@ extension PropertyCell {
     } else if !hasExpression {
       result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: fields.link.isWeak, on: thread)
     } else {
-      // Another turn is needed only if a registration is withdrawn meanwhile.
+      // The loop repeats only if a registration is withdrawn meanwhile.
       while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
@@ -201,7 +202,7 @@ extension PropertyCell {
     callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
   }
 
-  /// Runs the part of the property that makes its value without a registration, inside a frame, as an initializer runs.
+  /// Runs a property's expression or fallback inside a frame, as an initializer runs.
   private func inFrame(
     of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, on thread: CurrentThread,
     _ body: () throws(InjectionError) -> Void
@@ -263,16 +264,17 @@ extension PropertyCell {
   ) throws(InjectionError) -> InitializerRegistry.PutResult {
     let thread = CurrentThread.current
     let request = request(in: container)
-    // Another registry than the property's own doesn't keep the object, so the value may keep that registry alive.
+    // A registry other than the property's own doesn't keep the object, so the value may keep that registry alive.
     let linksWeakly = fields.link.isWeak && registry === fields.link.registry
     let result = try registry.putValue(memory, request, linksWeakly: linksWeakly, on: thread)
     if case .nothing = result, !(fields.type is any OptionalValue.Type) { throw registry.missing(request) }
     return result
   }
 
-  /// Returns the property's own registry, or a box's if the container is a service of the box and the box can serve.
+  /// Returns the property's own registry, or that of a service box if the container is a service of the box and the box
+  /// can serve the request.
   ///
-  /// - Parameter requested: The registry that the caller asks instead; nil if it doesn't.
+  /// - Parameter requested: The registry to ask instead; nil if there is none.
   func registry(
     for container: AnyObject?, instead requested: InitializerRegistry? = nil
   ) throws(InjectionError) -> InitializerRegistry {

@@ -155,7 +155,7 @@
     }
   }
 
-  /// Returns a new value, which isn't stored, and a function that calls its hooks; nil for an Optional without value.
+  /// Returns a new value, which isn't stored, and a function that calls its hooks; nil for an Optional without a value.
   package func prepared(
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {

@@ -17,10 +17,10 @@ package enum WrappedProperties {
 
   /// Returns the name of the property with this identity, or nil if reflection shows no such property.
   ///
-  /// The first search for a class and a declaration looks at the object's wrapped properties. Later searches look only
-  /// at the known one, and check that it has this storage, because one place can declare several properties if a
-  /// function makes their wrappers. A wrapper that holds its storage isn't copied, and a neighboring one never is. For
-  /// another wrapper, those of the same type are asked for their identity.
+  /// The first search for a class and a declaration looks at all wrapped properties of the object. Later searches look
+  /// only at the property that was found, and check that it has this storage: if a function makes wrappers, one place
+  /// declares several properties. A wrapper that holds its storage is found without a copy. Otherwise, the wrappers of
+  /// the same type are copied and asked for their identity.
   ///
   /// - Parameters:
   ///   - type: The type of the property.

@@ -1,6 +1,6 @@
 /// A factory that makes values from arguments known only at run time.
 ///
-/// A factory is a service, which a registration or a declared key provides and a property can have:
+/// A factory is a service like any other: a registration or a declared key provides it, and a property can hold it.
 ///
 /// ```swift
 /// registry.register(.factory { (resolver, number: Int) in
@@ -14,9 +14,9 @@
 /// ```
 ///
 /// A call runs on the calling thread, and resolves dependencies from the registry that provided the factory; for values
-/// that the factory keeps, from the registry that has the registration. A factory that an object has got doesn't change
-/// when another one is registered. The hooks and completions of a factory's registration get each value that the
-/// factory makes, and so do the hooks of its registry.
+/// that the factory keeps, from the registry that has the registration. An object's factory doesn't change when another
+/// one is registered. The hooks and completions of a factory's registration get each value that the factory makes, and
+/// so do the hooks of its registry.
 public struct ArgumentFactory<Value, each Argument>: Sendable {
   @usableFromInline let source: FactorySource
   /// Puts a value in memory, made from the arguments or kept for them.
@@ -39,7 +39,7 @@ public struct ArgumentFactory<Value, each Argument>: Sendable {
 }
 
 extension Initializer {
-  /// Returns an initializer of factories, which make a value from arguments for each call.
+  /// Returns an initializer of factories that make a new value from the arguments of each call.
   ///
   /// ```swift
   /// registry.register(.factory { (resolver, number: Int) in Ticket(number: number) })
@@ -57,14 +57,14 @@ extension Initializer {
     }
   }
 
-  /// Returns an initializer of factories that keep a value for equal arguments, as the scope says.
+  /// Returns an initializer of factories that keep one value for equal arguments, for as long as the scope says.
   ///
   /// ```swift
   /// registry.register(.factory(scope: .singleton) { (_, name: String) in Room(name: name) })
   /// ```
   ///
-  /// The arguments of a value that is gone are released with the value, or by a later call. Arguments that aren't equal
-  /// to themselves, such as `Double.nan`, get a new value each time.
+  /// The arguments of a dropped value are released with the value or by a later call. Arguments that aren't equal to
+  /// themselves, such as `Double.nan`, get a new value each time.
   ///
   /// - Parameters:
   ///   - scope: How long a value is kept, and who shares it.

@@ -54,7 +54,8 @@
   var factoryScope: FactoryScope? { if case .factory(_, let scope) = kind { scope } else { nil } }
   var async: AsyncRun.Initializer? { if case .async(let initializer) = kind { initializer } else { nil } }
 
-  // The closures of `register` take these two ways directly, so that the compiler knows them where they are inlined.
+  // The forms of `register` for closures call these two directly, so that the compiler knows the closure where it
+  // inlines the call.
 
   @inlinable static func independent<Value>(_ make: @escaping @Sendable () throws -> Value) -> ErasedInitializer {
     ErasedInitializer { memory, _, _ in memory.put(try make()) }

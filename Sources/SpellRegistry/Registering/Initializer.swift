@@ -20,8 +20,8 @@
 /// | it exists already | ``instance(_:as:)`` |
 /// | from arguments that are known only at run time | ``factory(_:)``, ``factory(scope:_:)``, ``factoryOnMainActor(_:)`` |
 ///
-/// An initializer is a value, which functions can return and constants can hold. Each registration that has it keeps
-/// values of its own:
+/// An initializer is a value, which functions can return and constants can hold. Each registration of an initializer
+/// keeps its own values:
 ///
 /// ```swift
 /// func fake(_ name: String) -> Initializer<any Tracker> { .init { FakeTracker(name) } }
@@ -98,7 +98,7 @@ extension Initializer {
 // MARK: For one class of containers
 
 extension Initializer {
-  /// Returns an initializer for the properties of one class, from the object that asks.
+  /// Returns an initializer for the properties of one class, from a closure that gets the enclosing object.
   ///
   /// ```swift
   /// registry.register(.in(Page.self) { page in Network(clock: page.clock) })
@@ -116,7 +116,8 @@ extension Initializer {
     .in(container, subclasses: subclasses) { container, _ in try make(container) }
   }
 
-  /// Returns an initializer for the properties of one class, from the object that asks and other services.
+  /// Returns an initializer for the properties of one class, from a closure that gets the enclosing object and a
+  /// resolver for other services.
   public static func `in`<Container: AnyObject>(
     _ container: Container.Type, subclasses: Bool = false,
     _ make: @escaping @Sendable (Container, Resolver) throws -> Value
@@ -133,7 +134,7 @@ extension Initializer {
   /// - Parameters:
   ///   - container: The class of the object that holds the property or is passed to `resolve`.
   ///   - subclasses: Whether the initializer is also for the properties of subclasses.
-  /// - Precondition: An initializer that already is for a class can only become one for a subclass of it.
+  /// - Precondition: An initializer that is already for a class can be limited only to a subclass of that class.
   public func `in`(_ container: any AnyObject.Type, subclasses: Bool = false) -> Initializer {
     let constraint = ClassConstraint(container, subclasses: subclasses)
     if let former = erased.container, !constraint.isNarrower(than: former) {
@@ -150,7 +151,7 @@ extension Initializer {
 }
 
 extension Resolver {
-  /// Returns the object whose property asks; its class is the one that the registration is for.
+  /// Returns the enclosing object, which is of the class that the registration is for.
   fileprivate func container<Container: AnyObject>() -> Container {
     guard let container = point.container as? Container else {
       trap("A registration in \(Container.self) ran for another container. \(reportThis)")
@@ -169,8 +170,8 @@ extension Initializer where Value: Sendable {
   /// registry.register((any Tracker).self, .instance(FileTracker()))
   /// ```
   ///
-  /// A registration holds the instance until it is withdrawn; a ``Registration`` that you keep also holds it. A scope
-  /// makes no difference.
+  /// The instance is held until its registration is withdrawn, and for as long as you keep the ``Registration``. A
+  /// scope makes no difference.
   ///
   /// - Parameters:
   ///   - instance: The value of each request.
@@ -250,7 +251,7 @@ extension Initializer where Value: Sendable {
     }
   }
 
-  /// Returns an initializer for the properties of one class, from the object that asks, on the main actor.
+  /// Returns a main-actor initializer for the properties of a class; the closure gets the enclosing object.
   ///
   /// ```swift
   /// registry.register(Loader.self, .onMainActor(in: Inbox.self) { inbox in Loader(title: inbox.title) })

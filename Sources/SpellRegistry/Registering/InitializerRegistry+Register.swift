@@ -8,7 +8,8 @@ extension InitializerRegistry {
   /// registry.register((any Tracker).self, named: "backup") { FileTracker() }
   /// ```
   ///
-  /// All forms have the same order: for what, for which names, how long, and last how the value is made.
+  /// All forms have the same order: what the value is for, for which names, how long it is kept, and last how it is
+  /// made.
   ///
   /// | For what | How the value is made | What to write |
   /// |---|---|---|
@@ -20,8 +21,8 @@ extension InitializerRegistry {
   /// | a declared key | either closure | `register(.time) { FixedTime(now: 9) }` |
   /// | a declared key | an ``Initializer`` | `register(.time, .instance(FixedTime(now: 9)))` |
   ///
-  /// An ``Initializer`` is for all that isn't just a closure: autowiring, one class of containers, the main actor,
-  /// `async` closures, existing instances, and factories for arguments.
+  /// An ``Initializer`` is for everything that isn't just a closure: autowiring, one class of containers, the main
+  /// actor, `async` closures, existing instances, and factories for arguments.
   ///
   /// - Parameters:
   ///   - type: The type of the properties that get the value; for a protocol, `(any Tracker).self`. Other forms take a
@@ -60,7 +61,7 @@ extension InitializerRegistry {
   /// registry.register((any Tracker).self, .instance(FileTracker()))
   /// ```
   ///
-  /// - Precondition: A factory has no `scope:` here, but in `.factory(scope:)`, and an async initializer isn't for one
+  /// - Precondition: A factory's scope is given in `.factory(scope:)`, not here, and an async initializer isn't for one
   ///   class.
   @inlinable @discardableResult
   public func register<Value>(
@@ -143,7 +144,7 @@ extension InitializerRegistry {
   /// registry.register(.loader, .onMainActor { Loader(title: "mine") })
   /// ```
   ///
-  /// - Precondition: An instance has no `as: .anySupertype`, since it serves the key alone. Else as for
+  /// - Precondition: An instance has no `as: .anySupertype`, because it serves the key alone. Otherwise, as for
   ///   ``register(_:named:scope:fileID:line:_:)-(Value.Type,_,_,_,_,Initializer<Value>)``.
   @discardableResult
   public func register<Value>(
@@ -163,14 +164,15 @@ extension InitializerRegistry {
   /// try registry.override(.player) { $0.play = { _ in } }
   /// ```
   ///
-  /// For a client, a struct of closures, of which a test or a preview changes one. The key is resolved at once, and the
-  /// changed value is an instance, which all requests get. Values that were made before keep what they have.
+  /// Use it for a client that is a struct of closures, to replace one of them in a test or a preview. The key is
+  /// resolved at once, and all later requests get the changed value. What was created earlier is unaffected.
   ///
   /// - Parameters:
-  ///   - key: The declared key, whose value may be another registration's or its own.
+  ///   - key: The declared key. Its value may come from a registration or from the key's own initializer.
   ///   - fileID: The file of the registration, for messages.
   ///   - line: The line of the registration, for messages.
-  ///   - change: Changes a copy of the value. For an object, it changes the object that others may have, too.
+  ///   - change: Changes a copy of the value. An object isn't copied, so the change is visible to everything that has
+  ///     the object.
   /// - Throws: The error of a request for the key, or the error that `change` throws.
   @discardableResult
   public func override<Value: Sendable>(
@@ -210,7 +212,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because what is registered for a key has the key's type.
+  /// Unavailable, because a value for a key must have the key's type.
   @available(*, unavailable, message: "The value has another type than the key. Return a value of the key's type.")
   @_disfavoredOverload @discardableResult
   public func register<Value, Other>(
@@ -218,7 +220,7 @@ extension InitializerRegistry {
     fileID: StaticString = #fileID, line: UInt = #line, _ make: () throws -> Other
   ) -> Registration<Value> { fatalError() }
 
-  /// Unavailable, because what is registered for a key has the key's type.
+  /// Unavailable, because a value for a key must have the key's type.
   @available(*, unavailable, message: "The value has another type than the key. Use an initializer of the key's type.")
   @_disfavoredOverload @discardableResult
   public func register<Value, Other>(

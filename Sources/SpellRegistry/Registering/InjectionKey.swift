@@ -26,7 +26,7 @@ public class InjectionKeys: @unchecked Sendable {
   /// The type of the key's value, for code that knows the key's type only at run time.
   package class var valueType: any Any.Type { Never.self }
 
-  /// Returns the default registration, which makes the key's value where nothing is registered for the key.
+  /// Returns the default registration, which makes the key's value if nothing is registered for the key.
   func makeRecord(for service: Service, in context: InjectionContext, of registry: InitializerRegistry)
     -> RegistrationRecord
   {
@@ -62,9 +62,10 @@ public class InjectionKeys: @unchecked Sendable {
 /// registry.register(.time) { FixedTime(now: 9) }
 /// ```
 ///
-/// A key is a service of its own: registrations for its type or for another key of the type don't serve it. A kept
-/// value of its own initializer belongs to the outermost registry with the same ``InitializerRegistry/context`` among
-/// the one asked and its parents. The context also chooses the initializer. Separate test registries share no values.
+/// Registrations for the key's type, or for another key of that type, don't serve the key. The registry's
+/// ``InitializerRegistry/context`` chooses among the key's own initializers. A kept value that one of them makes
+/// belongs to the outermost registry that is reached through parents of the same context, so separate test registries
+/// share no values.
 ///
 /// Declare a key as a static constant, or as another constant that lives as long as the program, because a registry
 /// tells keys apart by their identity. A function that creates keys needs the parameters `fileID`, `line` and `column`
@@ -116,8 +117,8 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// @Injected(.seat) var makeSeat  // try makeSeat(7)
   /// ```
   ///
-  /// - Precondition: The initializer isn't for one class, an instance has no `as: .anySupertype`, and a factory has no
-  ///   `scope:` here, but in `.factory(scope:)`.
+  /// - Precondition: The initializer isn't for one class, an instance has no `as: .anySupertype`, and a factory's scope
+  ///   is given in `.factory(scope:)`, not here.
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
     _ initializer: Initializer<Value>
@@ -135,7 +136,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
     _ value: Value
   ) { fatalError() }
 
-  /// Stops the program if the key can't have this initializer as one of its own.
+  /// Stops the program if a key can't be declared with this initializer.
   private func check(_ initializer: ErasedInitializer, scope: ScopeLifetime? = nil) {
     if let container = initializer.container {
       trap(
@@ -181,14 +182,15 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   /// - Precondition: As for a key's own initializer.
   public func test(_ initializer: Initializer<Value>) -> InjectionKey { adding(initializer.erased, for: .test) }
 
-  /// Returns a copy of the key whose own initializer suits tests, too.
+  /// Returns a copy of the key whose live initializer also runs in tests.
   ///
   /// ```swift
   /// static let formatter = InjectionKey { AmountFormatter() }.liveInTests()
   /// ```
   ///
-  /// For a value that touches nothing outside of the program. Without this and without a `test` initializer, a test
-  /// that runs the key's own initializer is told so: on standard error, or with `.registry(.strict)` by an issue.
+  /// Use it for a value that touches nothing outside of the program. For a key with neither this nor a `test`
+  /// initializer, a test that runs the live initializer gets a warning on standard error or, with `.registry(.strict)`,
+  /// an issue.
   ///
   /// - Returns: The key to declare in place of this one.
   public func liveInTests() -> InjectionKey { adding(live, for: .test) }

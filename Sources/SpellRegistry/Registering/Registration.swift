@@ -98,7 +98,7 @@ extension Registration {
     _ hook: @escaping @Sendable (Made, Resolver) -> Void
   ) -> Registration where Value == ArgumentFactory<Made, repeat each Argument> { addCompletion(hook) }
 
-  /// Stops the program if the registration is of a factory, whose hooks get other values than the factory itself.
+  /// Stops the program if the registration is of a factory, whose hooks get the values that the factory makes.
   private func checkHookOfFactory() {
     guard record.initializer.isFactory else { return }
     trap(
@@ -134,7 +134,8 @@ extension Registration {
   private func addCompletion<Made: Sendable>(_ hook: @escaping @Sendable (Made, Resolver) -> Void) -> Registration {
     record.addCompletion { memory, point, registry in
       let value = memory.value(as: Made.self)
-      // The point is used on the thread that ends the resolution. Like the value, the container may be elsewhere then.
+      // The point is used on the thread that ends the resolution, while another thread may use the container, so the
+      // point has no container.
       let point = Unchecked(value: point.withoutContainer())
       return { hook(value, Resolver(point: point.value, registry: registry)) }
     }

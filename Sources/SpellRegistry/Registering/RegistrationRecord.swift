@@ -23,7 +23,7 @@ package final class RegistrationRecord: Sendable {
   package let isDefault: Bool
   /// The registration's number in the process; a newer registration has a larger one.
   package let age: UInt64
-  /// The value that the registration keeps for all requests, for a factory the ``FactoryValues``; nil if its scope
+  /// The value that the registration keeps for all requests: for a factory, its ``FactoryValues``. Nil if its scope
   /// keeps none.
   let kept: KeptValue?
   let hooks = Hooks()
@@ -105,7 +105,7 @@ package final class RegistrationRecord: Sendable {
   }
 
   private let madeBareName = Lock<BareName?>(nil)
-  /// The name of the type for the search of near matches, made when a request first misses.
+  /// The name of the type for the search for near matches, made when it is first used.
   var bareName: BareName {
     if let known = madeBareName.withLock(\.self) { return known }
     let made = BareName(of: service.type)
@@ -113,7 +113,7 @@ package final class RegistrationRecord: Sendable {
     return made
   }
 
-  /// Returns whether the type may have this name; costs little for a type whose name was asked for before.
+  /// Returns whether the type may have this name; cheap once ``bareName`` has been made.
   package func mayBeNamed(_ name: String) -> Bool { bareName.is(name) }
 
   func isFirstReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }

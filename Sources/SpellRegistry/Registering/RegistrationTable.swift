@@ -37,7 +37,7 @@ struct RegistrationTable: ~Copyable, Sendable {
       if key.container == nil, case .equal = key.name { false } else { true }
     }
 
-    /// Replaces the registration with this key, or removes it for nil, and returns the former one.
+    /// Replaces the registration with this key, or removes it if `entry` is nil, and returns the former one.
     mutating func exchange(_ key: RegistrationRecord.Key, for entry: Entry?) -> Entry? {
       func exchange(in list: inout [RegistrationRecord]) -> Entry? {
         let former = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
@@ -61,7 +61,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   /// The default registrations of declared keys that have been used.
   private var defaults: [Address: Entry] = [:]
 
-  /// All entries, also those of the defaults of keys.
+  /// All entries, including those of the defaults of keys.
   var entries: [Entry] {
     [plain, defaults].flatMap(\.values) + (limited.values.flatMap(\.all) + universal.all).map { Entry($0) }
   }
@@ -82,7 +82,7 @@ struct RegistrationTable: ~Copyable, Sendable {
       + universal.all
   }
 
-  /// Returns all limited registrations of the record's service, or only the record if it isn't such a registration.
+  /// Returns all limited registrations of the record's service, or only the record if it isn't limited.
   func all(like record: RegistrationRecord) -> [RegistrationRecord] {
     record.servesSupertypes || record.isUnlimited ? [record] : limited[record.service.id]?.all ?? []
   }
@@ -103,7 +103,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///   - memory: The memory to copy the kept value to, if the registration has one and has no hooks.
   ///   - optionals: Whether to copy values of Optional types, too.
   ///   - mayBeDefault: Whether a key's default registration, if this table has it, serves the request.
-  ///   - only: Gets the only registration; as a part of the result, it would be retained a second time.
+  ///   - only: Receives the only registration, which would be retained a second time as part of the result.
   @inline(__always) func lookUp(
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
@@ -132,7 +132,8 @@ struct RegistrationTable: ~Copyable, Sendable {
     return record
   }
 
-  /// Lets requests copy a kept value, or none for nil, if the registration that keeps it is in the table.
+  /// Lets requests copy a kept value or, if `cell` is nil, no longer lets them; does nothing if the registration isn't
+  /// in the table.
   ///
   /// - Returns: The former cell, which the caller releases with no lock held.
   mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {
@@ -157,7 +158,7 @@ struct RegistrationTable: ~Copyable, Sendable {
       universal: universal.isEmpty ? nil : universal.candidates(named: name))
   }
 
-  /// Registrations that may win for a request, in the lists of the table: finding them copies no list.
+  /// The registrations that may win for a request. They are in the table's own lists, so finding them copies no list.
   struct Candidates: Sendable {
     typealias Lists = (others: [RegistrationRecord], named: [RegistrationRecord]?)
     fileprivate let plain: RegistrationRecord?
@@ -174,7 +175,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     }
   }
 
-  /// Removes a registration; returns its entry, or nil if another registration with its key or none is in force.
+  /// Removes a registration; returns its entry, or nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
     let former = exchange(record.key, for: nil)
     if let former, former.record !== record {
@@ -184,7 +185,7 @@ struct RegistrationTable: ~Copyable, Sendable {
     return former
   }
 
-  /// Replaces the registration with this key, or removes it for nil.
+  /// Replaces the registration with this key, or removes it if `entry` is nil.
   ///
   /// - Returns: The former entry, which the caller releases with no lock held.
   mutating func exchange(_ key: RegistrationRecord.Key, for entry: Entry?) -> Entry? {

@@ -8,8 +8,8 @@
 /// | ``weak`` | the registration, for as long as something else holds the value |
 /// | ``cached(in:)`` | the registration, until the cache is reset |
 ///
-/// All scopes but the first hand out a value more than once, possibly to several threads. So they exist for `Sendable`
-/// values only: a registration of another type with them doesn't compile.
+/// Every scope except ``unique`` may give one value to several threads, so it exists only for `Sendable` types: with
+/// another type, the registration doesn't compile.
 public struct Scope<Value>: Sendable {
   let lifetime: ScopeLifetime
   var expiry: Duration?
@@ -46,8 +46,8 @@ extension Scope where Value: Sendable {
 
   /// Returns the same scope, whose values expire and are replaced once they have reached `age`.
   ///
-  /// Each request checks the age, by the clock of the registry that has the registration; until then, an expired value
-  /// stays in memory. A ``unique`` or ``graph`` value is never kept long enough to expire.
+  /// Each request checks the age by the clock of the registry that has the registration. An expired value stays in
+  /// memory until the next request. A ``unique`` or ``graph`` value is never kept long enough to expire.
   public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }
 

@@ -25,7 +25,7 @@ final class AsyncRun: Sendable {
     var asker: AsyncRun?
     var resolution: Resolution?
     var isOver = false
-    /// The runs that are awaited now in the task of this run: by this run, and by the runs that execute in its task.
+    /// The runs that this run's task is awaiting, for this run or for another run that executes in the task.
     ///
     /// Only the first run of a task has this list.
     var awaited: [Await] = []
@@ -33,7 +33,7 @@ final class AsyncRun: Sendable {
   private let state: Lock<State>
 
   private struct Await: Sendable {
-    /// The runs of the task from its second run to the one that asked, and then the awaited run.
+    /// The task's runs after its first, down to the run that made the request, and then the awaited run.
     let path: [AsyncRun]
     var other: AsyncRun { path[path.count - 1] }
   }
@@ -96,7 +96,7 @@ final class AsyncRun: Sendable {
     try thread.with(run?.registry, linksWeakly: run?.linksWeakly ?? thread.linksWeakly, run: run, body)
   }
 
-  /// Runs `body` as part of the run's resolution; after the run, as any other code.
+  /// Runs `body` as part of the run's resolution, or of none once the run is over.
   func continuing(_ body: () throws(InjectionError) -> Void) throws(InjectionError) {
     guard let resolution else { return try body() }
     try Self.continuing(resolution, as: self, body)
@@ -104,17 +104,16 @@ final class AsyncRun: Sendable {
 
   // MARK: Cycles
 
-  /// This run, its asker, that run's asker, and so on, up to the first one that has ended.
+  /// This run and its chain of askers, up to the first run that is over.
   private var lineage: some Sequence<AsyncRun> { sequence(first: self) { $0.asker }.prefix { !$0.isOver } }
 
-  /// Returns the runs after another run in the line of runs that led to this one, down to this one; nil if the other
-  /// run isn't in that line.
+  /// Returns the runs of ``lineage`` from the one after `other` down to this run; nil if `other` isn't one of them.
   private func path(from other: AsyncRun) -> [AsyncRun]? {
     let lineage = Array(lineage)
     return lineage.firstIndex { $0 === other }.map { lineage[..<$0].reversed() }
   }
 
-  /// Returns the steps that lead from a run that makes the value of a request to this run; nil if there is no such run.
+  /// Returns the steps from the run that is making a request's value down to this run; nil if there is no such run.
   func steps(
     fromMakerOf record: RegistrationRecord, for registry: InitializerRegistry, named name: String?
   ) -> [InjectionStep]? {
@@ -122,7 +121,7 @@ final class AsyncRun: Sendable {
       .flatMap { path(from: $0) }?.map(\.record.step)
   }
 
-  /// The runs that execute in this run's task, from the one that a task was created for to this one.
+  /// The runs that execute in this run's task, from the run that the task was created for to this run.
   ///
   /// A run whose value isn't shared executes in the task of its asker.
   private var ofSameTask: [AsyncRun] {
@@ -134,9 +133,9 @@ final class AsyncRun: Sendable {
 
   /// Awaits the end of this run with `wait`, on behalf of another run if there is one.
   ///
-  /// - Throws: `.cycle` if this run waits for `asker`, directly or through others. Without an asker: `.cycle` if the
-  ///   calling task was started by an initializer that still runs, and that is this run's own or one that this run
-  ///   waits for.
+  /// - Throws: `.cycle` if this run waits for `asker`, directly or through others. Without an asker, `.cycle` if the
+  ///   calling task was started by an initializer that is still running, of this run or of a run that this run waits
+  ///   for.
   func whileAwaited<Result>(
     by asker: AsyncRun?, isolation: isolated (any Actor)? = #isolation, _ wait: () async throws -> Result
   ) async throws -> Result {
@@ -147,7 +146,7 @@ final class AsyncRun: Sendable {
       }
       return try await wait()
     }
-    // Other runs can only await the first run of the task, so that one has to tell what the task awaits.
+    // Other runs can only await the first run of the task, so the first run records what the task awaits.
     let task = asker.ofSameTask
     if let path = Self.awaiting.withLock({ _ in asker.await(self, in: task) }) {
       throw InjectionError(.cycle, through: path.map(\.record.step))
@@ -156,7 +155,8 @@ final class AsyncRun: Sendable {
     return try await wait()
   }
 
-  /// Records that this run awaits another one, or, if that makes a cycle, returns the cycle's runs after the other one.
+  /// Records that this run awaits `other`. If that would close a cycle, records nothing and returns the cycle's runs
+  /// after `other`.
   private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]

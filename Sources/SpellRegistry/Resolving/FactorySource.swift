@@ -21,9 +21,9 @@ internal import Support
     }
   }
 
-  /// Puts the value that the scope keeps for the arguments in memory, made first if there is none, and calls the hooks.
+  /// Puts the value that is kept for the arguments in memory, makes it first if there is none, and calls the hooks.
   ///
-  /// - Parameter arguments: nil for arguments for which nothing can be kept.
+  /// - Parameter arguments: The arguments; nil if nothing can be kept for them.
   func putKept(
     in memory: ValueMemory, _ type: any Any.Type, for arguments: AnyHashable?, make: (Resolver) throws -> Void
   ) throws(InjectionError) {
@@ -34,7 +34,7 @@ internal import Support
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in
         let summary = { FrameSummary(type: ErasedType(type), record: record, located: step(type)) }
-        // Nothing withdraws the value of some arguments; the registration drops all of them together.
+        // The result is always true: the value for one list of arguments is never withdrawn alone.
         _ = try kept.putValue(memory, in: registry, for: summary, on: thread) { gate throws(InjectionError) in
           try run(in: memory, type, registry, linksWeakly: true, gate: gate, on: thread, make: make)
         }
@@ -42,7 +42,7 @@ internal import Support
     }
   }
 
-  /// Runs one call of the factory, as a resolution of its own or as a part of the one in progress.
+  /// Runs one call of the factory, as a new resolution or as part of the one in progress.
   private func call(
     in memory: ValueMemory, _ type: any Any.Type,
     _ body: (InitializerRegistry, CurrentThread) throws(InjectionError) -> Void
@@ -61,7 +61,7 @@ internal import Support
     }
   }
 
-  /// Returns the values by their arguments, which are kept as one value: by the registration, or for the resolution.
+  /// Returns the table of values by arguments, which the registration or the resolution keeps as one value.
   private func values(in registry: InitializerRegistry, on thread: CurrentThread) throws(InjectionError)
     -> FactoryValues
   {
@@ -95,7 +95,7 @@ internal import Support
     frame.registry = Borrowed(registry)
     frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
-    // A call inside another one may have other arguments, and so come to an end; only the stack limits it.
+    // A recursive call may have other arguments, so the recursion may end; only the stack limits it.
     if isStackAddress(below: thread.fields.stackLimit) {
       throw thread.error(.stackExhausted, to: frame, at: step(type))
     }
@@ -122,7 +122,7 @@ internal import Support
 }
 
 extension InitializerRegistry {
-  /// Puts the factory of a registration in memory; it makes nothing until it is called, so it needs no frame.
+  /// Puts the factory of a registration in memory. A factory makes nothing until it is called, so this needs no frame.
   ///
   /// - Parameter linksWeakly: Whether the factory links to this registry weakly, because a registry may keep it.
   @inline(never) func putFactory(

@@ -2,8 +2,8 @@ internal import Support
 
 /// The values that a factory keeps for different arguments; arguments without a value are removed over time.
 final class FactoryValues: Sendable {
-  /// `@unchecked Sendable`: a factory that keeps values requires `Sendable` arguments, and the lock of `FactoryValues`
-  /// guards the counts.
+  /// `@unchecked Sendable`: the lock `state` of `FactoryValues` guards the counts, and a factory that keeps values
+  /// requires `Sendable` arguments.
   private final class Variant: @unchecked Sendable {
     let arguments: AnyHashable
     let kept: KeptValue
@@ -17,7 +17,8 @@ final class FactoryValues: Sendable {
   }
 
   private struct State: Sendable {
-    /// The variants by the hash of their arguments, whose own code may resolve values and so runs with no lock held.
+    /// The variants by the hash of their arguments. The arguments' `hash` and `==` may resolve values, so they run with
+    /// no lock held.
     var variants: [Int: [Variant]] = [:]
     /// The number of uses until all variants are searched for those without a value.
     var usesBeforeSearch = 16
@@ -62,8 +63,8 @@ final class FactoryValues: Sendable {
 
   /// Ends a use of a variant, and removes the unused variants with this hash that have no value.
   ///
-  /// From time to time, this removes such variants with any hash: after 16 uses or, if there were more hashes at the
-  /// last time, after as many uses as there were hashes.
+  /// From time to time, this removes such variants of all hashes: after as many uses as there were hashes at the last
+  /// such removal, but at least 16.
   private func leave(_ variant: Variant, _ hash: Int) {
     let unused = state.withLock { state in
       variant.userCount -= 1

@@ -9,10 +9,10 @@ struct Frame: BitwiseCopyable {
   /// The registry that is current in this frame; nil for the task's registry.
   var registry: Borrowed<InitializerRegistry>?
   var asker = Asker()
-  /// Whether new objects refer to their registry weakly, because a registry may keep them; nil if the task's context
-  /// tells, which isn't read before an object asks.
+  /// Whether objects made here hold their registry weakly, because a registry may keep the value that they are part of;
+  /// nil until the task's context has been read for the first such object.
   var linksWeakly: Bool?
-  /// The gates at which other threads wait for the value: that of the registration, and that of the property.
+  /// The gates at which other threads wait for the value: the registration's and the property's.
   var gate: UInt?
   var propertyGate: UInt?
   /// The async run on whose behalf the requests in this frame are made.

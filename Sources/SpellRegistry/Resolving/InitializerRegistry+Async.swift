@@ -45,7 +45,8 @@ extension InitializerRegistry {
     }
     let resolution = Resolution()
     do { cell = try await asyncCell(service, named: name, asker: asker, in: resolution) } catch {
-      // Even after an error, the completions of the values that were already made have to run, as on a thread.
+      // Even after an error, the completions of the values that were already made have to run, as in a synchronous
+      // resolution.
       try? resolution.leave(as: asker)
       throw InjectionError.wrapping(error).inOneLap()
     }
@@ -102,7 +103,7 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns a value that the registration doesn't keep: one of the resolution, or a new one, made in the calling task.
+  /// Returns a value that the registration doesn't keep: the resolution's value, or a new one made in the calling task.
   private func ownCell(
     of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: AsyncRun.Initializer
@@ -117,11 +118,11 @@ extension InitializerRegistry {
     return cell
   }
 
-  /// Returns the value that the registration keeps, else that of the run in progress, else that of a new run; nil if
-  /// the registration was withdrawn.
+  /// Returns the kept value, or else awaits the run in progress or a new run; returns nil if the registration was
+  /// withdrawn.
   ///
-  /// A run has a task of its own, so that the cancellation of one awaiting task doesn't cancel the run for others. It
-  /// is a part of the resolution of the request that began it.
+  /// A run has its own task, so that a cancelled task doesn't cancel the run for the others that await it. The run is
+  /// part of the resolution of the request that began the run.
   private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: @escaping AsyncRun.Initializer
@@ -168,7 +169,7 @@ extension InitializerRegistry {
       kept.keep(cell, in: self)
       outcome = .success(cell)
     } catch { outcome = .failure(error) }
-    // The request that began the run reports an error of the completions. It has ended only if it was cancelled.
+    // The request that began the run ends later and reports an error of the completions, unless it was cancelled.
     try? resolution.leave(as: run)
     return kept.end(run, with: outcome)
   }

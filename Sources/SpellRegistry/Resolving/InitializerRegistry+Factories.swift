@@ -11,7 +11,7 @@ extension InitializerRegistry {
   ///   - first: The first argument. The static types of all arguments have to be those of a registered factory.
   ///   - rest: The other arguments.
   ///   - name: The name to ask with, as a property asks with its own name.
-  /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types, else the same errors as a call
+  /// - Throws: `.notRegistered` if no factory of `type` takes arguments of these types; otherwise, the errors of a call
   ///   of the factory.
   @inlinable public func resolve<Value, First, each Rest>(
     _ type: Value.Type = Value.self, arguments first: First, _ rest: repeat each Rest, named name: String? = nil
@@ -44,7 +44,7 @@ extension InitializerRegistry {
     return isFound
   }
 
-  /// Returns the value of a factory of the type that an Optional type wraps, or nil if there are none.
+  /// Returns a value from a factory of the type that an Optional type wraps, or nil if there is no such factory.
   ///
   /// - Throws: `.notRegistered` if the type isn't Optional, or if the registered factories take other arguments.
   @usableFromInline func optionalValue<Value, First, each Rest>(

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-// Every request takes this way, unless it awaits an async initializer. The value is put in memory whose type is known
+// Every request takes this path, unless it awaits an async initializer. The value is put in memory whose type is known
 // only at the two ends: in the generic functions here, and in the closure that makes the value.
 //
 //   resolve          a request from a caller: put the value in memory, call the hooks, and end the resolution
@@ -129,7 +129,8 @@ extension InitializerRegistry {
   ///
   /// - Parameters:
   ///   - propertyGate: The gate of the property that asks.
-  ///   - linksWeakly: Whether new objects link to their registry weakly, because a registry may keep the one that asks.
+  ///   - linksWeakly: Whether new objects link to their registry weakly, because a registry may keep the object that
+  ///     asks.
   func putValue(
     _ memory: ValueMemory, _ request: borrowing Request, propertyGate: UInt? = nil, linksWeakly: Bool = false,
     on thread: CurrentThread
@@ -192,7 +193,7 @@ extension InitializerRegistry {
   ) throws(InjectionError) -> Bool {
     guard let kept = record.kept else { return true }
     if record.isAsync {
-      // An async run fills the cell, so this thread doesn't begin its gate, but throws the error that says what to
+      // An async run fills the cell, so this thread doesn't begin the gate. It throws the error that says what to
       // await.
       if kept.copyIfReady(to: memory) { return true }
       try make(memory, record, request, propertyGate: propertyGate, linksWeakly: true, on: thread)
@@ -216,7 +217,8 @@ extension InitializerRegistry {
   }
 
   /// Puts the value of a registration of another type in memory: an instance that has the requested type as a
-  /// supertype, or a value that is then wrapped in the requested Optional; returns false if it was withdrawn.
+  /// supertype, or a value that is then wrapped in the requested Optional; returns false if the registration was
+  /// withdrawn.
   @inline(never) private func putConvertedValue(
     _ memory: ValueMemory, _ request: borrowing Request, _ record: RegistrationRecord,
     of owner: Borrowed<InitializerRegistry>, propertyGate: UInt?, linksWeakly: Bool, on thread: CurrentThread

@@ -1,7 +1,7 @@
 /// The destination of a value: the property that asks for it, and the object that holds the property.
 ///
-/// Every initializer that takes a ``Resolver``, and every hook, gets a point. It is valid while that code runs, and
-/// holds its container strongly until then. Main-actor initializers and hooks, and completions, get a point without a
+/// Every initializer that takes a ``Resolver``, and every hook, gets a point. The point is valid, and keeps its
+/// container alive, while that code runs. Main-actor initializers and hooks, and completions, get a point without a
 /// container.
 public struct InjectionPoint {
   /// The service that is requested: a type, or a declared key for a value of the type.
@@ -59,8 +59,9 @@ public struct InjectionPoint {
 
   /// The name that the request asks with: the property's own, unless its declaration or `resolve` gives another.
   ///
-  /// Reflection finds the property's own name once for each class, in about a microsecond; after that, it is looked up.
-  /// The name is nil for structs, locals and plain constants, and in a program built without reflection metadata.
+  /// Reflection finds the property's own name once for each class, in about a microsecond. After that, the name is in a
+  /// table. The name is nil for structs, locals and plain constants, and in a program built without reflection
+  /// metadata.
   public var propertyName: String? { requestedName?.name ?? ownName }
 
   /// The property's own name, even if the request has another; without a property, the name that the request has.

@@ -23,7 +23,7 @@ final class KeptValue: Sendable {
     }
   }
 
-  /// The service that the value serves, by which its registration is found in the table.
+  /// The service of the value's registration, by which the table finds the registration.
   let service: Service
   private let scope: ScopeLifetime
   /// Whether the value is weak and the service is a class, so that the object needs no cast.
@@ -98,7 +98,8 @@ final class KeptValue: Sendable {
   /// Whether there is a value; for a weak value, whether its object still exists.
   var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
 
-  /// The object of a weak value, which the caller releases with no lock held, and the current gate; none once expired.
+  /// The object of a weak value, for the caller to release with no lock held, and the state of the current gate. Once
+  /// the value has expired, there is no object and the gate is vacant.
   private var current: (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
     let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
@@ -119,7 +120,7 @@ final class KeptValue: Sendable {
 
   /// Finds the current cell, or copies a weak value to memory.
   private func findCell(copyingTo memory: ValueMemory) -> FoundCell {
-    // The clock may be a client's own, so it is read with no lock held.
+    // The clock may run user code, so it is read with no lock held.
     let now = expiry?.clock.now
     let (cell, object, expired) = state.withLock { state -> (ValueCell?, Unchecked<AnyObject?>, ValueCell?) in
       if state.isWithdrawn { return (nil, Unchecked(value: nil), nil) }
@@ -156,7 +157,7 @@ final class KeptValue: Sendable {
     change { state in
       guard state.cell === cell else { return nil }
       if state.isRetired {
-        // Those who asked before the registration was withdrawn have the cell.
+        // The requests that came before the withdrawal already have the cell.
         forget(&state)
         return nil
       }
@@ -227,7 +228,7 @@ final class KeptValue: Sendable {
       let admission = state.withLock { state -> Admission? in
         if cell.gate.isReady { return .ready(cell) }
         if state.isWithdrawn { return .withdrawn }
-        // Another cell has taken the place of the one that was found, so look again.
+        // Another cell has replaced the one that was found, so look again.
         return state.cell === cell ? .awaiting(state.runs.join(cell, orCreate: create)) : nil
       }
       if let admission { return admission }

@@ -90,7 +90,8 @@ extension InitializerRegistry {
       search.endsAtDefault = search.endsAtDefault && !ownsDefaults
       return parent.findExactly(request, service, search, asked: asked, upTo: end)
     }
-    // For a request of an Optional, a registration of the wrapped type wins if its registry is nearer to the one asked.
+    // For a request for an Optional, a registration of the wrapped type wins if its registry is nearer to the one
+    // asked.
     if self !== asked, record.makesOptional, let wrapped = service.wrapped,
       case .match(let nearer, let owner) = asked.findWrapped(request, wrapped, search, upTo: self)
     {
@@ -148,7 +149,7 @@ extension InitializerRegistry {
   /// Whether this registry has the default registrations of keys: it has no parent, or a parent with another context.
   private var ownsDefaults: Bool { parent.map { $0.context != context } ?? true }
 
-  /// Reports that a key's live initializer runs in a registry of another context, once for each default registration.
+  /// Reports that a key's live initializer runs in a test, once for each default registration.
   func reportLiveInitializer(of record: RegistrationRecord, at request: borrowing Request) {
     guard context == .test, let key = record.service.key, !key.hasInitializer(for: .test), record.isFirstReport()
     else { return }

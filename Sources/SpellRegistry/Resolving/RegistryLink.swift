@@ -28,7 +28,7 @@ enum RegistryLink {
     }
   }
 
-  /// The receiver of what a test should know of its own registry, also after that is gone.
+  /// The registry's reporter, if a test has one; it outlives the registry.
   var reporter: RegistryReporter? {
     switch self {
     case .shared: nil

@@ -1,4 +1,4 @@
-/// A request for a value, as the registry passes it on: an ``InjectionPoint`` that is never copied.
+/// A request for a value, which is never copied; user code gets its ``point`` instead.
 ///
 /// Its references to key, container and property aren't counted: the function that makes a request holds them.
 @usableFromInline package struct Request: ~Copyable {
@@ -50,7 +50,7 @@
 
 /// The name that `resolve` or a property's declaration asks with, in place of the property's own.
 ///
-/// An object, because most requests have none, and so stay small.
+/// The name is in an object, so that the many requests without a name stay small.
 final class RequestedName: Sendable {
   let name: String
 

@@ -1,6 +1,6 @@
 /// The async runs that make values of one registration, and the requests that await them.
 ///
-/// This is a state machine without a lock: ``KeptValue`` guards it with its own, so that a request finds a value or
+/// This is a state machine without a lock: ``KeptValue`` guards it with its lock, so that a request finds a value or
 /// joins a run in one step. Its functions return what the caller has to do after it has released the lock. A run whose
 /// cell was dropped goes on for the requests that have joined it, and no others join it.
 struct SharedRuns: Sendable {

@@ -12,9 +12,9 @@ final class TaskContext: Sendable {
   let linksWeakly: Bool
   /// The run of the innermost async initializer around, which may be over; nil if there is none.
   let run: AsyncRun?
-  /// The innermost enclosing context whose body hadn't returned when this one was created.
+  /// The nearest enclosing context whose body was still running when this context was created.
   ///
-  /// A task may start another one in a `run`, and so on without end: each context would keep all those before it.
+  /// Contexts that had ended are skipped. Otherwise, tasks that start each other in `run` would build an endless chain.
   private let outer: TaskContext?
   private let isOver = Atomic(false)
 
@@ -26,7 +26,8 @@ final class TaskContext: Sendable {
 
   static var current: TaskContext? { isUsed.load(ordering: .relaxed) ? local : nil }
 
-  /// Creates the context of an async initializer or, without a run, one that differs only in its registry.
+  /// Creates the context of an async initializer or, without a run, a context that differs from the current one only in
+  /// its registry.
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry

@@ -47,7 +47,7 @@ extension CurrentThread {
 
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
 
-  /// Whether what is made now links to its registry weakly: the innermost frame tells, or else the task's context.
+  /// Whether objects made now hold their registry weakly, as the innermost frame or else the task's context says.
   var linksWeakly: Bool { linksWeakly(in: .current) }
 
   @inline(__always) func linksWeakly(in context: @autoclosure () -> TaskContext?) -> Bool {
@@ -58,7 +58,7 @@ extension CurrentThread {
     return linksWeakly
   }
 
-  /// Whether what the innermost frame makes refers to its registry weakly; nil if the task's context tells.
+  /// Whether objects made in the innermost frame hold their registry weakly; nil if the task's context decides.
   @inline(__always) var innermostLinksWeakly: Bool? { fields.frames.last.flatMap(\.linksWeakly) }
 
   /// The innermost async run on whose behalf this thread or its task makes values, unless that run is over.
@@ -83,7 +83,8 @@ extension CurrentThread {
     return try body()
   }
 
-  /// Returns the reason not to make a frame's value: an outer frame makes the same, or too little of the stack is left.
+  /// Returns the reason not to make a frame's value: an outer frame makes the same value, or too little of the stack is
+  /// left.
   @inline(__always) func obstacle(to frame: Frame) -> InjectionError.Code? {
     if let record = frame.record {
       for other in fields.frames
@@ -106,7 +107,7 @@ extension CurrentThread {
     let record = own ?? records.last { $0 != nil } ?? nil
     let laps = records.indices.filter { record != nil && records[$0] == record }
     guard laps.count > 4, let last = laps.last else { return InjectionError(.stackExhausted, through: [step]) }
-    // A property's own frame has no registration, so the lap that ends at the last registration is the whole one.
+    // A property's own frame has no registration, so the last complete lap ends at the last registration.
     if own == nil { return InjectionError(.cycle, through: making[laps[laps.count - 2]...last].map(\.step)).whole() }
     let isFactory = frame.record?.object.initializer.isFactory ?? false
     let advice = "The factory calls itself \(laps.count) times. If it is to come to an end, it needs a larger stack."
@@ -115,7 +116,7 @@ extension CurrentThread {
       .whole()
   }
 
-  /// Runs one request, as a resolution of its own or as a part of the one in progress.
+  /// Runs one request, as a new resolution or as part of the one in progress.
   ///
   /// - Parameter memory: The memory in which `body` puts a value, which is destroyed if a completion throws.
   @inline(__always) func resolving(
