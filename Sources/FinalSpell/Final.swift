@@ -25,7 +25,7 @@
 /// message has the property's name. `$property.assign` throws ``FinalError`` instead, and `$property.value` is nil.
 ///
 /// Copies of a struct are assigned independently with `=`. In a class with a checked `Sendable` conformance, use a
-/// constant, which itself has the operations: `let id = Final<Int>()`, assigned with `try id.assign(7)`. The wrapper
+/// constant, which has the operations itself: `let id = Final<Int>()`, assigned with `try id.assign(7)`. The wrapper
 /// isn't `Codable`: leave the property out of the coding keys of a `Codable` type.
 @frozen @propertyWrapper public struct Final<Value> {
   @usableFromInline var storage: PropertyStorage<Value>
@@ -131,8 +131,8 @@
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the value. Only the thread that begins the gate writes
-// the value, and others read it after they load the gate as ready.
+// `@unchecked Sendable`: the storage's atomic `gate` guards the value, which only the thread that begins the gate
+// writes, and others read only after the gate is ready.
 extension Final: @unchecked Sendable where Value: Sendable {}
 
 extension Final: NamedProperty, NeedingProperty, CustomStringConvertible {
@@ -152,7 +152,8 @@ extension Final {
 
   /// Assigns the value of a constant.
   ///
-  /// - Throws: ``FinalError`` if there already is a value, which stays, or if the value's own initializer assigns it.
+  /// - Throws: ``FinalError`` if there already is a value, which stays, or if the property's registered initializer
+  ///   assigns it.
   public func assign(_ value: Value) throws(FinalError) { try assign(value, in: nil) }
 
   /// The projection `$property`, with operations that a plain read or assignment doesn't offer.
@@ -173,7 +174,8 @@ extension Final {
     ///
     /// In a struct, this assigns the value of every copy that shares the storage. Assigning with `=` affects one copy.
     ///
-    /// - Throws: ``FinalError`` if there already is a value, which stays, or if the value's own initializer assigns it.
+    /// - Throws: ``FinalError`` if there already is a value, which stays, or if the property's registered initializer
+    ///   assigns it.
     public func assign(_ value: Value) throws(FinalError) { try final.assign(value, in: container) }
   }
 }

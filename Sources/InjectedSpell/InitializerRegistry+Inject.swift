@@ -5,11 +5,12 @@ extension InitializerRegistry {
   ///
   /// All values are created first, from this registry and in one resolution, so that the properties share values of
   /// scope `.graph`. The values are stored only when all of them exist. Then the hooks are called, and
-  /// ``/SpellRegistry/PostInjectable/postInject()`` if the object has it. A property that has a value keeps it, an
-  /// Optional one with nothing registered stays nil, and those that ask at every read or hold weakly aren't filled.
+  /// ``/SpellRegistry/PostInjectable/postInject()`` if the object has it. A property that has a value keeps it, and an
+  /// Optional with nothing registered stays nil. Properties that ask at every read or hold their value weakly aren't
+  /// filled.
   ///
-  /// Finds the properties by reflection, which takes a microsecond for each and reads them, so the object must be the
-  /// caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// Reflection finds the properties in about a microsecond each. It reads them, so no other task may be using the
+  /// object. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Throws: The error of the first property that can't be filled; nothing is changed then. `.noInjectableProperties`
   ///   if reflection shows none: the class has none, has a custom mirror, or was built without reflection metadata.

@@ -50,7 +50,7 @@
     (self.policy, self.hook) = (policy, hook)
   }
 
-  // This initializer isn't in the extension below, where a declaration without parentheses doesn't find it.
+  // This initializer isn't in the extension below, because a declaration without parentheses wouldn't find it there.
   /// Creates a property that resolves its type with its own name, at the reads that `policy` specifies.
   @inlinable public init(
     _ policy: InjectionPolicy = .once, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -144,9 +144,8 @@
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value. Only the thread that begins the gate
-// writes that value, and others read it after they load the gate as ready. The storage's lock `newer` guards newer
-// values. Hooks are `@Sendable`, or run after a check that the thread is on the main actor.
+// `@unchecked Sendable`: the storage's atomic `gate` guards the first value, its lock `newer` guards later values, and
+// a hook is `@Sendable` or checks that it runs on the main actor.
 extension Injected: @unchecked Sendable where Value: Sendable {}
 
 extension Injected: NamedProperty, NeedingProperty, CustomStringConvertible {
@@ -173,8 +172,8 @@ extension Injected {
 
   /// Drops the value of a constant, so that the next read asks the registry.
   ///
-  /// Safe while other threads read, so the first value stays in memory as long as the constant does. For a property,
-  /// use `$property.reset()`.
+  /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
+  /// property, use `$property.reset()`.
   public func reset() {
     if case .weak(let weakStorage) = policy { weakStorage.forget() }
     storage.forget()
@@ -251,7 +250,7 @@ extension Injected {
     self.policy = .weak(PropertyStorage(inPlaceOf: storage))
   }
 
-  /// Unavailable, because a property with an expression of its own has to be `@Lazy`.
+  /// Unavailable, because a property with its own expression has to be `@Lazy`.
   @available(*, unavailable, message: "An @Injected property has no value of its own: write @Lazy, or register it.")
   public init(
     wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

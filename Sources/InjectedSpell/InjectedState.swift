@@ -91,7 +91,7 @@
   }
 
   extension InjectedState {
-    /// Unavailable, because a property with an expression of its own has to be `@State`.
+    /// Unavailable, because a property with its own expression has to be `@State`.
     @available(
       *, unavailable, message: "An @InjectedState property has no value of its own: write @State, or register it."
     )

@@ -105,8 +105,8 @@ public final class ServiceBox: Sendable {
   /// Injects the services with matching names into an object's `@Injected` properties.
   ///
   /// A property that has another value gets the service instead, and its hooks are called. A property that already has
-  /// the service stays as it is. The properties are found by reflection and read, so the object must be
-  /// the caller's own. For a `Sendable` object, such as one of the main actor, name the properties.
+  /// the service stays as it is. Reflection finds the properties and reads them, so no other task may be using the
+  /// object. For a `Sendable` object, such as one of the main actor, name the properties.
   ///
   /// - Returns: The properties that were filled, those without a service, and those whose service has another type.
   @discardableResult
@@ -225,7 +225,8 @@ public struct FillReport: Sendable, Equatable {
 public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {
-  /// Fills this object's `@Injected` properties where the object may be used, such as on its actor; see ``ServiceBox``.
+  /// Fills this object's `@Injected` properties; see ``ServiceBox``. Call it where the object may be used, such as on
+  /// its actor.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }

@@ -153,7 +153,7 @@
     } catch { throw advised(error) }
   }
 
-  /// Puts the type's empty value in memory, if there is one where the caller runs; returns whether there is.
+  /// Puts the type's empty value in memory; returns false if the type has none on the caller's actor.
   @usableFromInline func putEmpty(in memory: ValueMemory) -> Bool {
     guard let value = EmptyValue<Value>().make() else { return false }
     memory.put(value)

@@ -60,8 +60,8 @@ public import SpellRegistry
   public func reset() { storage.forget() }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value: one thread begins the gate and
-// writes, and others read once the gate is ready. Its lock `newer` guards newer ones. The closure is `@Sendable`.
+// `@unchecked Sendable`: the storage's atomic `gate` guards the first value, its lock `newer` guards later values, and
+// the closure is `@Sendable`.
 extension LazyConstant: @unchecked Sendable where Value: Sendable {}
 
 extension LazyConstant: CustomStringConvertible {

@@ -132,9 +132,8 @@
   }
 }
 
-// `@unchecked Sendable`: the atomic `gate` of the storage guards the first value. Only the thread that begins the gate
-// writes that value, and others read it after they load the gate as ready. The storage's lock `newer` guards newer
-// values. Hooks are `@Sendable`, or run after a check that the thread is on the main actor.
+// `@unchecked Sendable`: the storage's atomic `gate` guards the first value, its lock `newer` guards later values, and
+// a hook is `@Sendable` or checks that it runs on the main actor.
 extension Partial: @unchecked Sendable where Value: Sendable {}
 
 extension Partial: NamedProperty, NeedingProperty, CustomStringConvertible {
@@ -208,7 +207,7 @@ extension Partial {
 // MARK: The operations of a constant, and the projection
 
 extension Partial {
-  /// Unavailable: a property with an expression of its own is a `@Lazy` one.
+  /// Unavailable, because a property with its own expression has to be `@Lazy`.
   @available(*, unavailable, message: "A @Partial property is loaded from a resource: write @Lazy for an expression.")
   public init(
     wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
@@ -223,8 +222,8 @@ extension Partial {
 
   /// Drops the value of a constant, so that the next read loads it again.
   ///
-  /// Safe while other threads read, so the first value stays in memory as long as the constant does. For a property,
-  /// use `$property.reset()`.
+  /// Other threads may be reading the first value, so that value stays in memory as long as the constant does. For a
+  /// property, use `$property.reset()`.
   public func reset() { storage.forget() }
 
   /// The projection `$property`, with operations that a plain read doesn't offer.

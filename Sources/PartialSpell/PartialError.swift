@@ -22,7 +22,7 @@ public struct PartialError: Error, Sendable {
     public static let unsupportedType = Code(description: "unsupportedType")
     /// The loader runs on the main actor, and the read wasn't on the main actor.
     public static let wrongIsolation = Code(description: "wrongIsolation")
-    /// The loader couldn't be created, or threw an error of its own, which is ``PartialError/underlying``.
+    /// The loader couldn't be created, or threw another error, which is ``PartialError/underlying``.
     public static let loaderFailed = Code(description: "loaderFailed")
     /// The initializer that is registered for the type failed or needs its own result; see ``PartialError/underlying``.
     public static let notMade = Code(description: "notMade")

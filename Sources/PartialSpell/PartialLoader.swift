@@ -53,8 +53,8 @@ public struct DecodablePartialLoader: PartialLoader {
 
   /// Loads and decodes the resource's file.
   ///
-  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, or is so only on an actor on which
-  ///   the caller doesn't run, `.loaderFailed` if the name leads out of the folder, or, with the searched paths,
+  /// - Throws: ``PartialError``: `.unsupportedType` if the type isn't `Decodable`, or is `Decodable` only on an actor
+  ///   other than the caller's, `.loaderFailed` if the name leads out of the folder, or, with the searched paths,
   ///   `.notFound`, `.unreadable` or `.undecodable`.
   public func load<Value>(_ type: Value.Type, named resource: String) throws -> Value {
     guard let decoding = decoding(Decoding<Value>()) else {
@@ -101,9 +101,10 @@ public struct DecodablePartialLoader: PartialLoader {
   private struct OutsideFolder: Error, CustomStringConvertible { let description: String }
 }
 
-/// A decoder of one type, which is `FileDecoding` where the type is `Decodable`.
+/// A decoder of one type, which conforms to `FileDecoding` if the type is `Decodable`.
 ///
-/// A conformance may be isolated to an actor. A cast of a metatype ignores that, and a cast of a value doesn't.
+/// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
+/// respects it, so a value of this struct is what is cast.
 private struct Decoding<Value> {}
 
 private protocol FileDecoding { func decode(_ data: Data, of file: String) throws -> Any }
@@ -115,7 +116,7 @@ extension Decoding: FileDecoding where Value: Decodable {
   }
 }
 
-/// Never inlined, because the optimizer would decide on the cast without the caller's isolation.
+/// Never inlined, because the optimizer would evaluate the cast without regard to the caller's isolation.
 @inline(never) private func decoding(_ value: Any) -> (any FileDecoding)? { value as? any FileDecoding }
 
 #if canImport(Foundation)
