@@ -6,7 +6,7 @@
 public struct DependencyGraph: Sendable {
   /// A type that is registered, that another type needs, or that has injected properties.
   public struct Node: Sendable, Hashable {
-    /// The type's name, with its module if another type in the graph has the same name; for a factory, such as
+    /// The type's name, with its module if another type in the graph has the same name; for a factory, a text such as
     /// `factory of Ticket from Int`.
     ///
     /// The name ends in `of another registry` if the drawn registry provides another value of the type.

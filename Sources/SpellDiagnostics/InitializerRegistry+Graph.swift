@@ -3,7 +3,8 @@ public import SpellRegistry
 extension InitializerRegistry {
   /// Returns the dependencies of the autowired initializers of this registry and its parents.
   ///
-  /// Runs nothing. The requests of a closure to its resolver aren't known before it runs; ``graph(_:)`` records them.
+  /// Runs nothing. The requests of a closure to its resolver aren't known before the closure runs; ``graph(_:)``
+  /// records them.
   public func graph() -> DependencyGraph { graph(with: []) }
 
   /// Runs `body` with this registry as the current one, and returns the dependencies of ``graph()`` together with those

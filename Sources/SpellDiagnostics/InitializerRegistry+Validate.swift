@@ -15,7 +15,7 @@ extension InitializerRegistry {
   /// | `.scopeCapture` | a kept value holds a value that should end earlier, or that a child registry overrides |
   /// | `.shadowed` | another registration always wins, or replaced this one in a registry for context `.live` |
   /// | `.ambiguous` | two registrations have equal rank, and only their age decides |
-  /// | `.notShared` | each property would get a preference store of its own |
+  /// | `.notShared` | each property would get its own preference store |
   ///
   /// Only autowired initializers declare their needs. Captures by a value that a closure creates are checked after
   /// ``graph(_:)-(()->Result)`` has recorded the closure's requests. The check includes the registrations of the

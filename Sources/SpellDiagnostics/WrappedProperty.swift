@@ -126,7 +126,7 @@ extension InitializerRegistry {
     }
   }
 
-  /// Returns the graph of ``graph()``, with the addition of each type that has a property which a registration serves.
+  /// Returns ``graph()`` together with each type that has a property which a registration serves.
   ///
   /// A required type that nothing serves appears as missing. A property that works without a registration has an edge
   /// only if a registration serves it.

@@ -91,7 +91,7 @@ struct LayeredLayout {
     return depth
   }
 
-  /// The maximum width of a row, about the width of a page; a wider box has a row of its own.
+  /// The maximum width of a row, about the width of a page; a wider box has its own row.
   private static let widestRow = 1000
 
   /// Returns each box's row: wide layers take several rows, and boxes without lines take rows below all others.
@@ -122,7 +122,8 @@ struct LayeredLayout {
     return layers
   }
 
-  /// Returns the layers, each sorted by the mean position of the boxes that need its boxes, so that few lines cross.
+  /// Returns the layers, with the boxes of each sorted by the mean position of the boxes that need them, so that few
+  /// lines cross.
   private static func ordered(_ layers: [[Int]], _ needs: [[Int]]) -> [[Int]] {
     var neededBy = needs.map { _ in [Int]() }
     for (node, needed) in needs.enumerated() { for other in needed { neededBy[other].append(node) } }

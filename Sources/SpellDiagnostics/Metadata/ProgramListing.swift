@@ -47,7 +47,7 @@ struct ProgramListing {
     return (String(module ?? parts.first ?? ""), parts.dropFirst().joined(separator: "."))
   }
 
-  /// Returns whether the program declares a key of the type, or of an object that it wraps and may hold weakly.
+  /// Returns whether the program declares a key of the type or, for an Optional of a class, of the type that it wraps.
   private mutating func mayHaveKey(_ type: any Any.Type) -> Bool {
     let types = keyTypes ?? findKeyTypes()
     keyTypes = types
