@@ -11,8 +11,8 @@ public import Testing
 /// ```
 ///
 /// The recorder records each injection once: the first read of each property (or each read, if nothing is kept) and
-/// each call of `resolve`, on any thread, after the value exists and before the reader gets it. The dependencies of a
-/// value are injections of their own, and are recorded first.
+/// each call of `resolve`, on any thread, after the value exists and before the reader gets it. Each dependency of a
+/// value is a separate injection, and is recorded first.
 ///
 /// The recorder includes each request to its registry, even if a parent has the registration. A value that a parent
 /// keeps, such as a singleton, requests its own dependencies from the parent, and only a recorder that includes parents
@@ -26,7 +26,7 @@ public final class InjectionRecorder: Sendable {
     var values: [RecordedValue] = []
   }
 
-  /// `@unchecked Sendable`: the value leaves the recorder only as a `Sendable` type, and isn't used otherwise.
+  /// `@unchecked Sendable`: the lock `recorded` guards the value, which leaves the recorder only as a `Sendable` type.
   private struct RecordedValue: @unchecked Sendable { let value: Any }
 
   private let recorded = Lock(Recorded())
@@ -54,7 +54,7 @@ public final class InjectionRecorder: Sendable {
   /// The number of recorded injections.
   public var count: Int { recorded.withLock(\.injections.count) }
 
-  /// Returns the injections for which this type was asked for, or whose value is of this type.
+  /// Returns the injections that were requested as this type, or whose value is of this type.
   public func injections<Value>(of type: Value.Type) -> [Injection] { injections.filter { $0.isOf(type) } }
 
   /// Returns the injections into objects of this class and its subclasses, or only those into properties of one name.
@@ -62,7 +62,7 @@ public final class InjectionRecorder: Sendable {
     injections.filter { $0.isInto(type) && (name == nil || $0.propertyName == name) }
   }
 
-  /// Returns the number of injections for which this type was asked for, or whose value is of this type.
+  /// Returns the number of injections that were requested as this type, or whose value is of this type.
   public func count<Value>(of type: Value.Type) -> Int { injections(of: type).count }
 
   /// Returns the values of this type that were injected, in order.
@@ -135,14 +135,14 @@ public struct Injection: Sendable {
   public let order: Int
   /// The type of the value, such as `FakeTracker`.
   public let valueType: any Any.Type
-  /// The type that was asked for: the property's, or the argument of `resolve`.
+  /// The requested type: the property's type, or the argument of `resolve`.
   public let propertyType: any Any.Type
   /// The class of the enclosing object; nil if there is none, as for a struct, a local variable, or a plain `resolve`.
   public let containerType: (any AnyObject.Type)?
   /// The property's name, if it is known.
   public let propertyName: String?
 
-  /// Returns whether this type was asked for, or whether the value is of this type or of a subclass.
+  /// Returns whether this type was requested, or the value is of this type or of a subclass.
   ///
   /// For a property, `(any Tracker).self` may be its declared type, and `FakeTracker.self` the type of its value.
   public func isOf<Value>(_ type: Value.Type) -> Bool {

@@ -26,9 +26,10 @@ public import Testing
 ///
 /// The trait applies to each test of a suite and its inner suites, and to each case of a parameterized test. The
 /// registry has only a preference store in memory, so tests run in parallel and touch no disk. Its context is `.test`.
-/// A property that can't be injected records an issue with the whole message before it stops the program. A declared
-/// key without a `test` initializer, whose live one a test runs, is named on standard error, once in the process; with
-/// `.strict`, by an issue. A key whose own value suits tests says so with `liveInTests()`.
+/// A property that can't be injected records an issue with the whole message before it stops the program. If a test
+/// runs the live initializer of a declared key that has no `test` initializer, a line on standard error names the key,
+/// once in the process; with `.strict`, an issue does. To allow the live initializer in tests, declare the key with
+/// `liveInTests()`.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
   private let configure: @Sendable (InitializerRegistry) throws -> Void
@@ -66,7 +67,8 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     }
   }
 
-  /// Creates a registry for one test, with the clock of the innermost trait that has one, and begins to watch it.
+  /// Creates a registry for one test, with the clock of the innermost trait that has one, and begins to watch the
+  /// registry.
   ///
   /// A registry that another library's trait has made current becomes the parent.
   private static func makeRegistry(for test: Test, within current: InitializerRegistry) -> InitializerRegistry {
@@ -87,14 +89,14 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Issue {
-  /// A stream that receives this module's issues in place of the running test, for tests of this module.
+  /// A stream that receives this module's issues instead of the running test, for tests of this module.
   @TaskLocal package static var receiver: AsyncStream<(text: String, location: SourceLocation)>.Continuation?
 
   static func report(_ text: String, at location: SourceLocation = #_sourceLocation) {
     if receiver?.yield((text, location)) == nil { record(Comment(rawValue: text), sourceLocation: location) }
   }
 
-  /// Reports a text at a place, `Module/File.swift:line`; if it isn't known, at the test.
+  /// Reports a text at a place, such as `Module/File.swift:3`, or at the test if the place isn't known.
   fileprivate static func report(_ text: String, at place: String?, in test: Test?) {
     let parts = place?.split(separator: ":") ?? []
     guard parts.count == 2, parts[0].contains("/"), let line = Int(parts[1]) else {
@@ -106,10 +108,10 @@ extension Issue {
 
 /// The detection of code that uses a registry outside the test that the registry belongs to.
 package final class RegistryEscapes: Sendable {
-  /// The detection for the process, in place of which tests of this module have their own.
+  /// The detection that the process uses; tests of this module replace it.
   @TaskLocal package static var current = RegistryEscapes()
 
-  /// The running tests, and the registrations that every test has.
+  /// The running tests, their registries, and the registrations that each registry began with.
   private let running = Lock<[(test: Test, registry: InitializerRegistry, usual: [RegistrationRecord])]>([])
   private let reported = Lock<Set<String>>([])
   package init() {}
@@ -121,8 +123,8 @@ package final class RegistryEscapes: Sendable {
 
   /// Reports a request to the shared registry if a running test would have got something else from its own registry.
   ///
-  /// Nothing tells which test started a detached task. If the other running tests counted, the same program would fail
-  /// alone and pass in a suite.
+  /// Nothing shows which test started a detached task, so one running test with its own registration suffices. If all
+  /// running tests had to have one, the same code would be reported when its test runs alone, but not in a suite.
   private func report(_ service: Service, _ step: () -> InjectionStep) -> Bool {
     let running = running.withLock(\.self).filter { $0.registry.overrides(service, besides: $0.usual) }
     guard let first = running.first else { return false }
@@ -138,7 +140,7 @@ package final class RegistryEscapes: Sendable {
     return true
   }
 
-  /// Begins to report other tests that use an object of a test.
+  /// Begins to report other tests that use an object made in this test's registry.
   func begin(_ test: Test, _ registry: InitializerRegistry) {
     _ = Self.watchShared
     running.withLock { $0.append((test, registry, registry.registrations)) }
@@ -155,7 +157,8 @@ package final class RegistryEscapes: Sendable {
     }
   }
 
-  /// Ends the test of a registry; what it made is noticed from the next read on, also if that has a value.
+  /// Ends the test of a registry. The next read of each property of the registry's objects counts as a request, even if
+  /// the property has a value.
   func end(of registry: InitializerRegistry) {
     running.withLock { $0.removeAll { $0.registry === registry } }
     registry.reporter?.noteReads()
@@ -163,7 +166,7 @@ package final class RegistryEscapes: Sendable {
 }
 
 extension InitializerRegistry {
-  /// Returns whether a test has its own initializer for a service, or fails for the live one.
+  /// Returns whether the test has its own initializer for a service, or would fail if the live one ran.
   fileprivate func overrides(_ service: Service, besides usual: [RegistrationRecord]) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.map(\.record).contains { record in
