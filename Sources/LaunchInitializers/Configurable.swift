@@ -42,8 +42,8 @@ extension Configurable {
     return ConfigurationError(.missing, service: service, key: key, text)
   }
 
-  /// Returns advice about a missing value: the stages that have a value, a service or key with a similar name, or what
-  /// there is instead.
+  /// Returns advice about a missing value: the stages that have a value, a service or key with a similar name, or the
+  /// names that exist.
   private func hint(for service: String, key: String) -> String {
     func hint(_ wanted: String, among names: some Sequence<String>, _ kind: String) -> String {
       let names = Set(names).sorted()

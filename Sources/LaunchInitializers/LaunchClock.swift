@@ -52,8 +52,8 @@ struct LaunchClock: Sendable {
   }
 
   #if canImport(Dispatch)
-    /// The queue on which all timers wait; its priority has threads of its own, if queues of other libraries block
-    /// theirs.
+    /// The queue on which all timers wait. Dispatch has separate threads for its priority, so queues of other libraries
+    /// can't block it.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
     /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.
@@ -64,8 +64,8 @@ struct LaunchClock: Sendable {
   #endif
 }
 
-/// Calls a function on a thread of its own, because it may block: it may write a log, or cancel steps, which calls
-/// their cancellation handlers.
+/// Calls a function on a new thread, because the function may block: it may write a log, or run the cancellation
+/// handlers of steps.
 ///
 /// Other libraries may block every thread that Dispatch has for queues, so the thread isn't one of those.
 func callOnThread(_ body: @escaping @Sendable () -> Void) {
@@ -86,7 +86,7 @@ func callOnThread(_ body: @escaping @Sendable () -> Void) {
         if let argument { Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().call() }
         return nil
       }, argument)
-    // The process may have as many threads as it can have.
+    // The process may already have the maximum number of threads.
     if error != 0 {
       let body = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
       DispatchQueue(label: "LaunchInitializers.call").async { body.call() }
@@ -96,7 +96,7 @@ func callOnThread(_ body: @escaping @Sendable () -> Void) {
   #endif
 }
 
-/// A function for a thread, which gets a pointer to an object.
+/// An object that contains a function, because a new thread gets only a pointer.
 private final class ThreadBody: Sendable {
   let call: @Sendable () -> Void
 

@@ -1,9 +1,10 @@
 internal import Support
 
-/// The lines of a sequence's log and the answers that follow them, which a thread of the log's own gives out in order.
+/// The lines of a sequence's log, and the answers to callers that follow the lines; one thread gives them out in order.
 ///
-/// A function that writes lines may block, for example because a pipe is full. So it holds up no step and no signal,
-/// the number of lines that wait for it is limited, and so is the time that an answer waits for the lines before it.
+/// The function that writes lines may block, for example because a pipe is full. It runs on that thread, so it delays
+/// no step and no signal. The number of waiting lines is limited, and so is the time that an answer waits for the lines
+/// before it.
 final class LaunchLog: Sendable {
   /// The maximum number of lines that wait to be written.
   ///

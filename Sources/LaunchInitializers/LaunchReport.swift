@@ -53,8 +53,8 @@ public struct LaunchReport: Sendable {
     public let errors: [any Error]
     /// The IDs of the steps that this step waited for; for a group, only of the step that ended last.
     ///
-    /// A member of a group has what the group waited for, too, and a deferred step has the end of the launch, if the
-    /// step waited longer for that than for the others.
+    /// For a member of a group, the list includes the last step that the group waited for, and for a deferred step, the
+    /// last step of the launch, if that step ended after all others in the list.
     public let waitedFor: [String]
     /// Whether the step ignored its cancellation and was abandoned.
     public let wasAbandoned: Bool

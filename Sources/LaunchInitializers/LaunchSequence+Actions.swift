@@ -22,7 +22,8 @@ struct SequenceState {
 
   init(_ machine: LaunchMachine, log: LaunchLog) { (self.machine, self.log) = (machine, log) }
 
-  /// Gives the machine an input, and sends the events, which so are in the order in which things happen.
+  /// Gives the machine an input, and sends the events while the lock is held, so that they arrive in the order in which
+  /// things happen.
   mutating func decide(_ input: LaunchMachine.Input, at time: Duration) -> [LaunchMachine.Action] {
     let actions = machine.handle(input, at: time)
     for case .event(let event) in actions {
@@ -201,7 +202,7 @@ extension LaunchSequence {
     }
   }
 
-  /// Records the end of a job, and returns its task if the task wasn't cancelled, so that another job can go on in it.
+  /// Records the end of a job, and returns its task if the task wasn't cancelled, so that another job can use the task.
   private func ended(_ job: Job, _ result: LaunchMachine.Result) -> ([LaunchMachine.Action], Task<Void, Never>?) {
     let time = clock.now()
     return state.withLock { state in

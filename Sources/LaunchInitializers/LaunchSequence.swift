@@ -33,9 +33,9 @@ public final class LaunchSequence: Sendable {
   ///   - cancellationGracePeriod: The time that a cancelled step has to end before it is abandoned.
   ///   - clock: The clock that measures times, timeouts and pauses.
   ///   - log: A function that gets a line about each failed step or service, each restart, each shut-down that begins
-  ///     and each long wait, in order, on a thread of the log's own. By default, the lines go to the standard error.
-  ///     Callers get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait
-  ///     for a function that blocks; further lines are left out, and the function gets their number.
+  ///     and each long wait, in order, on the log's own thread. By default, the lines go to the standard error. Callers
+  ///     get their answers after the lines before them, or at most two seconds later. Up to 1,000 lines wait for a
+  ///     function that blocks; further lines are left out, and the function gets their number.
   ///   - steps: The initializers, steps and groups of the sequence.
   /// - Throws: ``LaunchPlanError`` for the first error in the plan, such as a cycle, an unknown ID, or an empty list.
   /// - Precondition: `maxConcurrentSteps` is at least 1, and the grace period isn't negative.
@@ -63,9 +63,9 @@ public final class LaunchSequence: Sendable {
   /// The steps run once, even if there are several calls, and all callers get the same report or error. Services are
   /// registered in the registry that is current for the first caller. Cancelling all callers cancels the launch.
   ///
-  /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and ends no
-  /// program. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has the error.
-  /// The program has to call ``shutDown(within:)`` before it exits.
+  /// Unlike ``run(on:drain:shutDownWithin:)``, this method returns before services end, handles no signals, and never
+  /// ends the process. A service that fails later shuts the sequence down; ``events`` then ends, and ``failure`` has
+  /// the error. The program has to call ``shutDown(within:)`` before it exits.
   ///
   /// - Throws: ``LaunchError`` if the launch is cancelled, is shut down, or is aborted by a failed step or service; by
   ///   then, the completed steps have been shut down in reverse order. A call by one of the steps throws at once.

@@ -77,8 +77,8 @@ extension LaunchStepConvertible {
   /// Limits the time of the step's shut-down, on the sequence's clock; a shut-down that takes longer is cancelled and,
   /// after the cancellation grace period, abandoned.
   ///
-  /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. A service with a
-  /// ``RunningInitializer/stop()`` of its own that takes longer is cancelled, and the report shows its step as failed.
+  /// A service has this time to end, and then ``Initializable/shutDown()`` has the same time again. A service that
+  /// implements ``RunningInitializer/stop()`` and takes longer is cancelled, and the report shows its step as failed.
   /// Without this modifier, the limit is the step's `.timeout`, or else ten seconds.
   ///
   /// - Precondition: The duration is more than zero.

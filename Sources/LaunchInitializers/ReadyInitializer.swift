@@ -11,9 +11,9 @@
 /// ```
 ///
 /// ``LaunchSequence/launch()`` and the steps that wait for this step wait until the service is ready. If the service
-/// throws, returns, or exceeds the step's timeout before, the step has failed, and its ``FailurePolicy`` applies.
+/// throws, returns, or exceeds the step's timeout before that, the step has failed, and its ``FailurePolicy`` applies.
 public protocol ReadyInitializer: RunningInitializer {
-  /// Runs the service until it is to end, and calls ``RunningService/ready()`` as soon as the service is ready.
+  /// Runs the service until it is asked to end, and calls ``RunningService/ready()`` as soon as the service is ready.
   func run(_ service: RunningService) async throws
 }
 

@@ -115,7 +115,7 @@ final class SignalListener: Sendable {
       } else {
         _ = signal(number, SIG_DFL)
       }
-      // The thread may block signals, as its creator did, so it has to accept this signal.
+      // The thread may have inherited a signal mask, so it has to unblock this signal.
       var set = sigset_t()
       sigemptyset(&set)
       sigaddset(&set, number)

@@ -15,7 +15,7 @@ final class StepContext: Sendable {
     (self.sequence, self.job, self.outer) = (sequence, job, outer)
   }
 
-  /// Registers a service for the current attempt, unless that was abandoned; outside an attempt, permanently.
+  /// Registers a service for the current attempt, unless the attempt was abandoned; outside an attempt, permanently.
   static func register(_ service: some Sendable) {
     guard let current else { return _ = InitializerRegistry.current.register(.instance(service)) }
     current.sequence.register(service, by: current.job)

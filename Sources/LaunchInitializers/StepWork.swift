@@ -5,13 +5,14 @@ internal import Support
 /// A main-actor type may have a conformance that is isolated to the main actor. Elsewhere, a cast to the protocol
 /// fails. So `init` makes its casts where the step is listed, and `call` moves to the main actor if a cast fails.
 ///
-/// `@unchecked Sendable`: nothing changes after `init`, so no lock is needed, and the stored initializer is `Sendable`,
-/// as ``Initializable/SendableSelf`` requires.
+/// `@unchecked Sendable`: all properties are constants, so no lock or atomic is needed, and the initializer is
+/// `Sendable`, as ``Initializable/SendableSelf`` requires.
 final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
-  /// In place of `perform`, for a step of closures: it runs on the caller's actor, which a requirement can't say.
+  /// The closure to call instead of `perform`, for a step of closures. It runs on the caller's actor, which a protocol
+  /// requirement can't express.
   private let body: Body?
   /// The initializer without a protocol, for a cast that checks whether the conformance is available.
   private let value: Any

@@ -221,7 +221,7 @@ extension LaunchMachine {
     passes.launch.steps[step].isUndone && jobs.contains { $0.step == step && $1.isLateUndo }
   }
 
-  /// Begins to shut a step down that is held up; if the step has a service, asks the service to end.
+  /// Begins to shut down a step that is held up, and asks the step's service to end, if there is one.
   mutating func beginShutDown(of step: Int) {
     passes.shutDown.steps[step].phase = .stopping
     beginAttempt(step, .shutDown)
@@ -233,7 +233,7 @@ extension LaunchMachine {
     if jobs[job] != nil { schedule(.stop(job), after: timeout) }
   }
 
-  /// Cancels a service that hasn't ended within the time that it had after it was asked to.
+  /// Cancels a service that hasn't ended within its stop timeout.
   mutating func cutOff(_ job: Job) {
     // A service that can only be cancelled was cancelled when it was asked to end.
     if jobs[job]?.isCancelled == false {
@@ -305,7 +305,7 @@ extension LaunchMachine {
     guard phase == .closing, reachedLimit == nil else { return }
     reachedLimit = limit
     passes.shutDown.stop()
-    // Steps whose services have ended, and which wait until fewer steps are shut down.
+    // The services of these steps have ended, and the steps wait for their turn to be shut down.
     for step in passes.shutDown.steps.indices {
       let state = passes.shutDown.steps[step]
       if state.phase == .waiting, state.attempt > 0 { settleShutDown(step) }

@@ -9,7 +9,7 @@ extension LaunchMachine {
 
   // MARK: Turns
 
-  /// Queues nodes that wait for nothing; settles nodes that don't run, and continues with their dependents.
+  /// Queues nodes that wait for nothing; records the end of nodes that don't run, and continues with their dependents.
   mutating func enqueue(_ nodes: [Int], _ purpose: Purpose) {
     var waiting = Array(nodes.reversed())
     while let node = waiting.popLast() {
@@ -127,7 +127,7 @@ extension LaunchMachine {
     }
   }
 
-  /// Settles a step without counting its attempt, if the attempt was cancelled before it began.
+  /// Records the end of a step without counting its attempt, if the attempt was cancelled before it began.
   ///
   /// - Returns: Whether the attempt was cancelled before it began.
   private mutating func settleUnbegun(_ job: Job, _ state: JobState) -> Bool {
@@ -148,7 +148,8 @@ extension LaunchMachine {
     abort(step, purpose, state.isLate ? .timedOut : .stepFailed)
   }
 
-  /// Begins the pause before the next attempt of a step, or returns false if its policy or its error allows no other.
+  /// Begins the pause before the next attempt of a step, or returns false if the policy or the error allows no further
+  /// attempt.
   mutating func pauseBeforeRetry(_ step: Int, _ purpose: Purpose) -> Bool {
     let state = passes[purpose].steps[step]
     guard phase != .closing, let retry = declared(step).policy.retry, state.isRetryable, state.attempt <= retry.count
@@ -206,7 +207,7 @@ extension LaunchMachine {
 
   /// Begins to undo what an abandoned attempt did.
   ///
-  /// The shut-down waits for that, unless its limit is reached or it is over.
+  /// The shut-down waits for the undoing, unless the limit of the shut-down has been reached or the sequence is over.
   private mutating func undoLate(_ job: Job) {
     if phase == .over || reachedLimit != nil { return actions.append(.start(job)) }
     passes.launch.steps[job.step].isUndone = true

@@ -81,7 +81,7 @@ extension LaunchMachine {
     case cancelled(Int)
     case ended(Job, Result)
     case ready(Job)
-    /// The step has no `stop()` of its own, so its service has to be cancelled.
+    /// The step doesn't implement `stop()`, so its service has to be cancelled.
     case cannotStop(Job)
     case fired(Timer)
     /// A signal, and the number of its arrival in the process, because several calls may report one arrival.
@@ -217,9 +217,9 @@ struct Pass: Sendable {
   /// The number of steps that are being set up or shut down, at most the maximum number of concurrent steps.
   var running = 0
   var began = Duration.zero
-  /// The number of unsettled nodes that aren't deferred, and the number of those that are.
+  /// The number of nodes that haven't ended and aren't deferred, and the number of those that are deferred.
   private(set) var (left, deferredLeft) = (0, 0)
-  /// For each node, the number of unsettled nodes that it waits for.
+  /// For each node, the number of nodes that it waits for and that haven't ended.
   private var open: [Int] = []
   /// The nodes that may begin, in order; those from index `next` on have not begun.
   private var (queue, next): ([Int], Int) = ([], 0)
@@ -237,7 +237,7 @@ struct Pass: Sendable {
     return isReversed ? nodes.reversed() : nodes
   }
 
-  /// Records that a node has settled, and returns the nodes that now wait for nothing.
+  /// Records that a node has ended, and returns the nodes that now wait for nothing.
   mutating func settled(_ node: Int, in plan: LaunchPlan) -> [Int] {
     if plan.nodes[node].isDeferred { deferredLeft -= 1 } else { left -= 1 }
     if isStopped { return [] }
