@@ -3,7 +3,7 @@
   public import SwiftUI
 
   extension PreviewTrait where T == Preview.ViewTraits {
-    /// Gives a preview a registry of its own, with the keys' values for previews and with preferences in memory.
+    /// Gives a preview its own registry, with the keys' values for previews and with preferences in memory.
     ///
     /// ```swift
     /// #Preview(traits: .registry { $0.register((any AudioPlayer).self) { SilentPlayer() } }) {
@@ -12,7 +12,7 @@
     /// ```
     ///
     /// Each `@InjectedState` property of the preview's views asks this registry, and so does each `@Injected` and
-    /// `@Preference` property of what it creates. `configure` runs once for each preview.
+    /// `@Preference` property of the objects that the registry creates. `configure` runs once for each preview.
     @MainActor public static func registry(
       _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
       _ configure: (InitializerRegistry) -> Void = { _ in }

@@ -8,7 +8,8 @@ internal import Support
 /// clock.now.offset                            // 60 seconds
 /// ```
 ///
-/// For tests whose delays don't matter; to decide when a sleep ends, use a `TestClock`. Safe to use from any thread.
+/// Use it in tests in which delays don't matter. To decide when a sleep ends, use a `TestClock`. Safe to use from any
+/// thread.
 public final class ImmediateClock: Clock, Sendable {
   /// A time on the clock.
   public struct Instant: InstantProtocol, CustomStringConvertible {

@@ -24,8 +24,8 @@ extension InjectionKeys {
 
   /// A function that returns a new UUID at each call.
   ///
-  /// In tests and previews, the UUIDs count up from `00000000-0000-0000-0000-000000000000`. Each test with a registry
-  /// of its own, as with the trait `.registry`, counts from the beginning.
+  /// In tests and previews, the UUIDs count up from `00000000-0000-0000-0000-000000000000`. Each test that has its own
+  /// registry, as with the trait `.registry`, counts from the beginning.
   public static let uuid = InjectionKey<@Sendable () -> UUID>(scope: .singleton) { { UUID() } }
     .test {
       let count = SharedCount()

@@ -46,7 +46,7 @@ package func writeToStandardError(_ text: String) {
 #if canImport(Darwin)
   /// Calls `body`, whose writes to a file descriptor raise no SIGPIPE.
   private func withoutPipeSignal(from descriptor: Int32, _ body: () -> Void) {
-    // The signal is sent to the process, so a mask of the thread's signals wouldn't keep it away.
+    // The signal is sent to the process, so blocking it on this thread wouldn't help.
     let former = fcntl(descriptor, F_GETNOSIGPIPE)
     _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
     body()
@@ -62,7 +62,7 @@ package func writeToStandardError(_ text: String) {
     let wasPending = sigismember(&pending, SIGPIPE) == 1
     pthread_sigmask(SIG_BLOCK, &pipe, &former)
     body()
-    // The signal of a write is sent to the writing thread, which takes it before it accepts this signal again.
+    // The signal of a failed write goes to the writing thread, which consumes it here before it unblocks the signal.
     var noTime = timespec()
     if !wasPending { while sigtimedwait(&pipe, nil, &noTime) == -1, errno == EINTR {} }
     pthread_sigmask(SIG_SETMASK, &former, nil)

@@ -86,7 +86,7 @@ extension String {
 }
 
 extension Sequence<UInt8> {
-  /// A bit for each letter and digit of a text in lower case, by which most texts are told apart.
+  /// A bit for each letter and digit of a text in lower case, which tells most texts apart.
   package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
