@@ -201,7 +201,9 @@ extension InitializerRegistry: CustomStringConvertible {
   }
 }
 
-/// The closures that tell a test about its registry. The test's trait sets them, and they outlive the registry.
+/// The closures that tell a test about its registry.
+///
+/// The test's trait sets them, and they outlive the registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
     /// Called with a message and a place when a test's registry runs a key's live initializer; nil if that isn't a

@@ -82,8 +82,9 @@ public struct InjectionError: Error, Sendable {
   /// Returns the same error, which gains no more steps on its way out, because one lap of a cycle is enough.
   func whole() -> InjectionError { InjectionError(code, steps, underlying, notes, isWhole: true) }
 
-  /// Returns the same error, cut off after the first lap of a cycle. A cycle through a run that several requests await
-  /// is found more than once.
+  /// Returns the same error, cut off after the first lap of a cycle.
+  ///
+  /// A cycle through a run that several requests await is found more than once.
   func inOneLap() -> InjectionError {
     code == .cycle ? InjectionError(code, Array(steps[..<cycle.endIndex]), underlying, notes) : self
   }

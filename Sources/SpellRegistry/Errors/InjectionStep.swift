@@ -37,8 +37,9 @@ package struct InjectionStep: Sendable {
 
   var callThatAwaits: String { "try await registry.resolveAsync(\(source))" }
 
-  /// Returns the source code of a constant that requests this step's value when it is read. A `Sendable` class may have
-  /// such a constant.
+  /// Returns the source code of a constant that requests this step's value when it is read.
+  ///
+  /// A `Sendable` class may have such a constant.
   package func constant(_ policy: String = "") -> String {
     if key != nil { return "Injected(.key\(policy.isEmpty ? "" : ", \(policy)"))" }
     return "Injected<\(TypeName.of(type.type, isNested: true))>(\(policy))"

@@ -4,8 +4,9 @@ internal import Synchronization
 struct PropertyFields: ~Copyable {
   /// The type of the value in the cell.
   let type: any Any.Type
-  /// The type that the property asks for. It differs from `type` if the cell keeps the value in another form, such as a
-  /// weak reference.
+  /// The type that the property asks for.
+  ///
+  /// It differs from `type` if the cell keeps the value in another form, such as a weak reference.
   let propertyType: any Any.Type
   let place: SourcePlace
   /// A declared key to resolve instead of the type.

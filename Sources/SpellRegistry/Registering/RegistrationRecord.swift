@@ -23,8 +23,9 @@ package final class RegistrationRecord: Sendable {
   package let isDefault: Bool
   /// The registration's number in the process; a newer registration has a larger one.
   package let age: UInt64
-  /// The value that the registration keeps for all requests: for a factory, its ``FactoryValues``. Nil if its scope
-  /// keeps none.
+  /// The value that the registration keeps for all requests: for a factory, its ``FactoryValues``.
+  ///
+  /// Nil if its scope keeps none.
   let kept: KeptValue?
   let hooks = Hooks()
   package let isInstance: Bool

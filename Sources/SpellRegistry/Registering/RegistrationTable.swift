@@ -158,7 +158,9 @@ struct RegistrationTable: ~Copyable, Sendable {
       universal: universal.isEmpty ? nil : universal.candidates(named: name))
   }
 
-  /// The registrations that may win for a request. They are in the table's own lists, so finding them copies no list.
+  /// The registrations that may win for a request.
+  ///
+  /// They are in the table's own lists, so finding them copies no list.
   struct Candidates: Sendable {
     typealias Lists = (others: [RegistrationRecord], named: [RegistrationRecord]?)
     fileprivate let plain: RegistrationRecord?

@@ -155,8 +155,9 @@ final class AsyncRun: Sendable {
     return try await wait()
   }
 
-  /// Records that this run awaits `other`. If that would close a cycle, records nothing and returns the cycle's runs
-  /// after `other`.
+  /// Records that this run awaits `other`.
+  ///
+  /// If that would close a cycle, records nothing and returns the cycle's runs after `other`.
   private func await(_ other: AsyncRun, in task: [AsyncRun]) -> [AsyncRun]? {
     var seen: Set<ObjectIdentifier> = []
     var paths = [[other]]

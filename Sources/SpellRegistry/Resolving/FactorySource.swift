@@ -122,7 +122,9 @@ internal import Support
 }
 
 extension InitializerRegistry {
-  /// Puts the factory of a registration in memory. A factory makes nothing until it is called, so this needs no frame.
+  /// Puts the factory of a registration in memory.
+  ///
+  /// A factory makes nothing until it is called, so this needs no frame.
   ///
   /// - Parameter linksWeakly: Whether the factory links to this registry weakly, because a registry may keep it.
   @inline(never) func putFactory(

@@ -17,8 +17,9 @@ final class FactoryValues: Sendable {
   }
 
   private struct State: Sendable {
-    /// The variants by the hash of their arguments. The arguments' `hash` and `==` may resolve values, so they run with
-    /// no lock held.
+    /// The variants by the hash of their arguments.
+    ///
+    /// The arguments' `hash` and `==` may resolve values, so they run with no lock held.
     var variants: [Int: [Variant]] = [:]
     /// The number of uses until all variants are searched for those without a value.
     var usesBeforeSearch = 16

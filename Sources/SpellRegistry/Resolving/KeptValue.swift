@@ -98,8 +98,9 @@ final class KeptValue: Sendable {
   /// Whether there is a value; for a weak value, whether its object still exists.
   var isReady: Bool { current.object != nil || current.gate == CreationGate.ready }
 
-  /// The object of a weak value, for the caller to release with no lock held, and the state of the current gate. Once
-  /// the value has expired, there is no object and the gate is vacant.
+  /// The object of a weak value, for the caller to release with no lock held, and the state of the current gate.
+  ///
+  /// Once the value has expired, there is no object and the gate is vacant.
   private var current: (object: AnyObject?, gate: UInt) {
     let now = expiry?.clock.now
     let (object, gate) = state.withLock { state -> (Unchecked<AnyObject?>, UInt) in
