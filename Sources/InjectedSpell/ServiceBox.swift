@@ -225,8 +225,9 @@ public struct FillReport: Sendable, Equatable {
 public protocol ServiceBoxClient: AnyObject {}
 
 extension ServiceBoxClient {
-  /// Fills this object's `@Injected` properties; see ``ServiceBox``. Call it where the object may be used, such as on
-  /// its actor.
+  /// Fills this object's `@Injected` properties; see ``ServiceBox``.
+  ///
+  /// Call it where the object may be used, such as on its actor.
   @discardableResult
   public func fillWithDependencies(from box: ServiceBox = .default) -> FillReport { box.fill(self) }
 }

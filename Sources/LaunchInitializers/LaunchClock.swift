@@ -52,8 +52,9 @@ struct LaunchClock: Sendable {
   }
 
   #if canImport(Dispatch)
-    /// The queue on which all timers wait. Dispatch has separate threads for its priority, so queues of other libraries
-    /// can't block it.
+    /// The queue on which all timers wait.
+    ///
+    /// Dispatch has separate threads for its priority, so queues of other libraries can't block it.
     private static let queue = DispatchQueue(label: "LaunchInitializers.timers", target: .global(qos: .userInteractive))
 
     /// Returns a time on Dispatch's clock, or `.distantFuture` if the time is beyond the clock's range.

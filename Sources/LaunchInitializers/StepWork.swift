@@ -11,8 +11,9 @@ final class StepWork: @unchecked Sendable {
   private let initializer: any Initializable
   private let running: (any RunningInitializer)?
   private let ready: (any ReadyInitializer)?
-  /// The closure to call instead of `perform`, for a step of closures. It runs on the caller's actor, which a protocol
-  /// requirement can't express.
+  /// The closure to call instead of `perform`, for a step of closures.
+  ///
+  /// It runs on the caller's actor, which a protocol requirement can't express.
   private let body: Body?
   /// The initializer without a protocol, for a cast that checks whether the conformance is available.
   private let value: Any

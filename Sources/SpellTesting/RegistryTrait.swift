@@ -157,8 +157,9 @@ package final class RegistryEscapes: Sendable {
     }
   }
 
-  /// Ends the test of a registry. The next read of each property of the registry's objects counts as a request, even if
-  /// the property has a value.
+  /// Ends the test of a registry.
+  ///
+  /// The next read of each property of the registry's objects counts as a request, even if the property has a value.
   func end(of registry: InitializerRegistry) {
     running.withLock { $0.removeAll { $0.registry === registry } }
     registry.reporter?.noteReads()

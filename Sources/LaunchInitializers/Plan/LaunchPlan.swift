@@ -32,8 +32,9 @@ struct LaunchPlan: Sendable {
       exclusion = isExcluded ? "only in \(names ?? ""), and this is \(stage)" : nil
     }
 
-    /// The time limit for undoing an abandoned attempt. The step's timeout doesn't count, because the attempt has
-    /// already exceeded it.
+    /// The time limit for undoing an abandoned attempt.
+    ///
+    /// The step's timeout doesn't count, because the attempt has already exceeded it.
     var undoTimeout: Duration { declared?.stopTimeout ?? .seconds(10) }
 
     /// The time limit of the step's shut-down.

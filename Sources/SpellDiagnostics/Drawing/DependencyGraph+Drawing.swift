@@ -59,8 +59,9 @@ extension DependencyGraph {
     }
   }
 
-  /// The numbers of the nodes by type name. Drawings use the numbers as IDs, because a type name may contain any
-  /// character.
+  /// The numbers of the nodes by type name.
+  ///
+  /// Drawings use the numbers as IDs, because a type name may contain any character.
   var ids: [String: Int] {
     Dictionary(nodes.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
   }
