@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The check of a change sets the variable, so that one build is both strict and the one that is tested.
+// The check of a change sets the variable, so that the same build treats warnings as errors and is tested.
 let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: strict ? .error : .warning),
@@ -16,13 +16,13 @@ let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook
 let launching = Target.Dependency.product(name: "LaunchInitializers", package: "Spellbook")
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 
-/// Each example, the library that holds what of it is tested, and whether the program itself is.
+/// Each example, the library with the code that is tested, and whether the program itself is tested.
 let examples: [(name: String, library: String?, isTested: Bool)] = [
   ("Habits", "HabitsCore", true), ("CustomSpell", "CustomSpells", true), ("GettingStarted", nil, false),
   ("LaunchTour", nil, true), ("Editor", "EditorCore", true),
 ]
 
-/// An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
+/// The settings of an app's module in Xcode: all code belongs to the main actor, unless its declaration says otherwise.
 let appSettings = settings + [.defaultIsolation(MainActor.self)]
 let appModels: [Target] = [
   .target(name: "AppModels", dependencies: [spellbook], swiftSettings: appSettings),

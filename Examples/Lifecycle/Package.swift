@@ -15,7 +15,7 @@ let memoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: 
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let testMetrics = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 
-// A package of its own, so that its dependencies aren't those of the other examples.
+// A separate package, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Lifecycle",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -32,7 +32,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "LaunchLifecycle", dependencies: [launching, lifecycle, logging], swiftSettings: settings),
-    // The events of a launch for swift-log and for swift-metrics, and the durations of the steps for both.
+    // LaunchLogging and LaunchMetrics pass the events of a launch to swift-log and swift-metrics; StepTimes measures
+    // the steps for both.
     .target(name: "LaunchLogging", dependencies: ["StepTimes", launching, logging], swiftSettings: settings),
     .target(name: "LaunchMetrics", dependencies: ["StepTimes", launching, metrics], swiftSettings: settings),
     .target(name: "StepTimes", dependencies: [launching], swiftSettings: settings),

@@ -13,7 +13,7 @@ let spellbook = Target.Dependency.product(name: "Spellbook", package: "Spellbook
 let spellTesting = Target.Dependency.product(name: "SpellTesting", package: "Spellbook")
 let parser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
-// A package of its own, so that its dependencies aren't those of the other examples.
+// A separate package, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Notes",
   platforms: [.macOS(.v15)],

@@ -29,7 +29,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let memoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 
-// A package of its own, so that its dependencies aren't those of the other examples.
+// A separate package, so that the other examples don't get its dependencies.
 let package = Package(
   name: "Server",
   platforms: [.macOS(.v15)],
@@ -48,7 +48,7 @@ let package = Package(
       traits: [.defaults, "CommandLineArguments"]),
   ],
   targets: [
-    // The links, their journal, the metrics and the connections, which know nothing of Spellbook.
+    // The links, their journal, the metrics and the connections, which don't use Spellbook.
     .target(
       name: "LinkCore",
       dependencies: [hummingbird, hummingbirdCore, http, httpParts, logging, metrics, nio, nioHTTP],
@@ -64,7 +64,7 @@ let package = Package(
       name: "links",
       dependencies: ["LinkServer", "LinkCore", spellbook, launching, launchLogging, launchMetrics, logging, metrics],
       swiftSettings: settings),
-    // The same service without Spellbook, as the baseline of measure.
+    // The same service without Spellbook, as the baseline of `measure`.
     .executableTarget(
       name: "links-by-hand", dependencies: ["LinkCore", hummingbird, http, nio, lifecycle, logging, metrics],
       swiftSettings: settings),

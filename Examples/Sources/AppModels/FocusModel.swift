@@ -8,7 +8,7 @@ import Spellbook
   @ObservationIgnored @Injected(.chime) private var chime
   @ObservationIgnored @Injected(.clock) private var clock
   @ObservationIgnored @Injected(.sessionLog) private var log
-  /// The minutes that are left while a session runs.
+  /// The minutes that remain while a session runs.
   private(set) var remaining: Int?
 
   var title: String {
@@ -25,7 +25,7 @@ import Spellbook
         try await clock.sleep(for: .seconds(60))
       }
     } catch {
-      // The task is cancelled, and the session isn't one.
+      // The task was cancelled, so the session doesn't count.
       return
     }
     if rings { chime.ring() }

@@ -8,13 +8,13 @@ nonisolated protocol Chime: Sendable { func ring() }
 nonisolated struct BellChime: Chime { func ring() { print("\u{7}", terminator: "") } }
 nonisolated struct SilentChime: Chime { func ring() {} }
 
-/// A session that came to its end.
+/// A completed session.
 nonisolated struct FocusSession: Codable, Hashable, Sendable {
   var end: Date
   var minutes: Int
 }
 
-// A registry reads its keys from any thread, so they don't belong to the main actor as the rest of the module does.
+// A registry reads its keys on any thread, so the keys don't belong to the main actor like the rest of the module.
 nonisolated extension InjectionKeys {
   static let chime = InjectionKey<any Chime>(scope: .singleton) { BellChime() }
     .preview { SilentChime() }
@@ -30,7 +30,7 @@ nonisolated extension PreferenceKeys {
   static let sessions = PreferenceKey<[FocusSession]>("focus.sessions", default: [])
 }
 
-/// The sessions so far: a service that several models share, and that views observe.
+/// The past sessions: a service that several models share and views observe.
 @Observable final class SessionLog {
   @ObservationIgnored @Preference(.sessions) private(set) var sessions
   @ObservationIgnored @Injected(.now) private var now

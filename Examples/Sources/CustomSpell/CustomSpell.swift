@@ -1,14 +1,14 @@
 import CustomSpells
 import Spellbook
 
-/// A bank account whose properties write into one trail.
+/// A bank account whose properties write to one trail.
 final class Account {
   let trail = AuditTrail()
   @Audited var owner = "nobody"
   @Audited var balance = 0
 }
 
-/// Shows the spell at work.
+/// Demonstrates the spell.
 @main enum CustomSpell {
   static func main() {
     InitializerRegistry.shared.register(AuditTrail.self, .in(Account.self) { account in account.trail })

@@ -7,7 +7,7 @@ internal import Synchronization
 public final class AuditTrail: Sendable {
   private let entries = Mutex<[String]>([])
 
-  /// A trail of which nothing is known yet.
+  /// Creates an empty trail.
   public init() {}
 
   /// The reads and writes so far, as `read balance` and `wrote balance 7`.
@@ -28,21 +28,21 @@ public final class AuditTrail: Sendable {
 /// account.trail.lines      // ["read balance", "wrote balance 7"]
 /// ```
 ///
-/// The trail is what the registry has for the container, asked for once, at the first read or write. Where nothing is
-/// registered each property has a trail of its own: `$balance`.
+/// The registry provides the container's trail, at the first read or write. If nothing is registered, each property has
+/// its own trail, `$balance`.
 ///
-/// Reads and writes need the isolation that the container has; a struct's copies share the trail.
+/// Reads and writes need the isolation of the container. Copies of a struct share the trail.
 @propertyWrapper public struct Audited<Value> {
   private var value: Value
   private let trail: PropertyStorage<AuditTrail>
 
-  /// A property with a value to begin with.
+  /// Creates a property with an initial value.
   ///
   /// - Parameters:
-  ///   - value: What the property has until it is assigned.
-  ///   - fileID: The file that this is written in, for messages.
-  ///   - line: The line that this is written in, for messages.
-  ///   - column: The column that this is written in, which tells properties of a line apart.
+  ///   - value: The initial value.
+  ///   - fileID: The file of the declaration, for messages.
+  ///   - line: The line of the declaration, for messages.
+  ///   - column: The column of the declaration, which distinguishes properties on the same line.
   public init(
     wrappedValue value: Value, fileID: StaticString = #fileID,
     line: UInt = #line, column: UInt = #column
@@ -108,7 +108,7 @@ public final class AuditTrail: Sendable {
   }
 }
 
-// Reflection finds the property's name by this.
+// With this conformance, reflection finds the property's name.
 extension Audited: NamedProperty {
   /// The identity of the property that this wrapper stores.
   public var identity: PropertyIdentity { trail.identity }

@@ -1,9 +1,9 @@
 import LaunchInitializers
 import Spellbook
 
-// One small type for each thing that has to be set up. The pauses stand for the work of a real one.
+// One small type for each part that has to be set up. The pauses stand for real work.
 
-/// Does some work that takes a time.
+/// Pretends to work for some time.
 func work(_ milliseconds: Int) async throws { try await TourClock.shared.sleep(for: .milliseconds(milliseconds)) }
 
 struct LoggingInitializer: Initializable {
@@ -11,7 +11,7 @@ struct LoggingInitializer: Initializable {
   func shutDown() async { print("Logging: flushed") }
 }
 
-/// Has no key in this stage, and is skipped with a warning.
+/// An initializer that has no key in this stage, and is skipped with a warning.
 struct CrashReporterInitializer: Initializable {
   func perform(with configuration: any Configurable) throws {
     guard configuration.value(for: "CrashReporter", key: "ApiKey") != nil else {
@@ -28,7 +28,7 @@ struct DatabaseInitializer: ServiceInitializer {
   func shutDown() async { print("Database: closed") }
 }
 
-/// Needs the database, and gets it by injection.
+/// An initializer that gets the database by injection.
 struct MigrationInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws {
     let database: Database = try InitializerRegistry.current.resolve()
@@ -39,7 +39,7 @@ struct MigrationInitializer: Initializable {
 
 struct CacheWarmUp: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(90) }
-  /// After a while in the background the cache is cold again.
+  /// After a while in the background, the cache is cold again.
   func shouldPerformWhenApplicationEntersForeground() async -> Bool { true }
 }
 
@@ -59,7 +59,7 @@ struct NetworkInitializer: ServiceInitializer {
   }
 }
 
-/// Fails at the first attempt, as networks do.
+/// An initializer that fails at the first attempt, as networks do.
 struct SignInInitializer: Initializable {
   let server = FlakyServer()
   func perform(with configuration: any Configurable) async throws {
@@ -72,19 +72,19 @@ struct AnalyticsInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(35) }
 }
 
-/// Takes longer than its timeout.
+/// An initializer that takes longer than its timeout.
 struct AdvertisementInitializer: Initializable {
   func perform(with configuration: any Configurable) async throws { try await work(10_000) }
 }
 
-/// Listens to prices for as long as the program runs, and is ready when it is connected.
+/// A service that receives prices for as long as the program runs, and is ready when it is connected.
 ///
 /// Its first connection breaks, as connections do.
 struct PriceFeed: ReadyInitializer {
   struct ConnectionLost: Error, CustomStringConvertible {
     let description = "the connection was lost"
   }
-  /// Opens when the feed runs again.
+  /// A gate that opens when the feed runs again.
   static let isBack = Gate()
   private let runs = Counter()
 
@@ -102,7 +102,7 @@ struct PriceFeed: ReadyInitializer {
   func shutDown() async { print("Prices: disconnected") }
 }
 
-/// Sets a theme up, on the main actor and with no annotation of its method.
+/// An initializer that sets up a theme on the main actor; its method needs no annotation.
 @MainActor final class ThemeInitializer: Initializable {
   private(set) var theme = "none"
   func perform(with configuration: any Configurable) async throws {

@@ -1,6 +1,6 @@
-// What the steps create; in an app these are its own and other libraries.
+// The services that the steps create. In an app, they come from the app and from libraries.
 
-/// Rows kept somewhere.
+/// A database of rows.
 actor Database {
   private var rows: [String: String] = [:]
   let path: String
@@ -17,12 +17,12 @@ struct FeatureFlags: Sendable {
   let searchLimit: Int
 }
 
-/// Talks to the server.
+/// A connection to the server.
 struct Network: Sendable {
   let host: String
 }
 
-/// A server that is not up at the first call.
+/// A server that can't be reached at the first call.
 actor FlakyServer {
   struct Unreachable: Error, CustomStringConvertible {
     let description = "the server can't be reached"
@@ -46,7 +46,7 @@ actor Counter {
   }
 }
 
-/// Lets nothing pass until it is opened, and then everything.
+/// A gate that tasks can pass once it is open.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -2,11 +2,11 @@ import Foundation
 import LaunchInitializers
 import Spellbook
 
-/// Shows the events of a launch: a progress line on a terminal, and what became of the services afterwards.
+/// A display of a launch's events: a progress line on a terminal, and afterward the events of the services.
 struct Progress {
   private let isTerminal = isatty(STDERR_FILENO) == 1
 
-  /// Returns a line for each event of a service, when all events have come.
+  /// Returns a line for each event of a service, after the last event.
   func show(_ events: AsyncStream<LaunchEvent>) async -> [String] {
     var running: [String] = []
     var lines: [String] = []
@@ -23,6 +23,6 @@ struct Progress {
     return lines
   }
 
-  /// Writes over the line: to the start of it, erase it, then the text.
+  /// Replaces the current line of the terminal.
   private func redraw(_ text: String) { FileHandle.standardError.write(Data("\r\u{1b}[K\(text.prefix(79))".utf8)) }
 }

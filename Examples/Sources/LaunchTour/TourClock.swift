@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A clock that shows the planned times and leaves out what the machine adds, so that each tour prints the same.
+/// A clock that shows the planned times, without the delays of the machine, so that each tour prints the same.
 ///
-/// It waits in real time. Its own time stands still until the next wait is over, and is then the time of that wait's end.
+/// A sleep takes real time. The clock's time stands still until the next sleep ends, and then is the planned end of
+/// that sleep.
 final class TourClock: Clock {
   struct Instant: InstantProtocol {
     var offset = Duration.zero
@@ -16,10 +17,10 @@ final class TourClock: Clock {
     var sleepers: [Int: (end: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
     var count = 0
     var isRunning = false
-    /// The wait for the next end, which a sooner end cancels.
+    /// The pause until the next planned end; an earlier end cancels the pause.
     var pause: (end: Instant, task: Task<Void, any Error>)?
 
-    /// The end of the wait that is over first.
+    /// The earliest planned end.
     var next: Instant? { sleepers.values.map(\.end).min() }
 
     mutating func takeSleepers(until end: Instant) -> [CheckedContinuation<Void, any Error>] {
@@ -62,7 +63,7 @@ final class TourClock: Clock {
     sleeper?.continuation.resume(throwing: CancellationError())
   }
 
-  /// Ends one wait after the other until there is none.
+  /// Ends one sleep after another until none is left.
   private func run() async {
     while true {
       let pause = state.withLock { state -> Task<Void, any Error>? in
@@ -76,7 +77,7 @@ final class TourClock: Clock {
         return task
       }
       guard let pause else { return }
-      // A sooner end has come: look again.
+      // A sleep with an earlier end has begun, so look again.
       if case .failure = await pause.result { continue }
       let due = state.withLock { state in state.next.map { state.takeSleepers(until: $0) } ?? [] }
       for continuation in due { continuation.resume() }

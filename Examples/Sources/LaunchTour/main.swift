@@ -7,7 +7,7 @@ import Spellbook
 
 struct TourConfiguration: Configurable {
   var serviceStorage: ServiceStorage = [
-    // A secret comes from the environment, and not from the source.
+    // A secret comes from the environment, not from the source.
     "CrashReporter": [
       .production: ["ApiKey": ProcessInfo.processInfo.environment["CRASH_API_KEY"]].compactMapValues { $0 }
     ],
@@ -50,9 +50,9 @@ let launch = try LaunchSequence(configuration: configuration, maxConcurrentSteps
 
 let progress = Task { [events = launch.events] in await Progress().show(events) }
 
-/// Launches, and prints the report and what the steps have registered.
+/// Launches, and prints the report and the services that the steps registered.
 ///
-/// In a server this is nothing: its services do the work.
+/// A server needs no such function, because its services do the work.
 func tour() async throws {
   let report = try await launch.launch()
   print(report.timeline())
@@ -72,7 +72,7 @@ func tour() async throws {
 
   await PriceFeed.isBack.wait()
   print("ready: \(launch.isReady)")
-  // What a service manager, or Ctrl-C, sends.
+  // A service manager sends this signal; Ctrl-C sends SIGINT.
   kill(getpid(), SIGTERM)
 }
 

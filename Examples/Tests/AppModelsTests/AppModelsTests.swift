@@ -24,7 +24,7 @@ nonisolated final class Journal: Sendable {
   let clock = TestClock()
   let chime = RecordingChime()
 
-  /// Registers what a session needs.
+  /// Registers the services that a session needs.
   private func register() {
     let (clock, chime) = (clock, chime)
     InitializerRegistry.current.register(.clock) { clock }

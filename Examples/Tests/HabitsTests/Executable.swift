@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
   import Foundation
 
-  /// The built program, with a file of its own to keep habits in.
+  /// The built program, with its own file of habits.
   final class Executable: Sendable {
     struct Result: Equatable {
       var code: Int32 = 0
@@ -26,7 +26,7 @@
     /// Starts the program.
     ///
     /// - Parameter wrapper: A shell's command line in which `"$@"` runs the program.
-    /// - Returns: What waits for its end.
+    /// - Returns: A function that waits for the program to end and returns its result.
     func start(_ arguments: [String], in wrapper: String = "exec \"$@\"") throws -> () throws -> Result {
       let process = Process()
       let (output, errors) = (Pipe(), Pipe())
@@ -48,15 +48,15 @@
       }
     }
 
-    /// A time zone in which the day does not end while a test runs.
+    /// Returns a time zone in which it is about noon, so that the day doesn't end while a test runs.
     ///
-    /// Zones of that kind are named for the hours that they are behind Greenwich.
+    /// The names of such zones give the hours behind Greenwich.
     private static func zoneWhereItIsNoon() -> String {
       let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
       return hour < 12 ? "Etc/GMT-\(12 - hour)" : "Etc/GMT+\(hour - 12)"
     }
 
-    /// The program is built beside the tests.
+    /// The path of the program, which is built in the folder of the tests.
     private static var path: String {
       #if os(macOS)
         let folder = Bundle(for: Executable.self).bundleURL.deletingLastPathComponent()

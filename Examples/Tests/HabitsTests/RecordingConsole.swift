@@ -1,7 +1,7 @@
 import HabitsCore
 import Synchronization
 
-/// Keeps what is printed.
+/// A console that records what is printed.
 final class RecordingConsole: Console {
   private let printed = Mutex<(output: [String], errors: [String])>(([], []))
 

@@ -61,7 +61,7 @@ import Testing
   }
 }
 
-/// A clock for which a day can pass.
+/// A clock that a test can move to the next day.
 private final class MovingClock: WallClock {
   private let day: Mutex<Day>
   let timeZone = TimeZone.gmt

@@ -32,7 +32,7 @@
       #expect(output.contains("warning: crash analytics (skipped): requires crash reporter, which was skipped"))
     }
 
-    /// The program is built beside the tests.
+    /// The path of the program, which is built in the folder of the tests.
     private func run() throws -> String {
       let process = Process()
       let pipe = Pipe()

@@ -19,8 +19,8 @@ public struct LaunchService: Service {
 
   /// Launches, and returns when the sequence has been shut down.
   ///
-  /// - Throws: A `LaunchError` if the launch fails, or if a service of the sequence does later; a ``ShutDownError`` if a step
-  ///   can't be shut down.
+  /// - Throws: A `LaunchError` if the launch fails, or if a service of the sequence fails later; a ``ShutDownError`` if
+  ///   a step can't be shut down.
   public func run() async throws {
     await withGracefulShutdownHandler {
       // The group handles the signals.
@@ -28,20 +28,20 @@ public struct LaunchService: Service {
     } onGracefulShutdown: {
       Task { await launch.shutDown() }
     }
-    // A shut-down during the launch is what the group asked for.
+    // If the launch was shut down, the group asked for it.
     if let failure = launch.failure, failure.code != .shutDown { throw failure }
-    // The shut-down has ended, and all calls get its report.
+    // The shut-down has ended, so this call only returns its report.
     let report = await launch.shutDown()
     if !report.entries.allSatisfy({ $0.outcome == .completed }) { throw ShutDownError(report: report) }
   }
 }
 
-/// An error about steps that weren't shut down, though the launch itself went well.
+/// An error about steps that couldn't be shut down after a successful launch.
 public struct ShutDownError: Error, CustomStringConvertible {
   /// The report of the shut-down.
   public let report: LaunchReport
 
-  /// A sentence with the steps and the reasons.
+  /// A sentence that names the steps and the reasons.
   public var description: String {
     let steps = report.entries.filter { $0.outcome != .completed }.map { entry in
       "\(entry.id) (\(entry.message ?? entry.outcome.rawValue))"

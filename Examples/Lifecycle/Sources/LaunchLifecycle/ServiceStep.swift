@@ -12,9 +12,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The service begins at launch and is supervised: `.onExit` says what follows if it ends by itself. When the step is shut down,
-/// the service is asked to shut down gracefully, as a `ServiceGroup` asks it; the step's `.stopTimeout` limits how long it may
-/// take, and then it is cancelled.
+/// The service begins at launch and is supervised: `.onExit` decides what happens if it ends by itself. When the step
+/// is shut down, the service is asked to shut down gracefully, as in a `ServiceGroup`. A service that takes longer than
+/// the step's `.stopTimeout` is cancelled.
 public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   private let service: Base
   private let logger: Logger
@@ -22,7 +22,7 @@ public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
 
   private struct ShutDown {
     var isAskedFor = false
-    /// Shuts the group down that runs the service.
+    /// Shuts down the group that runs the service.
     var trigger: AsyncStream<Void>.Continuation?
   }
 
@@ -30,7 +30,7 @@ public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   ///
   /// - Parameters:
   ///   - service: The service.
-  ///   - logger: The logger of the group that runs it.
+  ///   - logger: The logger of the group that runs the service.
   public init(_ service: Base, logger: Logger) {
     self.service = service
     self.logger = logger
@@ -64,7 +64,7 @@ public final class ServiceStep<Base: Service>: RunningInitializer, Sendable {
   }
 }
 
-/// Returns when the step is stopped, which shuts the group down.
+/// A service whose return shuts the group down, when the step is stopped.
 private struct ShutDownTrigger: Service {
   let shutDowns: AsyncStream<Void>
 

@@ -3,8 +3,7 @@ public import Metrics
 import StepTimes
 
 extension AsyncStream<LaunchEvent> {
-  /// Records the durations of the steps, the attempts that are repeated, and the restarts of services, until the sequence has
-  /// ended.
+  /// Records the durations of the steps, the retries, and the restarts of services, until the sequence has ended.
   ///
   /// The metrics are the timer `launch_step_duration_seconds`, with the dimensions `phase`, `step` and `outcome`, and the counters
   /// `launch_retries_total` and `launch_service_restarts_total`, with the dimension `step`. Get the stream before the launch.

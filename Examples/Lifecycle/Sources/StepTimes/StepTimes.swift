@@ -1,6 +1,6 @@
 package import LaunchInitializers
 
-/// The times at which steps began, from which the durations follow.
+/// The times at which steps began, for computing their durations.
 package struct StepTimes {
   private struct Step: Hashable {
     let phase: LaunchEvent.Phase
@@ -11,8 +11,8 @@ package struct StepTimes {
 
   package init() {}
 
-  /// Notes an event, and returns how long the step took that has ended with it; nil for other events, and for a step that never
-  /// began.
+  /// Records an event; returns the duration of a step if the event is its end, and nil for other events and for a step
+  /// that never began.
   package mutating func duration(endingWith event: LaunchEvent) -> Duration? {
     let step = Step(phase: event.phase, id: event.id)
     switch event.kind {

@@ -8,7 +8,8 @@ import StandardKeys
 
 /// The tool, whose subcommands do the work.
 ///
-/// Each subcommand lists as `CodingKeys` what the parser fills in. The other properties are the registry's and the store's.
+/// The `CodingKeys` of each subcommand list the properties that the parser fills in. The registry and the store provide
+/// the others.
 public struct Notes: ParsableCommand {
   /// The name and the subcommands.
   public static let configuration = CommandConfiguration(
@@ -125,9 +126,9 @@ extension Notes {
     /// Creates the command.
     public init() {}
 
-    /// Changes the settings that are given, and prints all.
+    /// Changes the settings that the arguments name, and prints all settings.
     ///
-    /// - Throws: A `PreferenceError` if the file can't be written, or has another value than one of the setting's.
+    /// - Throws: A `PreferenceError` if the file can't be written, or has a value that the setting can't have.
     public func run() throws {
       if let order { try $storedOrder.set(order) }
       if let urgent { try $isUrgent.set(urgent) }
@@ -139,17 +140,17 @@ extension Notes {
 
 /// An order of notes.
 public enum SortOrder: String, CaseIterable, Codable, ExpressibleByArgument, Sendable {
-  /// Urgent notes first, and then as they were added.
+  /// Urgent notes first, otherwise in the order in which they were added.
   case urgency
-  /// As they were added.
+  /// In the order in which they were added.
   case date
   /// By their text.
   case text
 }
 
 extension PreferenceKeys {
-  /// The order of `list` if it isn't given one.
+  /// The order of `list` if its arguments give none.
   public static let order = PreferenceKey("list.order", default: SortOrder.urgency)
-  /// Whether `add` makes a note urgent if it isn't told.
+  /// Whether `add` makes a note urgent if its arguments don't say.
   public static let isUrgent = PreferenceKey("add.urgent", default: false)
 }

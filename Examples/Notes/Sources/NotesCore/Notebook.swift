@@ -2,30 +2,30 @@ public import Foundation
 
 /// A note.
 public struct Note: Codable, Hashable, Sendable {
-  /// The number by which commands name it, from 1 on.
+  /// The number that commands use for the note, from 1 on.
   public let number: Int
   /// The text of the note.
   public let text: String
-  /// Whether it comes first.
+  /// Whether the note comes first.
   public let isUrgent: Bool
-  /// When it was added.
+  /// The time at which the note was added.
   public let date: Date
 }
 
-/// A place that keeps notes.
+/// A type that stores notes.
 public protocol Notebook: Sendable {
   /// Returns the notes, in the order in which they were added.
   ///
-  /// - Throws: Errors of the place.
+  /// - Throws: An error of the storage.
   func notes() throws -> [Note]
 
   /// Replaces all notes.
   ///
-  /// - Throws: Errors of the place; the notes are then as before.
+  /// - Throws: An error of the storage; the notes are then unchanged.
   func replace(with notes: [Note]) throws
 }
 
-/// A file of notes in JSON, written as a whole.
+/// A JSON file of notes, which each change rewrites.
 struct FileNotebook: Notebook {
   let url: URL
 
@@ -40,7 +40,7 @@ struct FileNotebook: Notebook {
   }
 }
 
-/// A place that commands print to.
+/// The output of the commands.
 public protocol Console: Sendable {
   /// Prints a line.
   func print(_ line: String)

@@ -4,7 +4,7 @@ import StandardKeys
 
 /// Registers what the commands need.
 ///
-/// Call it before the parser creates a command: a command asks the registry that is current then.
+/// Call it before the parser creates a command, because a command asks the registry that is current when it is created.
 public func registerServices(in registry: InitializerRegistry) {
   registry.register((any Console).self) { StandardOutput() }
   registry.register((any Notebook).self, scope: .singleton) { resolver in

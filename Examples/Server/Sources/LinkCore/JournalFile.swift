@@ -1,9 +1,9 @@
 import Foundation
 
-/// A text file to which whole lines are appended by one process.
+/// A text file to which one process appends whole lines.
 ///
-/// The part of a line that a failed write has left is removed at once, or else before the next write, so that no line is
-/// appended to a part of another one. After a kill in the middle of a write, the file ends with such a part, which is removed too.
+/// If a write fails or the process is killed during one, the file may end with a part of a line. The part is removed
+/// before the next write, so that no line is appended to it.
 struct JournalFile {
   /// The file, with its links followed.
   private let url: URL
@@ -12,17 +12,17 @@ struct JournalFile {
   private var length: UInt64
   /// Whether the file ends with a part of a line.
   private var endsWithPart: Bool
-  /// The lines, as they were when the file was opened.
+  /// The lines at the time when the file was opened.
   let lines: Data
-  /// The part of a line after the last one; not empty if a write was cut off.
+  /// The part of a line after the last whole line; empty unless a write was cut off.
   let remainder: Data
 
-  /// Whether the file has no line.
+  /// Whether the file has no lines.
   var isEmpty: Bool { length == 0 }
 
   /// Opens a file, which is created if it doesn't exist, and changes nothing in it.
   ///
-  /// - Throws: ``JournalError``: the file can't be opened, or is open in another process.
+  /// - Throws: A ``JournalError`` if the file can't be opened, or is open in another process.
   init(url: URL) throws {
     self.url = url.resolvingSymlinksInPath()
     handle = try Self.lockedHandle(of: self.url)
@@ -38,12 +38,12 @@ struct JournalFile {
     endsWithPart = !remainder.isEmpty
   }
 
-  /// Returns what the file has now.
+  /// Returns the current contents of the file.
   ///
   /// - Throws: Errors of the file system.
   func contents() throws -> Data { try Data(contentsOf: url) }
 
-  /// Appends lines: the system has all of them when this returns, and none if it throws.
+  /// Appends lines: when this returns, the system has all of them; if it throws, none.
   ///
   /// - Throws: ``JournalError/changed(_:)``, and errors of the file system.
   mutating func append(_ lines: Data) throws {
@@ -64,7 +64,7 @@ struct JournalFile {
     endsWithPart = false
   }
 
-  /// Replaces all lines: after a kill at any time, the file has the former lines or the new ones.
+  /// Replaces all lines: if the process is killed meanwhile, the file has either the former lines or the new ones.
   ///
   /// - Parameter keepsFormer: Whether the former file is kept beside the new one.
   /// - Returns: The former file, if it is kept.
@@ -114,7 +114,7 @@ struct JournalFile {
     let folder = open(url.deletingLastPathComponent().path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
     guard folder >= 0 else { throw JournalError.unusableFile(of: url) }
     let handle = FileHandle(fileDescriptor: folder, closeOnDealloc: true)
-    // Some file systems can't, and need not.
+    // Some file systems don't support this, and don't need it.
     if fsync(handle.fileDescriptor) != 0, errno != EINVAL { throw JournalError.unusableFile(of: url) }
   }
 
@@ -152,7 +152,7 @@ extension JournalFile {
       && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev
   }
 
-  /// Throws an error if the file was removed, replaced or changed by others, who don't ask for the lock.
+  /// Throws an error if another program has removed, replaced or changed the file without the lock.
   private func checkFile() throws {
     let path = url.path(percentEncoded: false)
     let end = try handle.seekToEnd()
@@ -160,9 +160,9 @@ extension JournalFile {
   }
 }
 
-/// A reason why a journal can't be used.
+/// The reason that a journal can't be used.
 public enum JournalError: Error, CustomStringConvertible {
-  /// The file is something else.
+  /// The file isn't a journal.
   case notAJournal(String)
   /// A later version of the program has written the file.
   case laterVersion(Int)
@@ -175,7 +175,7 @@ public enum JournalError: Error, CustomStringConvertible {
   /// The journal was closed.
   case closed
 
-  /// The last error of the system, about a file.
+  /// Returns an error about a file, with the reason from `errno`.
   static func unusableFile(of url: URL) -> JournalError {
     .unusableFile(url.path(percentEncoded: false), String(cString: strerror(errno)))
   }

@@ -4,21 +4,22 @@ public import NIOCore
 public import NIOHTTPTypes
 
 extension HTTPServerBuilder {
-  /// A server of HTTP 1 that answers what its clients have sent before it stops.
+  /// An HTTP/1 server that answers all requests that its clients have sent before it stops.
   ///
-  /// - Parameter linger: How long a connection without a request stays open when the server shuts down.
+  /// - Parameter linger: The time for which a connection without a request stays open when the server shuts down.
   public static func answeringLastRequests(within linger: TimeAmount) -> HTTPServerBuilder {
     .http1(configuration: .init(additionalChannelHandlers: [LastRequestHandler(linger: linger)]))
   }
 }
 
-/// Ends a connection that is kept alive, when the server shuts down, without leaving a request unanswered.
+/// A handler that ends a kept-alive connection when the server shuts down, without leaving a request unanswered.
 ///
-/// Without this handler, Hummingbird closes the connections that have no request under way, and the others after the response.
-/// A client that sends its next request at that moment gets no answer, and can't know whether the request was carried out.
+/// Without this handler, Hummingbird closes a connection at once if it has no request under way, and otherwise after
+/// the response. A client that sends its next request at that moment gets no answer, and can't know whether the request
+/// was carried out.
 ///
-/// With it, the last response on a connection has the header `Connection: close`, which tells the client to send nothing more.
-/// A connection without a request under way waits for one for a while; without one, it is closed.
+/// With this handler, the last response on a connection has the header `Connection: close`, which tells the client to
+/// send nothing more. A connection without a request under way waits for one for a while, and is then closed.
 public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// The parts of a request.
   public typealias InboundIn = HTTPRequestPart
@@ -30,7 +31,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
   public typealias OutboundOut = HTTPResponsePart
 
   private let linger: TimeAmount
-  /// The number of requests that weren't answered yet.
+  /// The number of requests that haven't been answered yet.
   private var requests = 0
   private var isShuttingDown = false
   /// Whether a response has told the client to send nothing more.
@@ -39,7 +40,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
 
   /// Creates the handler of one connection.
   ///
-  /// - Parameter linger: How long a connection without a request stays open when the server shuts down.
+  /// - Parameter linger: The time for which a connection without a request stays open when the server shuts down.
   public init(linger: TimeAmount) { self.linger = linger }
 
   /// Counts the requests.
@@ -54,7 +55,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
   /// Begins to end the connection when the server shuts down.
   public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
-    // The event isn't passed on, since the next handler would close the connection.
+    // The event isn't passed on, because the next handler would close the connection.
     if isShuttingDown { return }
     isShuttingDown = true
     if requests == 0 { scheduleEnd(context) }
@@ -77,7 +78,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     }
   }
 
-  /// Closes the connection when the client doesn't.
+  /// Closes the connection if the client doesn't.
   private func scheduleEnd(_ context: ChannelHandlerContext) {
     end?.cancel()
     end = context.eventLoop.scheduleTask(in: linger) { [channel = context.channel] in channel.close(promise: nil) }
@@ -92,7 +93,7 @@ public final class LastRequestHandler: ChannelDuplexHandler, RemovableChannelHan
     scheduleEnd(context)
   }
 
-  /// Forgets the end of a connection that has ended by itself.
+  /// Cancels the scheduled end of a connection that has ended by itself.
   public func channelInactive(context: ChannelHandlerContext) {
     end?.cancel()
     context.fireChannelInactive()

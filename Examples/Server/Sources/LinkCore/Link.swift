@@ -17,7 +17,7 @@ public struct Link: ResponseCodable, Hashable, Sendable {
   /// The number of visits.
   public internal(set) var visits: Int
 
-  /// Creates a link that wasn't followed yet.
+  /// Creates a link without visits.
   public init(code: String, url: String, owner: String) {
     self.code = code
     self.url = url
@@ -25,7 +25,7 @@ public struct Link: ResponseCodable, Hashable, Sendable {
     visits = 0
   }
 
-  /// Throws an error if the code isn't fit for an address, or the link doesn't lead to a page of the web.
+  /// Checks that the code can be part of an address, and that the link leads to a web page.
   ///
   /// - Throws: ``LinkError`` with the reason.
   public func validate() throws(LinkError) {
@@ -55,17 +55,17 @@ public struct Link: ResponseCodable, Hashable, Sendable {
   }
 }
 
-/// A request for a link: where it leads to, and the code if the user has a wish.
+/// A request for a new link, with its address and an optional code.
 public struct NewLink: Decodable, Sendable {
   /// The address that the link leads to.
   public let url: String
-  /// The code that the user wishes.
+  /// The code that the user wants; nil for a random one.
   public let code: String?
 }
 
-/// A reason why a link can't be created, found or removed.
+/// The reason that a link can't be created, found or removed.
 public enum LinkError: Error, Hashable {
-  /// The code or the address isn't valid, with the reason.
+  /// The code or the address isn't valid, for this reason.
   case invalid(String)
   /// Another link has the code.
   case taken(String)

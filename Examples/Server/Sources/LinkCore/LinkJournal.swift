@@ -1,25 +1,26 @@
 public import Foundation
 import Synchronization
 
-/// The links on disk: a text file with a line of JSON for each change, the first of which is the version of its format.
+/// The links on disk: a text file with a line of JSON for each change, after a first line with the version of the
+/// format.
 ///
-/// It isn't a database, but it keeps what it has accepted: a change is with the system when ``append(_:)`` returns, and isn't in
-/// the file if that throws. One process has the file open. After a kill or on a full disk, the journal opens again; lines that
-/// can't be read, as after damage to the disk, are left out, and a copy of the file keeps them. Without a file, the lines are in
-/// memory.
+/// The journal isn't a database, but it loses no change that it has accepted: the system has the change when
+/// ``append(_:)`` returns, and the file doesn't if that throws. Only one process can have the file open. The journal
+/// can be opened again after the process was killed, and on a full disk. Lines that can't be read, as after damage to
+/// the disk, are left out, and a copy of the file keeps them. Without a file, the lines are in memory.
 ///
 /// Version 1 had no owners; ``rewrite()`` adds them.
 public final class LinkJournal: Sendable {
   /// The version of the format that this program writes.
   public static let currentVersion = 2
 
-  /// A change of the links.
+  /// A change to the links.
   public enum Change: Codable, Sendable {
     /// A link was created.
     case added(Link)
-    /// Links were followed: how often, by code.
+    /// Links were followed; the numbers of visits, by code.
     case followed([String: Int])
-    /// The link of a code was removed.
+    /// The link with this code was removed.
     case removed(String)
   }
 
@@ -29,9 +30,9 @@ public final class LinkJournal: Sendable {
     public let links: Int
     /// The numbers of the lines that couldn't be read.
     public let unreadableLines: [Int]
-    /// The former file, which has those lines; nil if there are none.
+    /// The former file, which has the unreadable lines; nil if there are none.
     public let copy: URL?
-    /// The reason that the file was left as it was, with its unreadable lines; nil if it was rewritten.
+    /// The reason that the file was left unchanged, with its unreadable lines; nil if it was rewritten.
     public let failure: (any Error)?
   }
 
@@ -49,7 +50,7 @@ public final class LinkJournal: Sendable {
 
   private let state: Mutex<State>
 
-  /// Opens the journal of a file, which is created if it doesn't exist; without a file, one in memory.
+  /// Opens the journal in a file, which is created if it doesn't exist, or a journal in memory if there is no URL.
   ///
   /// - Throws: ``JournalError`` if the file isn't a journal, is of a later version, or is open in another process.
   public init(url: URL?) throws {
@@ -73,8 +74,9 @@ public final class LinkJournal: Sendable {
 
   /// Rewrites a journal that is of an earlier version, has unreadable lines, or has many more lines than links.
   ///
-  /// - Returns: What was done; nil if there was nothing to do.
-  /// - Throws: Errors of the file system, if the journal is of an earlier version: changes can't be appended to it then.
+  /// - Returns: The result; nil if there was nothing to do.
+  /// - Throws: An error of the file system if the journal is of an earlier version; changes then can't be appended to
+  ///   it.
   public func rewrite() throws -> Rewriting? {
     try state.withLock { state in
       guard var file = state.file else { return nil }
@@ -96,7 +98,7 @@ public final class LinkJournal: Sendable {
     }
   }
 
-  /// Returns the links that the changes amount to, apart from lines that can't be read.
+  /// Returns the links that result from the changes in all readable lines.
   ///
   /// - Throws: Errors of the file system.
   public func links() throws -> [Link] {
@@ -138,12 +140,12 @@ extension LinkJournal {
   private static func version(of file: JournalFile) throws -> Int? {
     let lines = file.lines.split(separator: newline)
     guard let first = lines.first else {
-      // Before its first line is complete, a journal has at most a part of it.
+      // A journal whose first line was never completed has only a part of that line.
       let header = try line(Header(version: currentVersion))
       return header.starts(with: file.remainder) ? currentVersion : nil
     }
     if let header = decoded(Header.self, first) { return header.version }
-    // A damaged first line may stand above changes.
+    // If the first line is damaged, the lines below may still be changes.
     let hasChange = lines.dropFirst().contains { change($0, of: currentVersion) != nil }
     return hasChange ? currentVersion : nil
   }
@@ -157,7 +159,7 @@ extension LinkJournal {
 
     init(_ contents: Data, of version: Int) {
       var (links, unreadable, count): ([String: Link], [Int], Int) = ([:], [], 0)
-      // What follows the last line was cut off by a crash.
+      // A crash cut off what follows the last whole line.
       for line in contents.split(separator: newline, omittingEmptySubsequences: false).dropLast() {
         count += 1
         if line.isEmpty { continue }
@@ -199,7 +201,7 @@ extension LinkJournal {
     try JSONEncoder().encode(value) + [newline]
   }
 
-  /// The value of a line; nil if it isn't one.
+  /// Returns the value in a line, or nil if the line can't be decoded.
   private static func decoded<Value: Decodable>(_ type: Value.Type, _ line: Data) -> Value? {
     do { return try JSONDecoder().decode(type, from: line) } catch { return nil }
   }

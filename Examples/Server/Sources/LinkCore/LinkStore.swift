@@ -2,8 +2,8 @@ import Synchronization
 
 /// The links in memory, in front of their journal.
 ///
-/// A link that is created or removed is in the journal before the call returns. Visits are counted in memory and written by
-/// ``save()``, so a crash loses those since the last call.
+/// The creation or removal of a link is in the journal before the call returns. Visits are counted in memory and
+/// written by ``save()``, so a crash loses the visits since the last save.
 public final class LinkStore: Sendable {
   private struct State {
     var links: [String: Link] = [:]
@@ -15,7 +15,7 @@ public final class LinkStore: Sendable {
 
   /// Creates a store that has the links of a journal.
   ///
-  /// - Throws: What reading the journal throws.
+  /// - Throws: The error of reading the journal.
   public init(journal: LinkJournal) throws {
     self.journal = journal
     let links = try journal.links()
@@ -30,7 +30,7 @@ public final class LinkStore: Sendable {
 
   /// Adds a link.
   ///
-  /// - Throws: ``LinkError`` if it isn't valid or its code is taken, and what writing the journal throws.
+  /// - Throws: ``LinkError`` if the link isn't valid or its code is taken, and the error of writing the journal.
   public func add(_ link: Link) throws {
     try link.validate()
     try state.withLock { state in
@@ -69,7 +69,8 @@ public final class LinkStore: Sendable {
 
   /// Removes a link of a user.
   ///
-  /// - Throws: ``LinkError`` if there is none or it belongs to another user, and what writing the journal throws.
+  /// - Throws: ``LinkError`` if there is no such link or it belongs to another user, and the error of writing the
+  ///   journal.
   public func remove(_ code: String, by user: User) throws {
     try state.withLock { state in
       guard let link = state.links[code] else { throw LinkError.missing(code) }
@@ -82,7 +83,7 @@ public final class LinkStore: Sendable {
 
   /// Writes the visits since the last call.
   ///
-  /// - Throws: What writing the journal throws; the visits are then written by a later call.
+  /// - Throws: The error of writing the journal; a later call then writes the visits.
   public func save() throws {
     try state.withLock { state in
       guard !state.unsaved.isEmpty else { return }

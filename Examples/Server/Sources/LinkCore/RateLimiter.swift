@@ -15,7 +15,7 @@ public final class RateLimiter: Sendable {
   private let now: @Sendable () -> Date
   private let state = Mutex(State())
 
-  /// Creates a limiter that takes the time from a closure.
+  /// Creates a limiter that gets the time from a closure.
   public init(now: @escaping @Sendable () -> Date) { self.now = now }
 
   /// Counts a request of a user.

@@ -3,10 +3,10 @@ public import Hummingbird
 import Logging
 import NIOHTTP1
 
-/// Adds the number of the request to each response as the header `X-Request-ID`, also if the request failed.
+/// Adds the number of the request to each response as the header `X-Request-ID`, even if the request failed.
 ///
-/// It is the first middleware, so it sees the errors of all others. An error without a response of its own is logged, and the
-/// response has the status 500.
+/// This is the first middleware, so it sees the errors of all others. An error that doesn't define a response is
+/// logged, and the response has the status 500.
 public struct RequestNumberMiddleware<Context: RequestContext>: RouterMiddleware {
   /// Creates the middleware.
   public init() {}
@@ -26,7 +26,7 @@ public struct RequestNumberMiddleware<Context: RequestContext>: RouterMiddleware
     do { return try await next(request, context) } catch let error as any HTTPResponseError {
       return try error.response(from: request, context: context)
     } catch let error as HTTPParserError {
-      // The server answers what isn't HTTP, and closes the connection.
+      // The server itself answers input that isn't HTTP, and closes the connection.
       throw error
     } catch {
       context.logger.error("The request failed", metadata: ["error": "\(error)"])

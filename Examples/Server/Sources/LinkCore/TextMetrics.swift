@@ -3,7 +3,8 @@ import Synchronization
 
 /// Metrics as the text that Prometheus reads.
 ///
-/// Counters and gauges have their value, recorders and timers the sum and the number of their values.
+/// The text has the value of each counter and gauge, and the sum and the number of the values of each recorder and
+/// timer.
 public final class TextMetrics: MetricsFactory {
   private struct Key: Hashable {
     let name: String
@@ -34,7 +35,7 @@ public final class TextMetrics: MetricsFactory {
     }
   }
 
-  /// The text as a name, of which letters, digits and underscores are a part.
+  /// Returns the text as a name, in which only letters and digits are kept and everything else is an underscore.
   private static func name(_ text: String) -> String {
     String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
   }
@@ -51,7 +52,7 @@ public final class TextMetrics: MetricsFactory {
   /// Returns the gauge of a label.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { metric(label, dimensions) }
 
-  /// Returns the recorder of a label, or the gauge if its values aren't to be summed.
+  /// Returns the recorder of a label, or a gauge if the values shouldn't be summed.
   public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
     metric(label, dimensions, isSummary: aggregate)
   }
@@ -71,7 +72,7 @@ public final class TextMetrics: MetricsFactory {
   public func destroyTimer(_ handler: any TimerHandler) {}
 }
 
-/// One value of any kind.
+/// A metric of any kind.
 private final class Metric: CounterHandler, MeterHandler, RecorderHandler, TimerHandler, Sendable {
   private let isSummary: Bool
   private let state = Mutex((value: 0.0, count: 0))

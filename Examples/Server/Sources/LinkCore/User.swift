@@ -23,7 +23,7 @@ public struct User: Hashable, Sendable {
     self.name = name
   }
 
-  /// The user of a request: a guest if it has no name, or one that isn't valid.
+  /// Creates the user of a request; a request without a valid name is a guest's.
   public init(of request: Request) {
     let name = Self.header.flatMap { request.headers[$0] }
     self = name.flatMap { User($0) } ?? .guest

@@ -6,17 +6,17 @@ import Logging
 import Metrics
 import SpellRegistry
 
-/// Refuses requests while the server is in maintenance, and those of a user who sends too many.
+/// A middleware that refuses requests while the server is in maintenance, and requests of a user who sends too many.
 ///
-/// It asks the settings at each request, so a change applies to the next one.
+/// The gate reads the settings for each request, so a change applies to the next request.
 public struct Gate: RouterMiddleware {
   private let settings = Injected<Settings>()
   private let limiter = Injected<RateLimiter>()
   private let counters = Injected<Counters>()
-  // The one that runs.
+  // The request that is being handled now.
   private let current = Injected<CurrentRequest>(.everyRead)
 
-  /// Creates the gate of the current registry.
+  /// Creates a gate that uses the current registry.
   public init() {}
 
   /// Lets a request pass, or throws an error with the status 503 or 429.

@@ -26,7 +26,7 @@ struct JournalInitializer: ServiceInitializer {
   func shutDown() throws { try journal.value.close() }
 }
 
-/// Rewrites a journal that an earlier version of the program has written, that is damaged, or that is much too long.
+/// Rewrites the journal if an earlier version of the program wrote it, if it is damaged, or if it is much too long.
 struct MigrationInitializer: Initializable {
   private let journal = Injected<LinkJournal>()
   private let logger = Injected<Logger>()
@@ -77,7 +77,7 @@ struct VisitsInitializer: RunningInitializer {
   }
 }
 
-/// Logs and counts the values of settings that were refused, for as long as the server runs.
+/// Logs and counts refused values of settings, for as long as the server runs.
 struct SettingsWatch: RunningInitializer {
   private let store = Injected<any PreferenceStore>()
   private let settings = Injected<Settings>()

@@ -1,7 +1,7 @@
 import Configuration
 public import LaunchInitializers
 
-/// The configuration of a process: arguments, then environment variables, then a file, then what applies without them.
+/// The configuration of a process: arguments, then environment variables, then a file, then defaults.
 ///
 /// The value of `Server.Port` is `--links-server-port` or `LINKS_SERVER_PORT`, and `{"links": {"server": {"port": 80}}}` in the
 /// file.
@@ -25,7 +25,7 @@ public struct LinkConfiguration: Configurable {
     "links.settings.path": "links.preferences", "links.log.level": "info",
   ])
 
-  /// The configuration of the environment alone.
+  /// Returns the configuration from environment variables and defaults alone.
   public static func defaultConfiguration() -> LinkConfiguration {
     LinkConfiguration([EnvironmentVariablesProvider(), defaults])
   }

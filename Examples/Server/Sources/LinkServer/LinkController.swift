@@ -9,8 +9,8 @@ import StandardKeys
 
 /// The routes of the links.
 ///
-/// All requests share it, so it is `Sendable`, and its services are constants: those of the server are resolved once, those of
-/// a request at each read.
+/// All requests share the controller, so it is `Sendable`, and its services are constants: a service of the server is
+/// resolved once, a service of a request at each read.
 public final class LinkController: Sendable {
   private let links = Injected<LinkStore>()
   private let settings = Injected<Settings>()
@@ -18,7 +18,7 @@ public final class LinkController: Sendable {
   private let random = Injected(.randomNumberGenerator)
   private let current = Injected<CurrentRequest>(.everyRead)
 
-  /// Creates the controller of the current registry.
+  /// Creates a controller that uses the current registry.
   public init() {}
 
   /// Adds the routes to a group.

@@ -12,7 +12,8 @@ import StandardKeys
 
 /// The parts of the service, put together.
 public enum LinkServer {
-  /// Registers what needs no launch: the settings, the limits, the counters, and what stands for a request outside of one.
+  /// Registers what needs no launch: the settings, the limits, the counters, and a placeholder for the request outside
+  /// of requests.
   ///
   /// The steps of the launch register the rest.
   public static func registerServices(in registry: InitializerRegistry, logger: Logger, metrics: TextMetrics) {
@@ -62,11 +63,11 @@ public enum LinkServer {
       logger: logger)
   }
 
-  /// Returns the launch of the service, which registers itself.
+  /// Returns the launch of the service, which is also registered.
   ///
   /// - Parameters:
-  ///   - configuration: Where things are; see the README.
-  ///   - serves: Whether the last step is a server. A test asks the routes instead.
+  ///   - configuration: The configuration, whose values the README lists.
+  ///   - serves: Whether the last step is a server; a test calls the routes directly instead.
   /// - Throws: `ConfigurationError` if the configuration has no valid address.
   public static func launchSequence(_ configuration: any Configurable, serves: Bool = true) throws -> LaunchSequence {
     let registry = InitializerRegistry.current

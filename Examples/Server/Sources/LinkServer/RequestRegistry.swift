@@ -3,7 +3,7 @@ public import LinkCore
 public import Logging
 public import SpellRegistry
 
-/// The current request, as the services see it.
+/// The current request, as services get it.
 public struct CurrentRequest: Sendable {
   /// The number, which is in the log and in the header `X-Request-ID` of the response; see `RequestNumberMiddleware`.
   public let id: String
@@ -15,16 +15,16 @@ public struct CurrentRequest: Sendable {
 
 /// Gives each request a registry, in which ``CurrentRequest`` is that request.
 ///
-/// The services below the middleware ask for them with `@Injected`, wherever they are, and nothing hands them on.
+/// Any service below the middleware gets the current request with `@Injected`, without passing it as an argument.
 public struct RequestRegistryMiddleware: RouterMiddleware {
   private let registry: InitializerRegistry
 
   /// Creates the middleware.
   ///
-  /// - Parameter registry: The registry that has the rest.
+  /// - Parameter registry: The registry that has everything else.
   public init(registry: InitializerRegistry) { self.registry = registry }
 
-  /// Handles a request in a registry of its own.
+  /// Handles a request in its own registry.
   public func handle(
     _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
   ) async throws -> Response {

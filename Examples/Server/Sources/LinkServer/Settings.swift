@@ -3,9 +3,9 @@ public import PreferenceStorage
 
 /// The settings that are changed while the server runs: by the admin page, by `prefs`, or by an editor.
 ///
-/// A struct of wrapped properties is `Sendable`, so all requests share one. A read takes a few nanoseconds, and a change of
-/// the file is seen by the next request. Values of the wrong type, or out of range, stay in the file; the setting reads as
-/// its default, and `$property.error` says why.
+/// A struct of wrapped properties is `Sendable`, so all requests share one. A read takes a few nanoseconds, and the
+/// next request sees a change of the file. A value of the wrong type or out of range stays in the file; the setting
+/// then has its default, and `$property.error` has the reason.
 public struct Settings: Sendable {
   /// Whether links can't be used at the moment.
   @Preference("maintenance") public var maintenance = false
@@ -14,19 +14,19 @@ public struct Settings: Sendable {
   /// The number of requests that a user may send in a minute.
   @Preference("rateLimit") public var rateLimit = RateLimit.standard
 
-  /// Creates the settings of the store that is registered.
+  /// Creates the settings in the registered store.
   public init() {}
 }
 
 /// A type of values that a person can type.
 public protocol SettingValue: Codable, Equatable, Sendable {
-  /// The value of a server on which nothing is set.
+  /// The default value.
   static var standard: Self { get }
   /// A description of the valid values.
   static var rule: String { get }
-  /// The value as it is typed.
+  /// The value as typed text.
   var text: String { get }
-  /// Creates a value from typed text; nil if it isn't one.
+  /// Creates a value from typed text; nil if the text isn't a valid value.
   init?(text: String)
 }
 
@@ -41,11 +41,12 @@ extension Bool: SettingValue {
   public init?(text: String) { self.init(text) }
 }
 
-// A raw value that the initializer refuses can't be decoded either. So the file's values are checked as those of the form are.
+// A raw value that the initializer refuses can't be decoded either, so values in the file are checked like values in
+// the form.
 
 /// The text at the top of the start page.
 public struct Greeting: RawRepresentable, SettingValue {
-  /// The greeting of a server on which nothing is set.
+  /// The default greeting.
   public static let standard = Greeting(unchecked: "Hello")
   /// The length.
   public static let rule = "1 to 80 characters in one line"
@@ -69,7 +70,7 @@ public struct Greeting: RawRepresentable, SettingValue {
 
 /// A number of requests in a minute.
 public struct RateLimit: RawRepresentable, SettingValue {
-  /// The limit of a server on which nothing is set.
+  /// The default limit.
   public static let standard = RateLimit(unchecked: 600)
   /// The range.
   public static let rule = "a whole number from 1 to 100000000"
@@ -102,9 +103,9 @@ public struct SettingField: Sendable {
   public let rule: String
   /// Whether the setting is true or false.
   public let isSwitch: Bool
-  /// The value that applies, as it is typed.
+  /// The value that applies, as typed text.
   public let text: String
-  /// The value of a server on which nothing is set, as it is typed.
+  /// The default value, as typed text.
   public let standard: String
   /// Whether the store has a value.
   public let isSet: Bool
@@ -130,11 +131,11 @@ public struct SettingField: Sendable {
 
   /// Changes the setting in a transaction.
   ///
-  /// - Throws: ``RefusedSetting`` if the text isn't a value.
+  /// - Throws: ``RefusedSetting`` if the text isn't a valid value.
   public func set(_ text: String, in changes: inout PreferenceTransaction) throws { try write(text, &changes) }
 }
 
-/// An error about text that isn't a value of a setting.
+/// An error about text that isn't a valid value of a setting.
 public struct RefusedSetting: Error, CustomStringConvertible {
   /// A description of the valid values.
   public let rule: String

@@ -6,14 +6,14 @@ import LinkCore
 public import Metrics
 import SpellRegistry
 
-/// The routes for those who watch the server: whether it is ready, whether it works, and its metrics.
+/// The routes for monitoring: readiness, health and metrics.
 public final class StatusController: Sendable {
   private let launch = Injected<LaunchSequence?>()
   private let metrics = Injected<TextMetrics>()
   private let links = Injected<LinkStore>()
   private let factory = Injected<any MetricsFactory>()
 
-  /// Creates the controller of the current registry.
+  /// Creates a controller that uses the current registry.
   public init() {}
 
   /// Adds the routes to a group.

@@ -8,8 +8,9 @@ import Metrics
 import ServiceLifecycle
 import Synchronization
 
-// The service without Spellbook: what it needs is handed on by initializers and the request's context, and a lock holds the
-// settings. It has no admin page, no health of parts, no launch report, and its settings don't follow their file.
+// The service without Spellbook: initializers and the request's context pass on what code needs, and a lock guards the
+// settings. It has no admin page, no health route for its parts and no launch report, and its settings don't follow
+// their file.
 
 /// The context of a request, apart from the logger.
 struct LinkContext: RequestContext {

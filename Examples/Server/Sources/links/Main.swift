@@ -24,7 +24,7 @@ import SpellRegistry
         await events.log(to: logger)
       }
       let record = Task { [events = launch.events] in await events.record() }
-      // How long a load balancer may take to notice that the server isn't ready.
+      // The time that a load balancer may take to notice that the server isn't ready.
       let drain = try configuration.value(for: "Server", key: "Drain", as: Int.self) ?? 0
       let code = await launch.run(on: [.terminate, .interrupt], drain: .seconds(drain))
       await log.value

@@ -2,7 +2,7 @@ import Foundation
 import HummingbirdTesting
 import Synchronization
 
-/// The built program, in a process of its own that listens at a free port.
+/// The built program, in a separate process that listens on a free port.
 final class Program: Sendable {
   /// The process, to which one thread sends signals.
   private let process: Mutex<Process>
@@ -30,7 +30,7 @@ final class Program: Sendable {
     self.port = port
   }
 
-  /// Ends the program with SIGTERM, and returns its exit code when all that it printed was read.
+  /// Ends the program with SIGTERM, and returns its exit code after all its output was read.
   func terminate() async -> Int32 {
     let code = process.withLock { process in
       process.terminate()
@@ -53,7 +53,7 @@ final class Program: Sendable {
     return process.terminationStatus
   }
 
-  /// The folder in which the programs are built, beside the tests.
+  /// The folder with the built programs, which is also that of the tests.
   private static var folder: URL {
     #if os(macOS)
       Bundle(for: Program.self).bundleURL.deletingLastPathComponent()
@@ -63,12 +63,12 @@ final class Program: Sendable {
   }
 }
 
-/// An error of a program that ended before it listened.
+/// An error about a program that ended before it listened.
 struct ProgramError: Error {
   let log: String
 }
 
-/// The output of a process, as it comes.
+/// The output of a process so far.
 private final class Output: Sendable {
   let pipe = Pipe()
   private let state = Mutex((text: "", hasEnded: false))

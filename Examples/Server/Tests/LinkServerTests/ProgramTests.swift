@@ -10,7 +10,7 @@ import Testing
 
   init() throws { folder = try Folder() }
 
-  /// Asks for the start page until it has the text: another process's change is seen within 100 milliseconds.
+  /// Requests the start page until it has the text; another process's change arrives within 100 milliseconds.
   private func waitForGreeting(_ text: String, _ client: TestClient) async throws {
     while try await !String(buffer: client.get("/").body ?? .init()).hasPrefix(text) {}
   }

@@ -31,7 +31,7 @@ struct TestConfiguration: Configurable {
   static func defaultConfiguration() -> TestConfiguration { TestConfiguration() }
 }
 
-/// The launched service of a test, whose routes are asked without a network.
+/// The launched service of a test, whose routes are called without a network.
 struct Service {
   static let admin = "Basic " + Data("admin:secret".utf8).base64EncodedString()
 
@@ -40,7 +40,7 @@ struct Service {
 
   /// Launches the service in the test's registry, runs `body`, and shuts the service down.
   ///
-  /// - Parameter paths: The files, by service. Without one, it keeps all in memory.
+  /// - Parameter paths: The files, by service. A service without a file keeps everything in memory.
   static func run(_ paths: [String: URL] = [:], _ body: @Sendable (Service) async throws -> Void) async throws {
     var storage: ServiceStorage = [
       "Server": [.test: ["Host": "127.0.0.1", "Port": "0"]], "Admin": [.test: ["Token": "secret"]],
@@ -101,7 +101,7 @@ extension TestResponse {
   func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 }
 
-/// A folder that is removed with the test's suite.
+/// A folder that is removed together with the test's suite.
 final class Folder: Sendable {
   let url: URL
 

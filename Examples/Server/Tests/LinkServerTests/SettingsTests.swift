@@ -97,7 +97,7 @@ import Testing
       #expect(try store.value(String.self, forKey: "greeting") == "Closed")
       #expect(try store.value(Bool.self, forKey: "maintenance") == true)
       #expect(try store.value(Int.self, forKey: "rateLimit") == 1_000)
-      // A form that is shown again keeps what it was loaded with.
+      // A form that is shown again keeps its loaded values.
       let refused = try await service.save("\(loaded)&greeting=Hello&rateLimit=many").text
       #expect(refused.contains(#"name="loaded.greeting" value="Hello">"#))
       #expect(refused.contains(#"name="greeting" value="Hello""#))

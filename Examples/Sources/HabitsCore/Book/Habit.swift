@@ -1,8 +1,8 @@
 package import Spellbook
 
-/// A habit and the days on which it was done, as it is in the book.
+/// A habit in the book, with the days on which it was done.
 package struct Habit: Codable, Equatable, Sendable {
-  /// Never changes, and no other habit ever gets it.
+  /// The number, which never changes and which no other habit ever gets.
   package let number: Int
   package var name: String
   package var days: Set<Day> = []
@@ -30,10 +30,12 @@ package struct Habit: Codable, Equatable, Sendable {
   }
 }
 
-/// A habit that has yet to be added to the book, which then gives it its number.
+/// A habit that isn't in the book yet.
+///
+/// The book gives it a number when it is added.
 package final class HabitDraft {
   package let name: String
-  /// Read it once the habit is in the book.
+  /// The number, which can be read once the habit is in the book.
   @Final package var number: Int
 
   package init(name: String) { self.name = name }

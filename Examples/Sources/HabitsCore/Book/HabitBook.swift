@@ -13,20 +13,20 @@ package final class HabitBook {
 
   /// The habits, in the order in which they were added.
   ///
-  /// - Throws: Why the file can't be read, where the property would read as if there were no habits.
+  /// - Throws: The reason that the file can't be read; the property would read as if there were no habits.
   package func all() throws -> [Habit] {
     if let error = $habits.error { throw error }
     return habits
   }
 
-  /// Adds a habit and gives the draft its number.
+  /// Adds a habit, and gives its number to the draft.
   ///
-  /// - Throws: `HabitError.exists` if another habit has that name, or the draft was added before.
+  /// - Throws: `HabitError.exists` if another habit has this name, or if the draft was already added.
   package func add(_ draft: HabitDraft) throws {
     if draft.$number.hasValue { throw HabitError.exists(draft.name) }
     let number = try change { habits, transaction in
       if let other = habits.first(where: { $0.name.matches(draft.name) }) { throw HabitError.exists(other.name) }
-      // A habit that a person wrote into the file by hand counts, too.
+      // A habit that a person added to the file by hand counts, too.
       let last = try transaction.value(Int.self, forKey: $lastNumber.key) ?? 0
       let number = habits.reduce(last) { max($0, $1.number) } + 1
       try transaction.set(number, forKey: $lastNumber.key)
@@ -36,16 +36,16 @@ package final class HabitBook {
     draft.number = number
   }
 
-  /// Changes the habit of that name, or else of that number.
+  /// Changes the habit with this name, or else with this number.
   ///
   /// - Throws: `HabitError.unknown` if there is none.
   package func change<Result>(_ name: String, _ body: (inout Habit) throws -> Result) throws -> Result {
     try change { habits, _ in try body(&habits[habits.index(of: name)]) }
   }
 
-  /// Gives the habit another name; its days and its number stay.
+  /// Renames a habit, which keeps its days and its number.
   ///
-  /// - Returns: The name it had.
+  /// - Returns: The former name.
   package func rename(_ name: String, to newName: String) throws -> String {
     try change { habits, _ in
       let index = try habits.index(of: name)
@@ -62,7 +62,7 @@ package final class HabitBook {
     try change { habits, _ in habits.remove(at: try habits.index(of: name)) }
   }
 
-  /// Counts one more guided run, and returns how many there were.
+  /// Counts one more guided run, and returns the number of guided runs so far.
   package func countGuidedRun() throws -> Int {
     try openStore().transaction { transaction in
       let runs = (try transaction.value(Int.self, forKey: $guidedRuns.key) ?? 0) + 1
@@ -85,7 +85,7 @@ package final class HabitBook {
     }
   }
 
-  /// The store, or why its file can't be opened.
+  /// Returns the store, or throws the reason that its file can't be opened.
   private func openStore() throws -> any PreferenceStore {
     do throws(InjectionError) { return try $store.resolve() } catch { throw error.underlying ?? error }
   }

@@ -1,4 +1,4 @@
-/// An error of a command that the habits don't allow.
+/// An error about a command that can't be applied to the habits.
 package enum HabitError: Error, Equatable, CustomStringConvertible {
   case unknown(String, nearest: String?)
   case exists(String)

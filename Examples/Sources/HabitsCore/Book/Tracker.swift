@@ -1,10 +1,10 @@
 package import Spellbook
 
-/// Keeps a person's habits, on the day that it is.
+/// A tracker of a person's habits on the current day.
 package final class Tracker {
   let clock: any WallClock
   private let book: HabitBook
-  /// The day on which it was first asked for: a run that goes past midnight stays on one day.
+  /// The current day at the first read, so that a run past midnight stays on one day.
   @Final package var today: Day
 
   package init(book: HabitBook, clock: any WallClock) {
@@ -21,7 +21,7 @@ package final class Tracker {
 
   /// Marks the habit as done today.
   ///
-  /// - Returns: The habit, and whether it is news that it is done.
+  /// - Returns: The habit, and whether it wasn't yet done today.
   package func markDone(_ name: String) throws -> (habit: Habit, isNew: Bool) {
     try book.change(name) { habit in
       let isNew = habit.days.insert(today).inserted
@@ -36,7 +36,7 @@ package final class Tracker {
 
   package func remove(_ name: String) throws -> Habit { try book.remove(name) }
 
-  /// Returns the names that no habit of the person has.
+  /// Returns the names that none of the person's habits has.
   package func unused(_ names: [String]) throws -> [String] {
     let habits = try book.all()
     return names.filter { name in !habits.contains { $0.name.matches(name) } }
@@ -44,9 +44,9 @@ package final class Tracker {
 
   package func streaks(of habit: Habit) -> Streaks { Streaks(of: habit.days, on: today) }
 
-  /// The habits as columns: number, name, days in a row now and at best, the last 14 days.
+  /// Returns the habits as columns: number, name, current and longest streak, and the last 14 days.
   ///
-  /// Nil if there is no habit.
+  /// Returns nil if there are no habits.
   package func table() throws -> String? {
     let habits = try book.all()
     if habits.isEmpty { return nil }

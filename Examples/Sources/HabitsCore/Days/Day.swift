@@ -2,14 +2,14 @@ package import Foundation
 
 /// A day of the calendar, whatever the hour and the time zone.
 ///
-/// It is stored as it is written: `2026-04-01`.
+/// A day is stored as text: `2026-04-01`.
 package struct Day: Hashable, Comparable, Sendable {
   /// Days since 1970-01-01.
   private let number: Int
 
   private init(number: Int) { self.number = number }
 
-  /// The day that a calendar on the wall shows at that moment in that time zone.
+  /// Creates the day of a moment in a time zone.
   package init(of moment: Date, in timeZone: TimeZone) {
     let seconds = moment.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: moment))
     number = Int((seconds / Day.length).rounded(.down))
@@ -17,10 +17,10 @@ package struct Day: Hashable, Comparable, Sendable {
 
   package static func < (a: Day, b: Day) -> Bool { a.number < b.number }
 
-  /// The day that many days later.
+  /// Returns the day that is this number of days later.
   package static func + (day: Day, days: Int) -> Day { Day(number: day.number + days) }
 
-  /// The day that many days earlier.
+  /// Returns the day that is this number of days earlier.
   package static func - (day: Day, days: Int) -> Day { Day(number: day.number - days) }
 
   /// Noon of the day in Greenwich.
@@ -41,7 +41,7 @@ extension Day: LosslessStringConvertible {
 }
 
 extension Day: ExpressibleByStringLiteral {
-  /// - Precondition: The literal is a day of the calendar.
+  /// - Precondition: The literal is a valid day.
   package init(stringLiteral text: String) {
     guard let day = Day(text) else { preconditionFailure("\(text) isn't a day of the calendar") }
     self = day

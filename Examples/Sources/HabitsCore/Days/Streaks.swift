@@ -1,10 +1,10 @@
 /// The statistics of a habit's days.
 package struct Streaks: Equatable {
-  /// Days in a row up to today; up to yesterday while today is not done yet.
+  /// The number of days in a row up to today, or up to yesterday if the habit isn't done yet today.
   package let current: Int
-  /// The most days in a row that there ever were.
+  /// The largest number of days in a row.
   package let longest: Int
-  /// Whether the habit was done on each of the last 14 days, today being the last.
+  /// Whether the habit was done on each of the last 14 days, the last of which is today.
   package let lastDays: [Bool]
 
   package init(of days: Set<Day>, on today: Day) {

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// Tells the time and the place it is for.
+/// A clock with the time and the time zone.
 package protocol WallClock: Sendable {
   var now: Date { get }
   var timeZone: TimeZone { get }
 }
 
 extension WallClock {
-  /// The day it is.
+  /// The current day.
   package var today: Day { Day(of: now, in: timeZone) }
 }
 
@@ -29,6 +29,6 @@ package struct FixedClock: WallClock {
     self.timeZone = timeZone
   }
 
-  /// A clock that stopped at noon.
+  /// Creates a clock that stopped at noon of a day.
   package init(_ day: Day) { self.init(now: day.noon, timeZone: .gmt) }
 }

@@ -9,9 +9,9 @@ package enum Command: Equatable {
   case remove(String)
   case help
 
-  /// Reads the arguments, without the program's name.
+  /// Creates a command from the arguments, without the program's name.
   ///
-  /// - Throws: What is wrong with them.
+  /// - Throws: An error that says what is wrong with the arguments.
   package init(_ arguments: [String]) throws(UsageError) {
     if arguments.contains(where: { ["--help", "-h"].contains($0) }) {
       self = .help
@@ -49,12 +49,12 @@ package enum Command: Equatable {
     """
 }
 
-/// Arguments that are no command.
+/// An error about arguments that aren't a command.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
   package let description: String
 }
 
 extension Int {
-  /// The number with the word it counts: `1 day`, `2 days`.
+  /// Returns the number with a word in the singular or plural: `1 day`, `2 days`.
   func counted(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
 }

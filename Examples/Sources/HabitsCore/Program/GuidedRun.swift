@@ -2,7 +2,7 @@ import Foundation
 import Spellbook
 import Synchronization
 
-/// Shows how the program is put together, with habits of its own on days of its own.
+/// A run that shows how the program is put together, with sample habits on fixed days.
 struct GuidedRun {
   private let console: any Console
   private let lines: any Console
@@ -13,7 +13,7 @@ struct GuidedRun {
   init(console: any Console) {
     self.console = console
     lines = IndentedConsole(console: console)
-    // What is registered here comes before what the program has; the rest is the program's own.
+    // A registration here wins over the program's, which serves everything else.
     registry = InitializerRegistry(parent: .current)
   }
 
@@ -21,7 +21,7 @@ struct GuidedRun {
 
   /// Prints the run.
   ///
-  /// - Parameter number: How many guided runs the person has seen, this one included.
+  /// - Parameter number: The number of guided runs so far, including this one.
   func run(number: Int) throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     registry.register((any PreferenceStore).self, scope: .singleton) { [file] in try FilePreferenceStore(url: file) }
@@ -81,7 +81,7 @@ struct GuidedRun {
   }
 }
 
-/// Takes down which values were made for which properties.
+/// A recorder of the values that were made and the properties that got them.
 private final class Witness: Sendable {
   private let made = Mutex<[String]>([])
 
@@ -93,7 +93,7 @@ private final class Witness: Sendable {
   }
 }
 
-/// A console whose lines stand under a title.
+/// A console that indents its lines under a title.
 private struct IndentedConsole: Console {
   let console: any Console
 

@@ -2,15 +2,15 @@ import Spellbook
 
 /// Runs one command.
 package final class Program {
-  /// Made by the first command that needs it: `help` opens no file.
+  /// The tracker, created by the first command that needs it, so `help` opens no file.
   @Lazy var tracker: Tracker
-  /// Loaded from the resource `Ideas.json` by the command that shows them.
+  /// The ideas, loaded from the resource `Ideas.json` by the command that shows them.
   @Partial("Ideas") var ideas: [String]
   @Injected var console: any Console
 
   package init() {}
 
-  /// Runs the command, prints what comes of it, and returns the code to exit with.
+  /// Runs the command, prints its result, and returns the exit code.
   ///
   /// 0 if all went well; 1 if there is no such habit; 64 if the arguments aren't a command; 74 if
   /// the file could not be read or written.
@@ -30,7 +30,7 @@ package final class Program {
     }
   }
 
-  /// Runs the command and prints what comes of it.
+  /// Runs the command and prints its result.
   func perform(_ command: Command) throws {
     switch command {
     case .help: try console.print(Command.usage)

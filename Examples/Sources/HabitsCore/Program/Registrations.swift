@@ -2,9 +2,10 @@ import Foundation
 package import Spellbook
 
 extension InitializerRegistry {
-  /// Registers what the program is made of.
+  /// Registers the parts of the program.
   ///
-  /// - Parameter environment: Its `HABITS_FILE` is the file to keep the habits in, in place of the standard one.
+  /// - Parameter environment: The environment, in which `HABITS_FILE` names the file of the habits; without it, the
+  ///   standard file is used.
   package func registerHabits(environment: [String: String] = [:]) {
     let path = environment["HABITS_FILE"] ?? ""
     register((any PreferenceStore).self, scope: .singleton) {
@@ -14,7 +15,7 @@ extension InitializerRegistry {
     registerServices()
   }
 
-  /// Registers what is the same for every store of habits and every console.
+  /// Registers the services that don't depend on the store of habits and the console.
   package func registerServices() {
     register((any WallClock).self) { SystemClock() }
     register((any PartialLoader).self) { DecodablePartialLoader(bundle: .module) }

@@ -5,14 +5,15 @@ extension String {
 
 extension Character {
   fileprivate var displayWidth: Int {
-    // What is joined to a letter or a picture (an accent, a skin colour, the rest of a family) is drawn on top of it.
+    // A scalar that is joined to a letter or a picture, such as an accent or a skin color, is drawn over it and takes
+    // no column.
     if unicodeScalars.contains(where: { $0.isWide || $0.asksForPicture }) { return 2 }
     return unicodeScalars.contains { !$0.isInvisible } ? 1 : 0
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether it makes what it follows a picture, which is two columns wide.
+  /// Whether the scalar turns the one before it into a picture, which is two columns wide.
   fileprivate var asksForPicture: Bool { value == 0xFE0F }
 
   fileprivate var isInvisible: Bool {
@@ -20,7 +21,7 @@ extension Unicode.Scalar {
       || [.control, .format, .nonspacingMark, .enclosingMark].contains(properties.generalCategory)
   }
 
-  /// Whether it takes two columns: pictures, and the scripts of East Asia.
+  /// Whether the scalar takes two columns, as pictures and East Asian scripts do.
   fileprivate var isWide: Bool {
     if properties.isEmojiPresentation { return true }
     return switch value {

@@ -1,9 +1,9 @@
 import Foundation
 
 extension String {
-  /// The name without spaces around it.
+  /// Returns the name without surrounding spaces.
   ///
-  /// - Throws: `HabitError.unusableName` if nothing or more than one line would be left.
+  /// - Throws: `HabitError.unusableName` if the result is empty or has more than one line.
   func asHabitName() throws(HabitError) -> String {
     let name = trimmingCharacters(in: .whitespacesAndNewlines)
     let isPrintable = !name.unicodeScalars.contains { $0.properties.generalCategory == .control || $0.isLineSeparator }
@@ -11,10 +11,10 @@ extension String {
     return name
   }
 
-  /// Whether two names are the same to a person: upper and lower case don't matter.
+  /// Returns whether two names are equal, ignoring case.
   func matches(_ name: String) -> Bool { lowercased() == name.lowercased() }
 
-  /// The name with the fewest letters to change.
+  /// Returns the name with the smallest edit distance.
   func nearest(among names: [String]) -> String? {
     let letters = Array(lowercased())
     return names.min { letters.distance(to: Array($0.lowercased())) < letters.distance(to: Array($1.lowercased())) }

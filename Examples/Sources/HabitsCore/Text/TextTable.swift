@@ -1,4 +1,4 @@
-/// Rows of text in columns as wide as what is in them.
+/// Rows of text in columns that are as wide as their contents.
 struct TextTable {
   enum Side { case left, right }
 
@@ -12,7 +12,7 @@ struct TextTable {
 
   mutating func add(_ row: [String]) { rows.append(row) }
 
-  /// The titles and the rows, a line each; no line ends in spaces.
+  /// The titles and the rows, one line each, without spaces at the ends of lines.
   var text: String {
     let widths = sides.indices.map { column in rows.map { $0[column].displayWidth }.max() ?? 0 }
     return rows.map { row in

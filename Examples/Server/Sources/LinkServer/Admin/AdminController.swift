@@ -13,7 +13,7 @@ public final class AdminController: Sendable {
   private let counters = Injected<Counters>()
   private let current = Injected<CurrentRequest>(.everyRead)
 
-  /// Creates the controller of the current registry.
+  /// Creates a controller that uses the current registry.
   public init() {}
 
   /// Adds the routes to a group.
@@ -22,7 +22,7 @@ public final class AdminController: Sendable {
     group.post("/") { request, context in try await self.save(request, context) }
   }
 
-  /// Saves what the user of the form changed: all of it, or none if a value is refused.
+  /// Saves all changes that the user made in the form, or none if a value is refused.
   private func save(_ request: Request, _ context: some RequestContext) async throws -> Response {
     let form = SettingsForm(
       values: try await URLEncodedFormDecoder().decode([String: String].self, from: request, context: context))
@@ -55,29 +55,29 @@ public final class AdminController: Sendable {
   }
 }
 
-/// The form of the admin page, as a browser has sent it.
+/// The form of the admin page, as a browser sends it.
 ///
-/// It has the values that the page was loaded with beside those that its user entered. A setting that the user left alone may have
-/// changed since then, so only the differences are saved. A request without the loaded values, as of a script, is compared with
-/// those of a server on which nothing is set.
+/// The form has the values from when the page was loaded, and the values that the user entered. Only their differences
+/// are saved, because a setting that the user left alone may have changed since then. A request without loaded values,
+/// such as a script's, is compared with the default values.
 struct SettingsForm {
   let values: [String: String]
 
-  /// The name of the field with the value that a setting had when the page was loaded.
+  /// Returns the name of the field with the value that a setting had when the page was loaded.
   static func nameOfLoaded(_ field: SettingField) -> String { "loaded.\(field.key)" }
 
   /// The key of the setting whose button was pressed.
   var keyToReset: String? { values["reset"] }
 
-  /// Returns the value that the page was loaded with.
+  /// Returns the value that the setting had when the page was loaded.
   func loaded(_ field: SettingField) -> String { values[Self.nameOfLoaded(field)] ?? field.standard }
 
-  /// Returns what the user entered; nil if the form has nothing about the setting.
+  /// Returns the value that the user entered; nil if the form has none for the setting.
   func entered(_ field: SettingField) -> String? {
     // A browser leaves out a switch that is off.
     values[field.key] ?? (field.isSwitch && values[Self.nameOfLoaded(field)] != nil ? "false" : nil)
   }
 
-  /// Returns what the user entered; nil if it is the value that the page was loaded with.
+  /// Returns the value that the user entered; nil if it equals the loaded value.
   func change(of field: SettingField) -> String? { entered(field).flatMap { $0 == loaded(field) ? nil : $0 } }
 }

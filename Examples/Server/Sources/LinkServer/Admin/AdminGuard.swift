@@ -2,11 +2,11 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 
-/// Asks for the password of the admin page, and refuses forms of other sites.
+/// A guard that asks for the password of the admin page, and refuses forms from other sites.
 public struct AdminGuard: RouterMiddleware {
   private let token: String
 
-  /// Creates the guard of a password; the user is called "admin".
+  /// Creates a guard that asks for a password, with the user name "admin".
   public init(token: String) { self.token = token }
 
   /// Lets a request pass, or throws an error with the status 401 or 403.
@@ -16,7 +16,7 @@ public struct AdminGuard: RouterMiddleware {
     guard isAuthorized(request) else {
       throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"admin\", charset=\"UTF-8\""])
     }
-    // A browser sends the password along with a form of any site, and says whose form it is.
+    // A browser sends the password with a form of any site, and a header that names the kind of site.
     let site = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
     guard request.method == .get || ["same-origin", "none", nil].contains(site) else {
       throw HTTPError(.forbidden, message: "The form is of another site.")
@@ -27,7 +27,7 @@ public struct AdminGuard: RouterMiddleware {
   private func isAuthorized(_ request: Request) -> Bool {
     let expected = "Basic " + Data("admin:\(token)".utf8).base64EncodedString()
     let given = request.headers[.authorization] ?? ""
-    // Takes the same time wherever the two differ.
+    // The comparison takes the same time wherever the two differ.
     var difference = expected.utf8.count ^ given.utf8.count
     for (left, right) in zip(expected.utf8, given.utf8) { difference |= Int(left ^ right) }
     return difference == 0

@@ -8,9 +8,9 @@ import PreferenceStorage
 import SpellDiagnostics
 import SpellRegistry
 
-/// The admin page of one request: the settings as a form, the launch, and who needs whom.
+/// The admin page for one request: the settings as a form, the launch, and the graph of dependencies.
 ///
-/// It is created in the request, so what is injected is the request's.
+/// The page is created in the request's registry, so its injected values are the request's.
 final class AdminPage {
   @Injected private var settings: Settings
   @Injected private var store: any PreferenceStore
@@ -21,8 +21,8 @@ final class AdminPage {
   /// Returns the page.
   ///
   /// - Parameters:
-  ///   - form: The form that is shown again, if something in it was refused.
-  ///   - refused: Why something was refused, by key.
+  ///   - form: The form to show again, if a value in it was refused.
+  ///   - refused: The reasons that values were refused, by key.
   func response(_ form: SettingsForm? = nil, refused: [String: String] = [:]) async throws -> Response {
     let fields = settings.fields.map { row($0, form, refused: refused[$0.key]) }
     let page: HTML = """
@@ -66,7 +66,7 @@ final class AdminPage {
 
   /// The form of the buttons that reset a setting.
   ///
-  /// They aren't in the form with the settings, in which Enter in a field presses the first button.
+  /// The buttons aren't in the form with the settings, because Enter in a field presses a form's first button.
   private static let resetForm = "reset"
 
   private func row(_ field: SettingField, _ form: SettingsForm?, refused: String?) -> HTML {
@@ -138,7 +138,7 @@ struct HTML: ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ value: some CustomStringConvertible) { text += HTML.escaped(value.description) }
     mutating func appendInterpolation(_ part: HTML?) { text += part?.text ?? "" }
     mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text + "\n" } }
-    /// Appends what is markup already.
+    /// Appends text that already is markup.
     mutating func appendInterpolation(markup: String) { text += markup }
   }
 
