@@ -7,11 +7,11 @@
   import TestSupport
   import Testing
 
-  /// Each in a process of its own, since it blocks what the other tests run on.
+  /// Each test runs in its own process, because it blocks the threads that other tests need.
   @Suite("Blocking steps", .timeLimit(.hang)) struct BlockingTests {
-    /// After so many seconds a signal ends a process that hangs.
+    /// The number of seconds after which a signal ends a process that hangs.
     private static let limit: UInt32 = 600
-    /// More than there are threads for.
+    /// More steps than there are threads.
     private static let many = 8 * ProcessInfo.processInfo.activeProcessorCount
 
     @Test("steps that block every thread are cancelled at their timeouts, and steps without a thread never run")
@@ -19,7 +19,7 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         var count = 0
-        // On a busy machine, it may be that no step has a thread in time.
+        // On a busy machine, possibly no step gets a thread in time.
         repeat {
           let journal = Journal()
           let launch = try LaunchSequence(
@@ -54,7 +54,7 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         var abandoned: [String] = []
-        // On a busy machine, it may be that no step has a thread in time.
+        // On a busy machine, possibly no step gets a thread in time.
         repeat {
           let journal = Journal()
           let (release, isOver) = (DispatchSemaphore(value: 0), Latch())
@@ -69,7 +69,7 @@
             }
           }
           Thread.detachNewThread {
-            // Steps that have no thread may be given up before one that blocks.
+            // Steps without a thread may be abandoned before a step that blocks.
             while !isOver.isOpen,
               !launch.state.withLock({ $0.machine.passes.launch.steps.contains(where: \.wasAbandoned) })
             {
@@ -83,7 +83,7 @@
           // On a busy machine, another step may begin when a thread is released.
           abandoned = try #require(error?.abandoned)
           #expect(abandoned.count < Self.many)
-          // A step that has begun may note that later.
+          // A step that has begun may record that a little later.
           while !Set(abandoned).isSubset(of: journal.entries) { await Task.yield() }
         } while abandoned.isEmpty
       }
@@ -140,6 +140,6 @@
     }
   }
 
-  /// Blocks the thread, as a slow file or a lock does.
+  /// Blocks the thread, as a slow file or a lock might.
   private func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
 #endif

@@ -19,7 +19,7 @@ import Testing
     try await launch.launch()
     await launch.shutDown()
     var lines: [String] = []
-    // On a busy machine, a step may be waited for.
+    // On a busy machine, the log may also say that the launch waits for a step.
     for await event in events where !"\(event)".contains("still waiting") { lines.append("\(event)") }
     #expect(
       lines == [
@@ -112,7 +112,7 @@ import Testing
     await launch.shutDown()
     var count = 0
     for await event in kept {
-      // A machine that stands still for ten seconds makes a launch that waits for so long.
+      // If the machine stalls for ten seconds, the launch reports that it waits.
       if case .waiting = event.kind { continue }
       count += 1
     }

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random plans in a world of their own, which checks each decision.
+/// Random plans in a simulated world, which checks each decision of the machine.
 ///
-/// `LAUNCH_TESTS=long` makes them very many, and prints how often each thing happened.
+/// With `LAUNCH_TESTS=long`, there are very many plans, and the test prints how often each kind of job occurred.
 @Suite("Random plans", .timeLimit(.hang)) struct FuzzTests {
   private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
 
@@ -19,7 +19,7 @@ import Testing
       counts.merge(oracle.counts, uniquingKeysWith: +)
     }
     #expect(faults.isEmpty, "\(faults.prefix(10).joined(separator: "\n"))")
-    // Each of these things happens to some plans.
+    // Each of these kinds of jobs occurs in some plans.
     let kinds = [
       "launch setUp", "launch rollBack", "launch run", "launch undo", "foreground setUp", "foreground rollBack",
       "shutDown shutDown", "shutDown stop", "second signals", "limits", "abandoned", "completed", "failed", "skipped",

@@ -9,7 +9,7 @@ import Testing
   private func sequence(
     _ configuration: NoConfiguration = NoConfiguration(), @LaunchBuilder _ steps: () -> [LaunchStep]
   ) throws -> LaunchSequence {
-    // The step that ended last is told by the times. No test here shuts a sequence down.
+    // The times show which step ended last. No test here shuts a sequence down.
     try LaunchSequence(configuration: configuration, clock: ContinuousClock(), steps)
   }
 
@@ -19,7 +19,7 @@ import Testing
 
   private func step(_ name: String) -> LaunchStep { note(name, journal).id(name) }
 
-  /// For each step the steps that it waited for.
+  /// Returns the steps that each step waited for.
   private func waits(@LaunchBuilder _ steps: () -> [LaunchStep]) async throws -> [String: [String]] {
     let report = try await sequence(NoConfiguration(), steps).launch()
     return Dictionary(uniqueKeysWithValues: report.entries.map { ($0.id, $0.waitedFor) })
@@ -45,7 +45,7 @@ import Testing
       }
       step("last")
     }
-    // Of a group, the step that ended last is named.
+    // For a group, the report names the step that ended last.
     #expect(waits["last"] == ["b"] || waits["last"] == ["c"])
     #expect(waits.filter { $0.key != "last" } == ["first": [], "a": ["first"], "b": ["first"], "c": ["a"]])
   }
@@ -66,7 +66,7 @@ import Testing
         step("y").after()
       }.after("storage")
     }
-    // Of what a group waits for, the step that ended last is named.
+    // For a group that waits, the report names the step that ended last.
     #expect(waits["a"] == ["early"] || waits["a"] == ["logging"])
     #expect(
       waits.filter { $0.key != "a" } == [

@@ -4,7 +4,7 @@ import Support
 import TestSupport
 import Testing
 
-/// A step whose attempt is abandoned, ends after all, and is undone.
+/// A step whose attempt is abandoned, ends later, and is then undone.
 private struct Cache: Initializable {
   let mayOpen: AsyncLatch
   let whenShutDown: @Sendable () async throws -> Void

@@ -10,7 +10,7 @@ import Testing
       let before = DispatchTime.now().uptimeNanoseconds
       let deadline = LaunchClock.deadline(after: .seconds(seconds)).uptimeNanoseconds
       let after = DispatchTime.now().uptimeNanoseconds
-      // To the microsecond, in a hundred years too.
+      // The deadline is exact to a microsecond, even after a hundred years.
       #expect((before - 1_000...after + 1_000).contains(deadline - seconds * 1_000_000_000))
     }
   }

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite("Reports", .timeLimit(.hang)) struct LaunchReportTests {
-  /// A launch of 1.25 s with one of everything.
+  /// Returns the report of a launch of 1.25 s with each kind of outcome.
   private func report() async throws -> LaunchReport {
     let clock = TestClock()
     let launch = try LaunchSequence(maxConcurrentSteps: 2, clock: clock) {
@@ -131,7 +131,7 @@ import Testing
     }
     let report = try await launch.launch()
     #expect(PictureTexts.problems(of: report) == [])
-    // No part of a note is missing.
+    // The picture has all parts of the note.
     #expect(report.svg().components(separatedBy: "refused").count == 21)
     #expect(report.svg().count { $0 == "x" } > 1_000)
     // The two spaces between the parts of a note are drawn.

@@ -8,7 +8,7 @@ import Testing
   import Foundation
 #endif
 
-/// A log whose function blocks, and one whose file nothing reads.
+/// Tests of a log whose function blocks, and of a standard error that nothing reads.
 @Suite("Log", .timeLimit(.hang)) struct LogTests {
   @Test("a log that blocks gets the lines up to the maximum, and then the number of the others")
   func omission() async {
@@ -93,7 +93,7 @@ import Testing
     func queues() async {
       await #expect(processExitsWith: .signal(SIGTERM)) {
         alarm(300)
-        // More queues than Dispatch has threads for; those that have one never give it back.
+        // There are more queues than Dispatch has threads, and a queue that has a thread never returns it.
         let count = 600
         for number in 0..<count {
           DispatchQueue(label: "library \(number)").async {

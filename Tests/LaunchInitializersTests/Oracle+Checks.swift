@@ -2,7 +2,7 @@
 
 /// The checks of a world's state, after each input and at the end.
 extension Oracle {
-  /// No slot is free while a step could begin.
+  /// Checks that no step waits while another step could begin.
   mutating func checkWork() {
     guard machine.phase == .launching || machine.phase == .launched || machine.phase == .draining else { return }
     let isOver = plan.steps.indices.allSatisfy { plan.steps[$0].isDeferred || outcomes[$0] != nil }
@@ -15,8 +15,8 @@ extension Oracle {
     }
   }
 
-  /// Each service whose turn has come is asked to end, however many steps are being shut down; and none goes on for longer
-  /// than its timeout without being ready.
+  /// Checks that each service is asked to end when its turn comes, however many steps are being shut down, and that no
+  /// service runs for longer than its timeout without being ready.
   mutating func checkServices() {
     for job in alive where job.kind == .run && machine.jobs[job] != nil && !cancelled.contains(job) {
       guard let index = steps[job.step], let begin = runs[job] else { continue }
@@ -29,7 +29,7 @@ extension Oracle {
     }
   }
 
-  /// Whether a step has to stay up, because one that waits for it is up, or waits itself for one that is.
+  /// Returns whether a step has to stay up, because a step that depends on it, directly or indirectly, is up.
   func isHeldUp(_ index: Int) -> Bool {
     steps.contains { node, other in
       let step = plan.steps[other]
@@ -40,7 +40,7 @@ extension Oracle {
     }
   }
 
-  /// Checks what has to hold when nothing more happens.
+  /// Checks the conditions that must hold when nothing more happens.
   mutating func finish() {
     if machine.phase != .over { fault("it never ends: \(machine.phase), \(machine.jobs.keys)") }
     for call in calls where answers[call] != 1 { fault("call \(call) has \(answers[call] ?? 0) answers") }
@@ -70,7 +70,7 @@ extension Oracle {
   mutating func checkReports() {
     let launch = ReportOracle(plan: plan, times: launchTimes, outcomes: outcomes)
     for problem in launch.problems(of: machine.report(of: .launch)) { fault("the launch's report: \(problem)") }
-    // A step whose turn had passed ends again when its abandoned attempt has been undone.
+    // If a step's turn had passed, the step ends again when its abandoned attempt has been undone.
     if !lateUndos.isEmpty { return }
     let shutDown = ReportOracle(plan: plan, times: shutDownTimes, outcomes: downOutcomes, isReversed: true)
     for problem in shutDown.problems(of: machine.report(of: .shutDown)) { fault("the shut-down's report: \(problem)") }

@@ -1,10 +1,11 @@
 @testable import LaunchInitializers
 import TestSupport
 
-/// A world for the machine of a random plan: it plays the tasks, the timers and the callers, and says what is wrong with
-/// the machine's decisions.
+/// A simulated world for the machine of a random plan.
 ///
-/// It knows the plan and what has happened, and nothing of the machine's state but its phase.
+/// It acts as the tasks, the timers and the callers, and reports wrong decisions of the machine.
+///
+/// The oracle knows the plan and what has happened, but nothing of the machine's state except the phase.
 struct Oracle {
   typealias Job = LaunchMachine.Job
   typealias Machine = LaunchMachine
@@ -22,10 +23,10 @@ struct Oracle {
   var happenings: [(time: Duration, order: Int, what: Happening)] = []
   var order = 0
   var timers: [Machine.Timer: Int] = [:]
-  /// For each plan step its node in the machine's plan, and the other way round.
+  /// The index of each step of the plan, by its node in the machine's plan.
   var steps: [Int: Int] = [:]
 
-  /// The jobs that were started and have not ended, and those of them that began and that were given up.
+  /// The jobs that were started and haven't ended, and those of them that have begun or were abandoned.
   var alive: Set<Job> = []
   var begun: Set<Job> = []
   var abandoned: Set<Job> = []
@@ -49,7 +50,8 @@ struct Oracle {
   /// The times at which runs of services began, and the runs that became ready.
   var runs: [Job: Duration] = [:]
   var readyRuns: Set<Job> = []
-  /// Whether a call set a time limit for the shut-down, when that must be over, and whether it is.
+  /// Whether a call set a time limit for the shut-down, the time at which the shut-down must be over, and whether it
+  /// is.
   var (isLimited, deadline, isOver): (Bool, Duration?, Bool) = (false, nil, false)
   private(set) var faults: [String] = []
   var counts: [String: Int] = [:]
@@ -76,7 +78,7 @@ struct Oracle {
   }
   mutating func error() -> any Error { Thrown(number: Int.random(in: 0..<1_000_000, using: &plan.random)) }
 
-  /// Lives until nothing more happens, and returns what is wrong.
+  /// Runs until nothing more happens, and returns the faults.
   mutating func run() -> [String] {
     while let next = happenings.indices.min(by: {
       (happenings[$0].time, happenings[$0].order) < (happenings[$1].time, happenings[$1].order)
@@ -175,7 +177,7 @@ struct Oracle {
     }
   }
 
-  /// Makes a job end in another way than it was to.
+  /// Makes a job end in another way than was planned.
   mutating func end(_ job: Job, after pause: Duration, _ result: Machine.Result) {
     happenings.removeAll { if case .input(.ended(job, _)) = $0.what { true } else { false } }
     happen(at: now + pause, .input(.ended(job, result)))
@@ -249,8 +251,8 @@ struct Oracle {
     }
   }
 
-  /// A service is cancelled if it isn't ready in time, doesn't end in the time that it has after it was asked to, has no
-  /// `stop()` of its own, or the whole shut-down takes too long.
+  /// Checks the reason for the cancellation of a service: it isn't ready in time, it doesn't end within its stop
+  /// timeout, it doesn't implement `stop()`, or the whole shut-down takes too long.
   mutating func checkCancellation(of job: Job) {
     guard let index = steps[job.step], let begin = runs[job] else { return }
     if machine.phase != .closing {

@@ -1,17 +1,17 @@
 @testable import LaunchInitializers
 import TestSupport
 
-/// A random plan of a few steps and what happens to it, the same for the same seed.
+/// A random plan of a few steps, with events; the same seed gives the same plan.
 struct RandomPlan {
   struct Step {
     let id: String
-    /// The steps and groups that it refers to, and whether it requires each.
+    /// The steps and groups that the step refers to, and whether it requires each.
     let references: [(id: String, isRequired: Bool)]
-    /// The steps that it waits for, by itself and with its group, and whether it requires each.
+    /// The steps that the step waits for, by itself or with its group, and whether it requires each.
     let awaited: [(step: Int, isRequired: Bool)]
     let isDeferred: Bool
     let isExcluded: Bool
-    /// Whether it has a service, and whether that says when it is ready.
+    /// Whether the step has a service, and whether the service reports when it is ready.
     let (runs, saysReady): (Bool, Bool)
     let timeout: Duration?
     let stopTimeout: Duration
@@ -21,7 +21,7 @@ struct RandomPlan {
     let skips: Bool
   }
 
-  /// Some steps one after another in the list, which refer to other steps together, and to which others can refer.
+  /// A group of adjacent steps in the list, with references to other steps, and to which other steps can refer.
   struct Group {
     let id: String
     let first: Int
@@ -39,7 +39,7 @@ struct RandomPlan {
   private(set) var groups: [Group] = []
   /// The events from outside, and their times.
   private(set) var script: [(time: Duration, input: LaunchMachine.Input)] = []
-  /// The generator of the rest of its random choices.
+  /// The generator for all further random choices.
   var random: SplitMix
 
   init(seed: UInt64) {
@@ -108,11 +108,11 @@ struct RandomPlan {
         }
       script.append((duration(0...600), input))
     }
-    // So that each life ends.
+    // This call ensures that each sequence ends.
     script.append((.seconds(5), .call(100, .shutDown(within: limit))))
   }
 
-  /// The ID of a step: most are short, and some are long, wide, or hostile.
+  /// Returns the ID of a step: most IDs are short, and some are long, wide or hostile.
   private static func id(_ number: Int) -> String {
     switch number % 5 {
     case 3: "s\(number) with a name that is longer than most, <& \"so\"> the picture needs more room for it"

@@ -4,7 +4,7 @@ import Support
 import TestSupport
 import Testing
 
-/// A service whose run does what a test says.
+/// A service whose run calls the test's closure.
 private struct Server: ReadyInitializer {
   var whenStopped: (@Sendable () async -> Void)?
   let runs = Counter()
@@ -22,7 +22,7 @@ private struct Server: ReadyInitializer {
   }
 }
 
-/// The start of a service is an attempt of its step, with the step's policy and timeout.
+/// Tests of the start of a service, which is an attempt of its step, with the step's policy and timeout.
 @Suite("Starts of services", .timeLimit(.hang)) struct ReadinessTests {
   let clock = TestClock()
   let journal = Journal()
@@ -190,7 +190,7 @@ private struct Server: ReadyInitializer {
     let (allAsked, count) = (AsyncLatch(opensAfter: 5), 5)
     let launch = try LaunchSequence(configuration: NoConfiguration(), maxConcurrentSteps: 1, clock: clock) {
       for number in 0..<count {
-        // Each ends only when all have been asked to.
+        // Each service ends only after all services have been asked to end.
         Server(stop: { allAsked.open() }) { service, _ in
           service.ready()
           await allAsked.wait()

@@ -5,7 +5,7 @@ import Foundation
   import FoundationXML
 #endif
 
-/// The contents that a report of a random plan has to have, from the plan and the events alone.
+/// The contents that the report of a random plan must have, computed from the plan and the events alone.
 struct ReportOracle {
   /// The times at which steps began and ended, by step.
   struct Times {
@@ -25,10 +25,10 @@ struct ReportOracle {
   let plan: RandomPlan
   let times: Times
   let outcomes: [Int: LaunchReport.Outcome]
-  /// Whether the steps were shut down, so that each waited for those that had waited for it.
+  /// Whether the steps were shut down, so that each waited for the steps that had waited for it.
   var isReversed = false
 
-  /// The steps that a step waits for by itself, with its group, and as a deferred step.
+  /// Returns the steps that a step waits for by itself, with its group, and as a deferred step.
   private func awaited(by index: Int) -> Set<Int> {
     func waits(_ step: Int, for other: Int) -> Bool {
       plan.steps[step].awaited.contains { $0.step == other }
@@ -37,7 +37,9 @@ struct ReportOracle {
     return Set(plan.steps.indices.filter { isReversed ? waits($0, for: index) : waits(index, for: $0) })
   }
 
-  /// The steps that ended among those that a step waited for; one that didn't take part stands for those that it waits for.
+  /// Returns the ended steps that a step waited for.
+  ///
+  /// A step that didn't take part is replaced by the steps that it waits for.
   private func causes(of index: Int) -> Set<Int> {
     awaited(by: index).reduce(into: []) { causes, other in
       if times.ends[other] != nil { causes.insert(other) } else { causes.formUnion(self.causes(of: other)) }
@@ -71,7 +73,8 @@ struct ReportOracle {
     return problems + pathProblems(of: report, indices) + formatProblems(of: report)
   }
 
-  /// Each step of the critical path begins to wait for its turn when the previous one ends, and the last ends at the end.
+  /// Checks that each step of the critical path is queued when the previous one ends, and that the last step ends at
+  /// the end.
   private func pathProblems(of report: LaunchReport, _ indices: [String: Int]) -> [String] {
     let path = report.criticalPath.compactMap { indices[$0] }
     let ended = report.entries.filter { $0.outcome != .notRun }
@@ -108,12 +111,12 @@ struct ReportOracle {
   }
 }
 
-/// The texts and bars of a report's picture, by an XML parser.
+/// The texts and bars of a report's picture, as an XML parser reads them.
 final class PictureTexts: NSObject, XMLParserDelegate {
   private var (width, bars) = (0.0, 0)
   private var texts: [(x: Double, isRightAligned: Bool, text: String)] = []
 
-  /// Returns the texts that leave the picture, and other mistakes in it.
+  /// Returns the texts that extend beyond the picture, and other mistakes in it.
   static func problems(of report: LaunchReport) -> [String] {
     let (parser, texts) = (XMLParser(data: Data(report.svg().utf8)), PictureTexts())
     parser.delegate = texts

@@ -5,7 +5,7 @@ import Support
 import TestSupport
 import Testing
 
-/// Does what a test says, for as long as it says.
+/// A service that runs the test's closure.
 private struct Service: RunningInitializer {
   let journal: Journal
   let body: @Sendable (Int) async throws -> Void
@@ -271,7 +271,7 @@ let untilCancelled: @Sendable (Int) async throws -> Void = { _ in
   }
 }
 
-/// A server that says when it serves, and ends when it is asked to.
+/// A server that reports when it is ready, and ends when it is asked to.
 private struct Server: ReadyInitializer {
   let journal: Journal
   let hasBegun = AsyncLatch()

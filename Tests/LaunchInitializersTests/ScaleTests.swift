@@ -18,7 +18,7 @@ import Testing
       case .chain: number == 0 ? [] : [number - 1]
       case .star: number == 0 ? [] : number == count - 1 ? Array(0..<number) : [0]
       case .random, .otherRandom:
-        // On any other step that comes before it in a hidden order, written in another.
+        // A step depends on steps that precede it in a hidden order, which differs from the order of the list.
         (0..<3).compactMap { _ in number == 0 ? nil : Int.random(in: 0..<number, using: &generator) }
       }
     }
@@ -52,7 +52,7 @@ import Testing
   }
 
   #if os(macOS) || os(Linux)
-    /// The processor time of the thread, which doesn't grow while other programs have the processor.
+    /// The processor time of the thread, which other programs don't affect.
     private static var work: Duration {
       var time = timespec()
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -70,7 +70,8 @@ import Testing
       }
       var (cheap, dear) = (Duration.seconds(60), Duration.seconds(60))
       for _ in 0..<10 { (cheap, dear) = (min(cheap, try cost(few)), min(dear, try cost(many))) }
-      // Sixteen times the steps: 16 and something for the logarithm, where a square would be 256.
+      // With sixteen times the steps, the time should grow by 16 and a logarithmic factor; quadratic growth would be
+      // 256.
       #expect(dear / cheap < 64)
     }
   #endif

@@ -11,7 +11,7 @@
     fileprivate static let user2 = LaunchSignal(rawValue: SIGUSR2)
   }
 
-  /// Each in a process of its own, since a signal is for the whole process.
+  /// Each test runs in its own process, because a signal is for the whole process.
   @Suite("Signals", .timeLimit(.hang)) struct SignalTests {
     private static func sequence(_ journal: Journal = Journal()) throws -> LaunchSequence {
       try LaunchSequence { note("a", journal) }
@@ -31,7 +31,7 @@
       return action
     }
 
-    /// The address of what the process does at a signal; 0 where it is the default.
+    /// Returns the address of the process's handler of a signal; 0 for the default.
     private static func handler(of number: Int32) -> UInt {
       #if canImport(Darwin)
         return UInt(bitPattern: unsafeBitCast(action(of: number).__sigaction_u.__sa_handler, to: Int.self))
@@ -237,7 +237,7 @@
         }
         for task in running { task.cancel() }
         for task in running { _ = await task.value }
-        // Sent until it arrives: a signal ends the process on a thread of the system's choosing, at a time of its own.
+        // The signal is sent repeatedly, because the system chooses when and on which thread it ends the process.
         await Self.send(SIGTERM) { false }
       }
     }

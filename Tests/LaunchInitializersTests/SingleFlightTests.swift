@@ -153,7 +153,8 @@ import Testing
     let first = Task { try await launch.launch() }
     await isRunning.wait()
     let second = Task { try await launch.launch() }
-    // One of the two has to be waiting before the other is cancelled, or it would be the last.
+    // The first caller has to be waiting before the second one is cancelled. Otherwise, the second would be the last
+    // caller.
     second.cancel()
     let error = try await #require(throws: LaunchError.self) { try await second.value }
     #expect(error.code == .cancelled)
@@ -179,7 +180,7 @@ import Testing
   }
 }
 
-/// Something that is there later.
+/// A value that is set later.
 final class Box<Value: Sendable>: Sendable {
   let value = Lock<Value?>(nil)
 }

@@ -75,7 +75,7 @@ import Testing
     #expect(deferred == [.completed, .completed, .failed, .skipped])
     await launch.shutDown()
     #expect(journal.entries.prefix(4) == ["a", "b", "later", "latest"])
-    // The two lines are shut down side by side.
+    // The two chains of steps are shut down concurrently.
     let ends = journal.entries.dropFirst(4)
     #expect(ends.filter { $0 != "-latest" } == ["-b", "-a"])
     #expect(ends.contains("-latest"))

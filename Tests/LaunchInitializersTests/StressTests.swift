@@ -4,9 +4,9 @@ import SpellTesting
 import TestSupport
 import Testing
 
-/// Many launches on the system's clocks.
+/// Tests with many launches on the system's clocks.
 ///
-/// `LAUNCH_TESTS=long` makes it very many.
+/// With `LAUNCH_TESTS=long`, there are very many launches.
 @Suite("Stress", .timeLimit(.hang)) struct StressTests {
   private static let isLong = ProcessInfo.processInfo.environment["LAUNCH_TESTS"] == "long"
 
@@ -17,7 +17,7 @@ import Testing
     func perform(with configuration: any Configurable) async throws { throw Broken() }
   }
 
-  /// Runs a body many times, on several tasks at once.
+  /// Runs a body many times, in several tasks at once.
   private static func many(
     _ count: Int, tasks: Int = 4, _ body: @escaping @Sendable (Int) async throws -> Void
   ) async throws {

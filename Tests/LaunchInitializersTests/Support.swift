@@ -19,8 +19,8 @@ struct Broken: Error, Equatable {
 extension LaunchSequence {
   /// Creates a sequence without a configuration, on a clock that only a test moves.
   ///
-  /// The limits that a sequence has by default are so never reached, however busy the machine is. If the system's clock is
-  /// what a test is about, pass it, and give the steps ``LaunchStepConvertible/patient()``.
+  /// The default limits of a sequence are therefore never reached, however busy the machine is. If a test is about the
+  /// system's clock, pass that clock, and give the steps ``LaunchStepConvertible/patient()``.
   convenience init(
     maxConcurrentSteps: Int = 8, cancellationGracePeriod: Duration = .seconds(1),
     clock: any Clock<Duration> = TestClock(), log: (@Sendable (String) -> Void)? = nil,
@@ -33,16 +33,16 @@ extension LaunchSequence {
 }
 
 extension Duration {
-  /// A limit on the system's clock that no busy machine reaches.
+  /// A limit on the system's clock that even a busy machine doesn't reach.
   static let patience = Duration.seconds(3_600)
 }
 
 extension LaunchStepConvertible {
-  /// Gives the step a limit of its shut-down that no busy machine reaches, for a launch on the system's clock.
+  /// Gives the step a stop timeout that even a busy machine doesn't reach, for a launch on the system's clock.
   func patient() -> LaunchStep { stopTimeout(.patience) }
 }
 
-/// A step that does whatever a test says.
+/// A step that runs the test's closures.
 struct Do: Initializable {
   var wantsForeground = false
   var whenShutDown: @Sendable () async -> Void = {}
@@ -62,12 +62,12 @@ struct Do: Initializable {
   func shutDown() async { await whenShutDown() }
 }
 
-/// A step that notes its name, and its name with a minus when it is shut down.
+/// Returns a step that records its name, and its name with a minus sign when it is shut down.
 func note(_ name: String, _ journal: Journal, again: Bool = false) -> Do {
   Do(wantsForeground: again, whenShutDown: { journal.note("-\(name)") }, { _ in journal.note(name) })
 }
 
-/// A step that takes some time on a clock.
+/// Returns a step that takes some time on a clock.
 func take(_ duration: Duration, on clock: TestClock) -> Do {
   Do { _ in try await clock.sleep(for: duration) }
 }

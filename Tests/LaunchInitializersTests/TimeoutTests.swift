@@ -76,7 +76,7 @@ import Testing
     #expect(error.report?.entry("stuck")?.end == .seconds(7))
     #expect(error.report?.entry("stuck")?.message == "ignored its cancellation for 2 s and was abandoned")
     #expect(journal.entries == ["log", "-log"])
-    // When it does complete in the end, nothing else gives up what it holds.
+    // When the abandoned step does complete, it is shut down, because nothing else releases what it holds.
     gate.open()
     await isShutDown.wait()
     #expect(journal.entries == ["log", "-log", "-stuck"])
@@ -266,14 +266,14 @@ import Testing
   }
 }
 
-/// A clock that throws when a task is to sleep.
+/// A clock on which every sleep throws.
 private struct BrokenClock: Clock {
   var now: ContinuousClock.Instant { .now }
   var minimumResolution: Duration { .zero }
   func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
 }
 
-/// A clock that a test moves, and that wakes no task.
+/// A clock that a test advances, and that never wakes a task.
 private final class DeafClock: Clock, Sendable {
   typealias Instant = TestClock.Instant
   private let offset = Lock(Duration.zero)
