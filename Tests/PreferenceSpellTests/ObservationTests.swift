@@ -21,7 +21,7 @@ extension PreferenceKeys {
   }
   struct Options { @Preference("count") var count = 0 }
 
-  /// Whether the change is noticed by what tracks the reads of `read`.
+  /// Returns whether an observation of the reads in `read` notices the change.
   func isNoticed(_ change: () throws -> Void, by read: () -> Void) rethrows -> Bool {
     let noticed = Mutex(false)
     withObservationTracking(read) { noticed.withLock { $0 = true } }

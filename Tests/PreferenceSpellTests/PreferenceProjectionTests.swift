@@ -93,7 +93,7 @@ import Testing
   }
 }
 
-/// A value that refuses to be encoded.
+/// A value whose encoding throws.
 private struct Unwritable: Codable, Sendable {
   func encode(to encoder: any Encoder) throws { throw PreferenceProjectionTests.Refused() }
 }

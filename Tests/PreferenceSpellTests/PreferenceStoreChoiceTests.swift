@@ -129,6 +129,7 @@ enum Constants {
   @Test("stays when the registry that keeps the object is gone, and needs none if the property gives it")
   func outlivingItsRegistry() throws {
     let (store, own) = (MemoryPreferenceStore(), MemoryPreferenceStore())
+    // `@unchecked Sendable`: no code assigns the wrappers after `init`, and a preference is thread-safe.
     final class Both: @unchecked Sendable {
       @Preference var nickname = "guest"
       @Preference var name: String
@@ -214,7 +215,7 @@ enum Constants {
     #expect(store.json(forKey: "theme") == #"{"name":"dark","size":1}"#)
     #expect(await errors.next()?.code == .typeMismatch)
     #expect(theme.value == Theme())
-    // Once for the assignment, once for the read.
+    // The error is reported once for the assignment and once for the read.
     #expect(await errors.next()?.description.contains("`accent` Optional") == true)
     let message = theme.error?.description ?? ""
     #expect(message.contains("Make `accent` Optional, or write init(from:) with decodeIfPresent"))
@@ -256,7 +257,9 @@ enum Constants {
   }
 }
 
-/// Settings that a registry may keep: a wrapped property is safe, and unknown to the compiler as such.
+/// Settings that a registry may keep.
+///
+/// `@unchecked Sendable`: the wrapped property, which the compiler can't check, is thread-safe.
 private final class KeptSettings: @unchecked Sendable {
   @Preference var nickname = "guest"
 }

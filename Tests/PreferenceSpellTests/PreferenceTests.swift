@@ -24,7 +24,7 @@ final class MoreSettings: Settings {
   var all: [String] { [nickname2, same] }
 }
 
-/// Makes this the store of the test.
+/// Registers a store for the test.
 func use(_ store: some PreferenceStore) {
   InitializerRegistry.current.register((any PreferenceStore).self) { store }
 }
@@ -269,7 +269,7 @@ func use(_ store: some PreferenceStore) {
     let renamed = Renamed()
     #expect(renamed.name == "older")
     #expect(renamed.$name.isSet)
-    // An older version of the program has its value until then.
+    // Until then, an older version of the program can read its value.
     #expect(store.keys == ["nick", "nickname"])
     renamed.name += "!"
     #expect(Renamed().name == "older!")

@@ -10,9 +10,10 @@ import Testing
 @Suite("A @Preference whose store can't be read", .registry, .timeLimit(.hang)) struct UnavailableStoreTests {
   final class Counts { @Preference var launches = 0 }
 
-  /// A file that is another program's at first, and then has 100 launches.
+  /// A file that belongs to another program at first, and later has the value 100 for launches.
   final class LateFile: Sendable {
-    // A folder of its own: in one that others can write, as the temporary one is, no store is opened.
+    // The file has its own folder, because no store opens a file in a folder that others can write, such as the
+    // temporary folder.
     private let folder = URL.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
     var url: URL { folder.appending(path: "late.preferences") }
     init() throws {
@@ -20,7 +21,7 @@ import Testing
       try Data("another program's\n".utf8).write(to: url)
     }
     deinit { _ = try? FileManager.default.removeItem(at: folder) }
-    // At once, as a store may look at any moment.
+    // The write is atomic, because a store may look at any moment.
     func arrive() throws { try Data("#preferences 1\n{\"launches\":100}\n".utf8).write(to: url, options: .atomic) }
   }
 
@@ -151,7 +152,7 @@ import Testing
   }
 }
 
-/// A store with 100 launches that can't be read at first.
+/// A store that can't be read at first, and later has the value 100 for launches.
 private final class LateStore: CustomPreferenceStore {
   let hub = PreferenceHub()
   let isReadable = Atomic(false)

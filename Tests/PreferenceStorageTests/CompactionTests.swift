@@ -113,7 +113,7 @@ import Testing
     try two.set("s", forKey: "last")
     #expect(try second.text == file.text && file.contents.count < 150)
     #expect(try FilePreferenceStore(url: second).json() == two.json())
-    // The first error would be one of these, if there were any.
+    // If the stores had reported an error, it would come first.
     two.reportError(PreferenceError(.busy, "the end"))
     #expect(await errors.first { _ in true }?.code == .busy)
     #expect(two.keys == ["both", "last"] && two.recovery == nil)

@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// Checks of costs that must not grow with something else, as ratios of times that are far apart.
+/// Checks that costs don't grow with something else, by ratios of times that are far apart.
 @Suite("Costs") struct CostTests {
   let folder: TemporaryFolder
 

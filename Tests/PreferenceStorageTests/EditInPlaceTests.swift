@@ -3,14 +3,14 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// Programs that write the file in place, without its lock, while a store has it open.
+/// Tests with programs that write the file in place, without its lock, while a store has it open.
 @Suite("Edits in place", .timeLimit(.hang)) struct EditInPlaceTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A store that shares no memory with others on the file, as if it were in another process.
+  /// Returns a store that shares no memory with other stores of the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }

@@ -31,7 +31,7 @@ extension PreferenceKeys {
     try store.set("first", forKey: "other")
     try store.set("second", forKey: "other")
     try set("hunter2")
-    // The first value replaces none, and a line is enough.
+    // The first value replaces none, so a line is enough.
     #expect(try lineCount() == 4)
     try set("hunter2")
     #expect(try lineCount() == 4)
@@ -63,7 +63,7 @@ extension PreferenceKeys {
     #expect(code { try store.removeValue(for: .token) } == .noSpace)
     #expect(try store.value(for: .token) == nil)
     disk.setFull(false)
-    // There is no value any more, and the file still has the former ones.
+    // The key has no value anymore, but the file still has the former values.
     try store.removeValue(for: .token)
     #expect(disk.contents(of: path) == Array("#preferences 1\n".utf8))
   }
@@ -92,7 +92,7 @@ private final class CountingStore: CustomPreferenceStore {
   func write(_ changes: [PreferenceChange]) { base.write(changes) }
 
   func compact() throws(PreferenceError) {
-    // A compaction may need the turn, like that of a store in a file.
+    // A compaction may need the turn, as that of a file store does.
     try hub.write { [] }
     compactions.withLock { $0 += 1 }
   }

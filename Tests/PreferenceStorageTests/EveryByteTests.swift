@@ -2,11 +2,12 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// Tests that take seconds, and so yield often: a test of another suite may wait for the thread.
+/// Tests that take seconds, and therefore yield often, because tests of other suites may wait for the thread.
 @Suite("Damage at every byte", .timeLimit(.hang)) struct EveryByteTests {
   static let path: FilePath = "/folder/store.preferences"
 
-  /// A file of records `k0`, `k1`, …, `k19`, `k0`, …, and where each of its lines ends, the newline not counted.
+  /// Returns a file with the records `k0`, `k1`, …, `k19`, `k0`, …, and the end of each of its lines without the
+  /// newline.
   static func makeFile(records: Int) throws -> (bytes: [UInt8], ends: [Int]) {
     let disk = SimulatedDisk()
     let store = try FilePreferenceStore(path: path, system: disk)
@@ -29,7 +30,7 @@ import Testing
     return state
   }
 
-  /// A write and a reopening find nothing wrong any more and nothing lost.
+  /// Expects that after a write, a reopened store finds no damage and no loss.
   func expectSound(_ store: FilePreferenceStore, on disk: SimulatedDisk, _ comment: Comment) throws {
     try store.set(-1, forKey: "after")
     let again = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
@@ -62,7 +63,8 @@ import Testing
         let disk = SimulatedDisk(damaged, at: EveryByteTests.path)
         let comment: Comment = "byte \(index), bit \(bit)"
         let store = try FilePreferenceStore(path: EveryByteTests.path, system: disk)
-        // A flipped newline takes the line after it along. What is JSON still counts as it is, as an edit by hand does.
+        // A flipped newline also damages the next line. A line that is still JSON counts as it is, like an edit by
+        // hand.
         if let line = store.recovery?.editedLines.first {
           #expect(store.recovery?.editedLines == [line] && index >= 15, comment)
           try expectSound(store, on: disk, comment)

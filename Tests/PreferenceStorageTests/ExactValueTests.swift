@@ -8,7 +8,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Sets the value in both stores and reads it back, from the file too.
+  /// Sets the value in both stores, and reads it back from both and from the reopened file.
   func roundTrip<Value: Codable>(_ value: Value) throws -> [Value] {
     let memory = MemoryPreferenceStore()
     try memory.set(value, forKey: "value")

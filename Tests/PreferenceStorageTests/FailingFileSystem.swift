@@ -2,15 +2,15 @@ import Synchronization
 
 @testable import PreferenceStorage
 
-/// A file system one of whose calls fails, or all from that one on.
+/// A file system on which one call fails, or all calls from that one on.
 ///
-/// `@unchecked Sendable`: what changes is atomic.
+/// `@unchecked Sendable`: `calls`, `isOn`, `failNextWrite` and `bytes` are atomic, and nothing else changes.
 final class FailingFileSystem: FileSystem, @unchecked Sendable {
   enum Failure: Sendable {
     case error(Int32)
-    /// A write or a read of a part only; other calls succeed.
+    /// A write or a read transfers only a part; other calls succeed.
     case shortened
-    /// A write of a part, and then the error.
+    /// A write transfers only a part, and the next write fails with the error.
     case shortenedThenError(Int32)
   }
 
@@ -23,7 +23,8 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
   private let failNextWrite = Atomic<Bool>(false)
   private let bytes = Atomic<Int>(0)
 
-  /// The call of that number fails, the first one being 0; with `isLasting` every later one, too.
+  /// Creates a file system on which the call with this number fails, counted from 0, and with `isLasting` every later
+  /// call, too.
   init(_ base: FileSystem, failing first: Int, with failure: Failure, isLasting: Bool) {
     self.base = base
     self.failure = failure
@@ -36,10 +37,10 @@ final class FailingFileSystem: FileSystem, @unchecked Sendable {
   /// The number of bytes that were read.
   var bytesRead: Int { bytes.load(ordering: .relaxed) }
 
-  /// From here on everything works.
+  /// Lets all calls from now on succeed.
   func heal() { isOn.store(false, ordering: .relaxed) }
 
-  /// Whether this call is one that fails.
+  /// Whether the current call fails.
   private var isFailing: Bool {
     guard isOn.load(ordering: .relaxed) else { return false }
     let number = calls.add(1, ordering: .relaxed).oldValue

@@ -13,7 +13,7 @@ import Testing
 @Suite("System calls that fail") struct FaultTests {
   static let path: FilePath = "/folder/store.preferences"
 
-  /// One thing that a program does with a store, and what it makes of the values.
+  /// An operation on a store, and its effect on the values.
   struct Step: Sendable {
     let act: @Sendable (FilePreferenceStore) throws -> Void
     let change: @Sendable (inout [String: Int]) -> Void
@@ -56,13 +56,13 @@ import Testing
     return state
   }
 
-  /// Runs the script on a disk one of whose calls fails, and returns how many calls there were.
+  /// Runs the script on a disk on which one call fails, and returns the number of calls.
   func run(
     _ failure: FailingFileSystem.Failure, at call: Int, lasting: Bool, _ durability: Durability
   ) throws -> Int {
     let comment: Comment = "\(failure) at call \(call), lasting: \(lasting), \(durability)"
-    // Half of the runs begin with a file whose last line broke off and which has a bad line. In half of the runs, the
-    // file can't be replaced.
+    // Half of the runs begin with a file that has a bad line and an incomplete last line. In half of the runs, the file
+    // can't be replaced.
     let isFixed = call % 4 >= 2
     let disk =
       call % 2 == 0
@@ -87,11 +87,11 @@ import Testing
         } catch let error as PreferenceError {
           #expect(error.description.contains(FaultTests.path.description), place)
           let actual = try state(of: store)
-          // Where a synchronisation fails the change is there, and isn't safe.
+          // If a synchronization fails, the change has been made but isn't safe.
           #expect(actual == expected || durability == .synced && actual == after, place)
           expected = actual
         }
-        // What is in memory is what is in the file.
+        // The values in memory are those in the file.
         #expect(try state(of: open(disk.snapshot())) == expected, place)
       }
       system.heal()
@@ -99,14 +99,14 @@ import Testing
       expected["healed"] = 7
       #expect(try state(of: store) == expected, comment)
     } catch is PreferenceError {
-      // The store could not be opened.
+      // The store couldn't be opened.
     }
     let reopened = try open(disk)
     #expect(try state(of: reopened) == expected, comment)
     return system.callCount
   }
 
-  /// Runs the script with each of its calls failing in turn; in a debug build, with every fifth.
+  /// Runs the script once for each call that it makes, which then fails; in a debug build, for every fifth call.
   func runAtEachCall(_ failure: FailingFileSystem.Failure, lasting: Bool, _ durability: Durability) throws {
     var call = 0
     while try run(failure, at: call, lasting: lasting, durability) > call { call += repetitions(debug: 5, release: 1) }

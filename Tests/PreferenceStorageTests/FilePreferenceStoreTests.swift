@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A store that shares no memory with others on the file, as if it were in another process.
+  /// Returns a store that shares no memory with other stores of the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }

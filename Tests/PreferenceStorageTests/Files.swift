@@ -11,7 +11,7 @@ extension URL {
     get throws { try Data(contentsOf: self) }
   }
 
-  /// Puts the text in the place of what is in the file, in place: the file stays the same one.
+  /// Replaces the contents in place, so that the file stays the same file.
   func overwrite(_ text: String) throws { try Data(text.utf8).write(to: self) }
 
   /// Appends the text, as `>>` in a shell does.
@@ -29,7 +29,9 @@ extension URL {
   }
 }
 
-/// The processor time that the calling thread takes for the body, which tests on other threads don't lengthen.
+/// Returns the processor time that the calling thread takes for the body.
+///
+/// Tests on other threads don't affect it.
 func processorTime(of body: () throws -> Void) rethrows -> Duration {
   func now() -> Duration {
     var time = timespec()
@@ -45,7 +47,7 @@ func processorTime(of body: () throws -> Void) rethrows -> Duration {
   /// Returns the number of this process's descriptors that watch files.
   func watchDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
-      // The one that lists them is closed by now.
+      // The descriptor of the listing itself is already closed.
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
       return target?.contains("inotify") == true
     }

@@ -13,7 +13,7 @@ import Testing
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
 
-  /// Reads until the value is there, or for ten seconds.
+  /// Reads until the store has the value, for at most ten seconds.
   func reads(_ value: Int, from store: FilePreferenceStore) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(10)
     while try store.value(Int.self, forKey: "a") != value {
@@ -42,7 +42,7 @@ import Testing
   func first(way: Int) async throws {
     let store = try FilePreferenceStore(url: file)
     try stranger().set(1, forKey: "a")
-    // What is older than 100 milliseconds counts.
+    // A change counts once it is older than 100 milliseconds.
     try await Task.sleep(for: .milliseconds(101))
     switch way {
     case 0: #expect(try store.value(Int.self, forKey: "a") == 1)

@@ -10,7 +10,7 @@
     import Musl
   #endif
 
-  /// Each test is a process of its own, whose children never return to the tests.
+  /// Each test runs in its own process, whose forked children never return to the tests.
   @Suite("A forked child", .timeLimit(.hang)) struct ForkTests {
     let folder: TemporaryFolder
     var path: String { folder.file().path }
@@ -30,14 +30,14 @@
             try changes.set(1, forKey: "n")
             if child == 0 { return }
             insist(ended(child) == 0)
-            // The lock is the parent's still.
+            // The parent still holds the lock.
             let other = open(path, O_RDONLY)
             insist(flock(other, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
             close(other)
           }
           if child == 0 { _exit(1) }
         } catch {
-          // The child's write throws, and it can open the file again.
+          // The child's write throws, but the child can open the file again.
           guard child == 0, (error as? PreferenceError)?.code == .forked else { _exit(2) }
           let own = try FilePreferenceStore(url: URL(filePath: path))
           _exit(try own.value(Int.self, forKey: "n") == 0 ? 0 : 3)
@@ -96,7 +96,7 @@
         try FilePreferenceStore(url: URL(filePath: path)).transaction { _ in
           let child = forkWhileOthersSleep()
           if child == 0 {
-            // The test's own pipes, at whose end it waits for this process.
+            // These are the test's pipes; the test waits until this process closes them.
             for descriptor in foreign { close(descriptor) }
             while true { pause() }
           }

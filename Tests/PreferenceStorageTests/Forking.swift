@@ -9,8 +9,9 @@
 
   /// Forks while all other threads of the process sleep.
   ///
-  /// A lock of the language's runtime that another thread held would be held in the child for good, where no thread is left
-  /// to release it. A child that hangs nevertheless ends after five minutes: it has the pipes at whose end the test waits.
+  /// If another thread held a lock of the language's runtime, no thread of the child could ever release the lock. A
+  /// child that hangs nevertheless ends after five minutes, because the test waits for the end of pipes that the child
+  /// has, too.
   func forkWhileOthersSleep() -> pid_t {
     while !otherThreadsSleep() { sched_yield() }
     let child = fork()
@@ -18,11 +19,11 @@
     return child
   }
 
-  /// Whether the kernel shows every thread of the process as asleep, but for the calling one.
+  /// Returns whether the kernel reports that all threads of the process except the calling thread are asleep.
   private func otherThreadsSleep() -> Bool {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     let awake = threads.filter { thread in
-      // "12 (name) S …"; a thread that has ended since has no file.
+      // The line is "12 (name) S …". A thread that has ended since then has no file.
       let line = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
       return line?.split(separator: ")").last?.hasPrefix(" S") == false
     }

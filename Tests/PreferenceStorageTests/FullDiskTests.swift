@@ -12,7 +12,7 @@ import Testing
 
   var length: Int { disk.contents(of: FullDiskTests.path)?.count ?? 0 }
 
-  /// The store and one that is opened now have the same values, and the file is sound.
+  /// Expects that the store and one that is opened now have the same values, and that the file is undamaged.
   func expectSame(_ store: FilePreferenceStore, _ keys: [String]) throws {
     let other = try open(disk.snapshot())
     #expect(other.keys == keys && other.json() == store.json() && other.recovery == nil)

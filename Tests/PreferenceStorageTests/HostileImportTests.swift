@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A binary property list with objects of these bytes, the first of which is the top one.
+  /// Returns a binary property list with objects of these bytes; the first is the root object.
   static func binary(_ objects: [[UInt8]]) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
     var offsets: [UInt8] = []
@@ -23,14 +23,14 @@ import Testing
     return bytes
   }
 
-  /// Arrays, each of which has the next one twice: 2 to the power of 200 values in some 600 bytes.
+  /// Arrays, each of which contains the next one twice: 2 to the power of 200 values in about 600 bytes.
   static var doubled: [UInt8] {
     binary([[0xd1, 1, 2], [0x51, 0x61]] + (3..<203).map { [0xa2, UInt8($0), UInt8($0)] } + [[0x09]])
   }
 
   static let closing = String(repeating: "</array>", count: 100_000)
 
-  /// A deep property list before which something else has as many closing tags.
+  /// Returns a deeply nested property list after a text with as many closing tags.
   static func hidden(_ disguise: String) -> String {
     "<plist>\(disguise)<dict><key>a</key>" + String(repeating: "<array>", count: 100_000) + closing + "</dict></plist>"
   }
@@ -69,7 +69,7 @@ import Testing
       let error = try #require(throws: PreferenceError.self) { try store.import(from: source) }
       #expect(error.code == .unreadable)
     }
-    // Under a second in release.
+    // In a release build, this takes less than a second.
     #expect(time < .seconds(5))
     #expect(store.keys.isEmpty)
   }

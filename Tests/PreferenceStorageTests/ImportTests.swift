@@ -63,7 +63,7 @@ import Testing
       let values: [String: Any] = ["negative": -0.0, "list": [-0.0], "none": 0]
       try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0).write(to: source)
     } else {
-      // The serialization of Foundation on Linux writes this zero without its sign.
+      // On Linux, Foundation serializes this zero without its sign.
       try source.overwrite(
         """
         <plist version="1.0"><dict><key>negative</key><real>-0.0</real><key>list</key><array><real>-0</real></array>

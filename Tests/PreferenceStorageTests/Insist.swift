@@ -1,11 +1,11 @@
 import PreferenceStorage
 
-/// For child processes, whose failure is that they crash: ends the process unless the condition is true.
+/// Ends the process unless the condition is true; for child processes, whose crash is the failure of the test.
 func insist(_ condition: Bool, line: UInt = #line) {
   if !condition { fatalError("not so, in line \(line)") }
 }
 
-/// The code of the error that the body throws.
+/// Returns the code of the error that the body throws, or nil if it throws none.
 func code(_ body: () throws -> Void) -> PreferenceError.Code? {
   do {
     try body()

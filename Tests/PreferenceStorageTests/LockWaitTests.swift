@@ -12,14 +12,14 @@ import Testing
   import Darwin
 #endif
 
-/// Another process, or another thread, that keeps the lock.
+/// Tests in which another process or another thread holds the lock.
 @Suite("Waiting for the lock", .timeLimit(.hang)) struct LockWaitTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Takes the file's lock as another process would, by a descriptor of its own.
+  /// Takes the file's lock through a separate descriptor, as another process would.
   func holdLock(_ body: () throws -> Void) throws {
     let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
     #expect(flock(descriptor, LOCK_EX) == 0)
@@ -175,7 +175,7 @@ import Testing
     arguments: [false, true])
   func noStarvation(byProcess: Bool) throws {
     let store = try FilePreferenceStore(url: file)
-    // A store that shares nothing with this one takes the file's lock as another process does.
+    // A store that shares nothing with this store takes the file's lock like another process.
     let other = byProcess ? try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()) : store
     let isDone = Atomic(false)
     let (inside, left) = (Latch(), Latch())

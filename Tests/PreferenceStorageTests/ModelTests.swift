@@ -3,9 +3,9 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// Thousands of random operations on several stores of one file, compared with an array of keys and values.
+/// Tests with thousands of random operations on several stores of one file, compared with an array of keys and values.
 @Suite("A random program") struct ModelTests {
-  /// Keys in the order of first writing, with their values.
+  /// The keys with their values, in the order in which they were first written.
   struct Model: Equatable {
     var entries: [(key: String, value: String)] = []
 
@@ -94,7 +94,7 @@ import Testing
         }
         if fails { throw Rollback() }
       }
-      // One line says what each key is in the end, in the order in which they were touched.
+      // One line has the last value of each key, in the order in which the keys were changed.
       var last: [String: String?] = [:]
       for (key, value) in edits { last[key] = .some(value) }
       var seen: Set<String> = []
@@ -104,7 +104,7 @@ import Testing
   }
 
   mutating func editByHand() throws {
-    // A file without a first line would count as begun by hand, and be reported.
+    // A file without a first line would count as begun by hand, and would be reported.
     guard try system.find(path)?.size ?? 0 > 0, let file = try? system.open(path, for: .appending) else { return }
     let (key, value) = ("by hand \(random.below(3))", "\(random.next())")
     let line = Array("{ \"\(key)\" : \"\(value)\" }\n".utf8)

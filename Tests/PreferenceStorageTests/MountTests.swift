@@ -10,7 +10,9 @@
     import Musl
   #endif
 
-  /// A file that is mounted by itself, as containers are given single files: no other file can take its name.
+  /// A file that is mounted by itself, as containers mount single files.
+  ///
+  /// No other file can take its name.
   @Suite(
     "A file that is mounted by itself", .timeLimit(.hang),
     .enabled(if: MountNamespace.isAllowed, "this machine allows no mounts in a namespace of one's own"))
@@ -26,7 +28,7 @@
       try inside.overwrite("")
       await #expect(processExitsWith: .success) {
         [file = file.path as String, inside = inside.path as String] in
-        // A process with threads can't have a user namespace of its own, and a child has one thread.
+        // A process with several threads can't enter a new user namespace, but a forked child has one thread.
         let child = forkWhileOthersSleep()
         if child == 0 {
           insist(MountNamespace.enter(mounting: file, at: inside))
@@ -51,14 +53,14 @@
     }
   }
 
-  /// A process's own view of what is mounted, by calls that the C library's module map doesn't offer.
+  /// A process's own mount namespace, by calls that Swift's module of the C library doesn't have.
   private enum MountNamespace {
     private typealias Unshare = @convention(c) (Int32) -> Int32
     private typealias Mount =
       @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?) ->
       Int32
 
-    /// Whether the machine allows it, which the command of that name finds out.
+    /// Whether the machine allows a new namespace, as the command `unshare` finds out.
     static let isAllowed: Bool = {
       let command = Process()
       command.executableURL = URL(filePath: "/usr/bin/env")
@@ -69,7 +71,7 @@
       return command.terminationStatus == 0
     }()
 
-    /// Takes the process, which has one thread, to namespaces of its own, and mounts one file on another.
+    /// Moves the process, which has one thread, to new namespaces, and mounts one file on another.
     static func enter(mounting file: String, at place: String) -> Bool {
       guard let unshare = dlsym(nil, "unshare").map({ unsafeBitCast($0, to: Unshare.self) }),
         let mount = dlsym(nil, "mount").map({ unsafeBitCast($0, to: Mount.self) })

@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A store that shares no memory with others on the file, as if it were in another process.
+  /// Returns a store that shares no memory with other stores of the file, as if it were in another process.
   func stranger() throws -> FilePreferenceStore {
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
   }
@@ -34,7 +34,7 @@ import Testing
     try other.set(-1, forKey: "a")
     try store.reload()
     var records = store.records().makeAsyncIterator()
-    // Lines of at least 17 bytes are compacted once.
+    // The lines have at least 17 bytes each, so they must have been compacted.
     for number in 0..<200 { try other.set(number, forKey: "a") }
     #expect(try file.contents.count < 2_500)
     for number in 0..<200 {
@@ -184,10 +184,10 @@ import Testing
     func nothingLeft() async throws {
       await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
         alarm(300)
-        /// Those of watchers, and those of files in the folder; the runtime opens others when it likes.
+        /// Counts the descriptors of watchers and of files in the folder. The runtime may open others at any time.
         func descriptors() throws -> Int {
           try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
-            // The one that lists them is closed by now.
+            // The descriptor of the listing itself is already closed.
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
             return target?.contains("inotify") == true || target?.hasPrefix(path) == true
           }
@@ -203,12 +203,12 @@ import Testing
             let changes = store.changes()
             return Task { for await keys in changes where keys == ["a"] {} }
           }
-          // One for all five stores.
+          // All five stores share one watch.
           insist(try descriptors() == before + 1)
           for store in stores { try store.set(turn, forKey: "a") }
           for task in tasks { task.cancel() }
           for task in tasks { await task.value }
-          // The watch ends by itself, at a time of its own; were it never to, the alarm would end the process.
+          // The watch ends by itself, at an unknown time. If it never did, the alarm would end the process.
           while try descriptors() != before { await Task.yield() }
         }
       }

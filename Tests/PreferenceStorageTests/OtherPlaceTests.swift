@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// Folders, links and older copies that take the place of a file while a store has it open.
+/// Tests in which folders, links and older copies take the place of a file while a store has it open.
 @Suite("In the place of the file", .timeLimit(.hang)) struct OtherPlaceTests {
   let folder: TemporaryFolder
   var file: URL { folder.file() }
@@ -86,7 +86,7 @@ import Testing
     try other.set(3, forKey: "a")
     try store.reload()
     #expect(try store.value(Int.self, forKey: "a") == 3)
-    // The first error is the one that is made here.
+    // The first error that is reported comes from this change.
     try file.overwrite("#preferences 1\n{\"b\":2}\n")
     try store.reload()
     #expect(try #require(await errors.next()).description.contains("of 1 keys"))

@@ -77,7 +77,7 @@ import Testing
       try changes.set(volume + 1, forKey: "volume")
     }
     #expect(try file.value(Int.self, forKey: "volume") == 4)
-    // Equal to the override, but not to the value in the file.
+    // This value equals the override, but not the value in the file.
     try store.set(8, forKey: "volume")
     #expect(try file.value(Int.self, forKey: "volume") == 8)
     try store.set(2, forKey: "volume")

@@ -79,7 +79,7 @@ import Testing
     } else {
       try store.set(2, forKey: decomposed)
     }
-    // Also for readers that compare bytes, the file has one key.
+    // The file has one key, even for readers that compare bytes.
     #expect(try folder.file().text.split(separator: composed).count == 3)
     #expect(try !Data(folder.file().contents).contains(Data(decomposed.utf8)))
     #expect(try self.store(FilePath(folder.file().path)).json() == store.json())

@@ -5,9 +5,9 @@ import Testing
 @Suite("A power cut", .timeLimit(.hang)) struct PowerCutTests {
   static let path: FilePath = "/folder/store.preferences"
 
-  /// The values that were written, and those of them that were synchronized.
+  /// The values that were written, and which of them were synchronized.
   struct History {
-    /// By key, every value from the synchronised one on; nil if the key was absent.
+    /// For each key, all values since the synchronized one; nil for a key that was absent.
     var values: [String: [Int?]] = [:]
     var isSynced = false
 
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// Does some of everything until the power goes, and returns what happened until then.
+  /// Performs all kinds of operations until the power is cut, and returns what was written until then.
   static func run(on disk: SimulatedDisk) -> History {
     var history = History()
     var token = 0
@@ -47,7 +47,7 @@ import Testing
         case 2:
           history.wrote(nil, forKey: "plain 0")
           try store.removeValue(forKey: "plain 0")
-          // Large enough for a compaction now and then.
+          // The value is large enough to cause a compaction now and then.
           try store.set([turn] + large, forKey: "large")
         case 3:
           try store.set([turn] + large, forKey: "large")
@@ -57,7 +57,7 @@ import Testing
         }
       }
     } catch {
-      // The power is gone.
+      // The power was cut.
     }
     return history
   }
@@ -86,7 +86,7 @@ import Testing
     do {
       store = try FilePreferenceStore(path: PowerCutTests.path, system: disk)
     } catch {
-      // A file that was made and never synchronised may be anything, also nothing of ours.
+      // A file that was created and never synchronized may contain anything.
       #expect(error.code == .notAPreferencesFile || error.code == .laterVersion, comment)
       #expect(!history.isSynced, comment)
       return
@@ -138,7 +138,7 @@ import Testing
     disk.setFull(true)
     #expect(throws: PreferenceError.self) { try store.set(2, forKey: "a") }
     #expect(try store.value(Int.self, forKey: "a") == 2)
-    // The kernel would say now that all is well.
+    // The kernel would now report success.
     #expect(throws: PreferenceError.self) { try store.set(2, forKey: "a") }
     #expect(throws: PreferenceError.self) { try store.set(3, forKey: "a") }
     #expect(throws: PreferenceError.self) { try store.synchronize() }

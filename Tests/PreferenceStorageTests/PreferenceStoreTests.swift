@@ -3,7 +3,7 @@ import PreferenceStorage
 import TestSupport
 import Testing
 
-/// Both stores, of which everything here has to be true.
+/// The kinds of stores, for all of which these tests have to pass.
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
   case memory, file
 

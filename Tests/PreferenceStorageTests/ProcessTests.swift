@@ -51,7 +51,7 @@ import Testing
       let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
       let last = try acknowledged.text.split(separator: "\n").compactMap { Int($0) }.last ?? 0
       let count = try store.value(Int.self, forKey: "count") ?? 0
-      // One more may have been written and not acknowledged, in the round before too.
+      // One more value may have been written without acknowledgment, in the previous round too.
       let known = max(last, previous)
       #expect(count == known || count == known + 1, "round \(round), acknowledged \(last), known \(previous)")
       previous = count
@@ -104,7 +104,7 @@ import Testing
   }
 }
 
-/// Counts up in transactions, with compactions and a migration, says so after each, and is killed at a random instant.
+/// Counts up in transactions, with compactions and a migration, acknowledges each, and is killed at a random instant.
 private func writeUntilKilled(_ path: String, acknowledging acknowledged: String, round: Int) throws {
   let log = open(acknowledged, O_WRONLY | O_CREAT | O_APPEND, 0o600)
   insist(log >= 0)

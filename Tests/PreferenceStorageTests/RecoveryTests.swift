@@ -25,7 +25,7 @@ import Testing
     #expect(try folder.names == [file.lastPathComponent])
   }
 
-  /// A file with the keys k1, k2 and so on.
+  /// Writes a file with the keys k1, k2 and so on, and returns its lines.
   func writeFile(lines: Int = 4) throws -> [String] {
     do {
       let store = try FilePreferenceStore(path: FilePath(file.path), system: FileSystem())
@@ -197,7 +197,7 @@ import Testing
   @Test("a write that fails takes back its own bytes, and none that were appended by hand during a transaction")
   func takesBackItsOwn() throws {
     try FilePreferenceStore(path: FilePath(file.path), system: FileSystem()).set(1, forKey: "a")
-    // How many calls there are until the write.
+    // This store counts the calls until the write.
     let counting = FailingFileSystem(FileSystem(), failing: .max, with: .shortened, isLasting: false)
     let counted = try FilePreferenceStore(path: FilePath(file.path), system: counting)
     var calls = 0

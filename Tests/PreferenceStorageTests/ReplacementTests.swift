@@ -5,9 +5,9 @@ import Testing
 
 @testable import PreferenceStorage
 
-/// A file system on which an editor gives files of its own a path, each at the instant at which files trade names.
+/// A file system on which an editor renames its own files to a path, each at the instant at which two files swap names.
 ///
-/// `@unchecked Sendable`: what changes has a lock.
+/// `@unchecked Sendable`: `edits` is in a lock, `end` is atomic, and nothing else changes.
 private final class EditedFileSystem: FileSystem, @unchecked Sendable {
   private let edits: Mutex<[URL]>
   private let canExchange: Bool
@@ -18,7 +18,7 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
     self.canExchange = canExchange
   }
 
-  /// The process ends, as it were, after that many trades: it does nothing more.
+  /// Simulates the end of the process after a number of swaps, by throwing from every later swap.
   func end(afterTrades count: Int) { end.store(count, ordering: .relaxed) }
 
   override func exchange(_ path: FilePath, with other: FilePath) throws(SystemError) -> Bool {
@@ -39,7 +39,7 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Files of an editor, which lie beside the store's until they are renamed.
+  /// Returns files of an editor, which are beside the store's file until they are renamed.
   func edits(_ count: Int) throws -> [URL] {
     try (0..<count).map { number in
       let edit = folder.file("edit \(number)")
@@ -145,7 +145,7 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
               value += 1
               try store.set(value, forKey: "writer \(number)")
             }
-            // So that the other one, and the editor, have a turn.
+            // The pause gives the other writer and the editor a turn.
             try await Task.sleep(for: .microseconds(200))
           }
         }
@@ -156,7 +156,8 @@ private final class EditedFileSystem: FileSystem, @unchecked Sendable {
         try FileSystem().rename(FilePath(edit.path), to: path)
         let next = ContinuousClock.now + .microseconds(Int.random(in: 0..<1000))
         while ContinuousClock.now < next { await Task.yield() }
-        // Nobody else sets the key, so what has the path has the edit, but for the instant at which files trade names.
+        // No other code sets the key, so the file at the path has the edit, except at the instant at which two files
+        // swap names.
         var tries = 0
         while tries < 100, try open(FileSystem()).value(Int.self, forKey: "edit") != number {
           tries += 1

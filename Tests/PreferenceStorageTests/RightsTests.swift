@@ -11,7 +11,7 @@ import Testing
   import Darwin
 #endif
 
-/// Each test is a process of its own which gives its rights up, since mode bits are nothing to the superuser.
+/// Each test runs in its own process, which gives up its privileges, because mode bits don't restrict the superuser.
 @Suite(
   "Without the rights", .enabled(if: getuid() == 0, "only the superuser can become someone else"), .timeLimit(.hang))
 struct RightsTests {
@@ -150,7 +150,7 @@ struct RightsTests {
     let above = folder.url.appending(path: "above")
     let store = try FilePreferenceStore(url: inner)
     try store.set(1, forKey: "a")
-    // What another user with the right to write above could do since.
+    // Another user with write access to the folder above could do this in the meantime.
     try FileManager.default.moveItem(at: inner.deletingLastPathComponent(), to: above.appending(path: "away"))
     try FileManager.default.createDirectory(at: inner.deletingLastPathComponent(), withIntermediateDirectories: false)
     try set(0o777, inner.deletingLastPathComponent(), owner: RightsTests.nobody)

@@ -32,7 +32,7 @@ import Testing
   @Test("are opened and closed in a loop without leaving a descriptor open")
   func flat() async throws {
     #if os(Linux)
-      // In a process of its own, as other tests open files, too.
+      // This runs in its own process, because other tests open files, too.
       await #expect(processExitsWith: .success) { [path = folder.file().path as String] in
         func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         let file = URL(filePath: path)
@@ -41,7 +41,7 @@ import Testing
         for turn in 1...repetitions(debug: 200, release: 2000) {
           try FilePreferenceStore(url: file).set(turn, forKey: "n")
         }
-        // Dispatch opens a few of its own when it needs them, and may hold the last stores for a moment more.
+        // Dispatch opens a few descriptors when it needs them, and may keep the last stores alive a little longer.
         let (limit, deadline) = (before + 20, ContinuousClock.now + .seconds(60))
         while try descriptors() >= limit, ContinuousClock.now < deadline { sched_yield() }
         insist(try descriptors() < limit)

@@ -3,17 +3,17 @@ import TestSupport
 
 @testable import PreferenceStorage
 
-/// A disk in memory which remembers what was synchronised, for cutting its power.
+/// A disk in memory that records which bytes were synchronized, so that a test can cut its power.
 ///
-/// Names are changed in order, as a journal does it. Bytes that were not synchronised may become anything; bytes that
-/// were stay as they are, also where new ones share their sector (what SQLite calls powersafe overwrite).
+/// Names change in order, as with a journal. Bytes that weren't synchronized may become anything. Synchronized bytes
+/// stay as they are, even if new bytes share their sector (SQLite's "powersafe overwrite").
 ///
-/// `@unchecked Sendable`: its state has a lock.
+/// `@unchecked Sendable`: the lock `state` guards everything that changes.
 final class SimulatedDisk: FileSystem, @unchecked Sendable {
   struct File: Sendable {
     var bytes: [UInt8] = []
     var synced: [UInt8] = []
-    /// A synchronisation failed, and the kernel takes what it could not write for written.
+    /// Whether a synchronization failed, after which the kernel considers the lost bytes written.
     var isBroken = false
   }
 
@@ -46,10 +46,10 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     var failingSyncs = 0
     var isFull = false
     var maximumLength = Int.max
-    /// A file whose name no other file can take, as if it were mounted by itself.
+    /// The path of a file whose name no other file can take, as if the file were mounted by itself.
     var fixedPath: FilePath?
 
-    /// Counts a change of the disk; none is made after the power is cut.
+    /// Counts a change of the disk; throws if the power was cut.
     mutating func willChange(_ call: String) throws(SystemError) {
       if changes == limit { throw SystemError(call, 5) }
       changes += 1
@@ -63,14 +63,14 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
   private let state: Mutex<State>
 
-  /// An empty disk whose power goes after that many changes of it, and on which one file can't be replaced.
+  /// Creates an empty disk whose power is cut after a number of changes, and on which one file can't be replaced.
   init(powerFor limit: Int = .max, fixing fixedPath: FilePath? = nil) {
     var state = State()
     (state.limit, state.fixedPath) = (limit, fixedPath)
     self.state = Mutex(state)
   }
 
-  /// A disk with one file on it, which perhaps can't be replaced.
+  /// Creates a disk with one file, which can be made irreplaceable.
   convenience init(_ bytes: [UInt8], at path: FilePath, isFixed: Bool = false) {
     self.init(files: [1: File(bytes: bytes, synced: bytes)], names: [path: 1], fixing: isFixed ? path : nil)
   }
@@ -88,10 +88,10 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
   var changeCount: Int { state.withLock { $0.changes } }
   var names: [FilePath] { state.withLock { Array($0.names.keys) } }
 
-  /// The next synchronisations of a file fail, after which those of the same file only seem to succeed.
+  /// Lets the next synchronizations of a file fail; later ones of that file only seem to succeed.
   func failSyncs(_ count: Int) { state.withLock { $0.failingSyncs = count } }
 
-  /// Whether there is no room for new files, and the length beyond which none can grow.
+  /// Sets whether there is no room for new files, and the length beyond which no file can grow.
   func setFull(_ isFull: Bool, forFilesAbove length: Int = .max) {
     state.withLock { ($0.isFull, $0.maximumLength) = (isFull, length) }
   }
@@ -100,7 +100,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     state.withLock { state in state.names[path].flatMap { state.files[$0]?.bytes } }
   }
 
-  /// Another disk with the same files.
+  /// Returns another disk with the same files.
   func snapshot() -> SimulatedDisk {
     let state = state.withLock { $0 }
     return SimulatedDisk(files: state.files, names: state.names)

@@ -46,7 +46,7 @@ import Testing
     let store = FilePreferenceStore.opening(FilePath(file.path))
     let changes = store.changes()
     #expect(throws: PreferenceError.self) { try store.value(Int.self, forKey: "a") }
-    // In one step: a store may look at any moment.
+    // The write is atomic, because a store may look at any moment.
     try Data("#preferences 1\n{\"a\":100}\n".utf8).write(to: file, options: .atomic)
     while code({ _ = try store.value(Int.self, forKey: "a") }) == .notAPreferencesFile {
       try await Task.sleep(for: .milliseconds(5))

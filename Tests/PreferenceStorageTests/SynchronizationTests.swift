@@ -6,13 +6,14 @@ import Testing
 @testable import PreferenceStorage
 
 @Suite("Synchronization", .timeLimit(.hang)) struct SynchronizationTests {
-  /// A system that loses the data of a file, and tells the first caller only; no other file can be synchronized.
+  /// A system that loses the data of a file, and reports this only to the first caller; no other file can be
+  /// synchronized.
   ///
-  /// `@unchecked Sendable`: what changes is atomic or has a lock.
+  /// `@unchecked Sendable`: `isLossy` is atomic, `lost` and `wait` are in locks, and nothing else changes.
   final class LossySystem: FileSystem, @unchecked Sendable {
     let isLossy = Atomic(false)
     private let lost = Mutex<Int32?>(nil)
-    /// Returns once another thread has written.
+    /// A function that returns once another thread has written.
     private let wait = Mutex<@Sendable () -> Void>({})
 
     func loseData(after wait: @escaping @Sendable () -> Void) {

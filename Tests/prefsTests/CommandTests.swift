@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands that a person types.
+/// Tests of the commands that a person types.
 @Suite("prefs, by hand") final class CommandTests: Sendable {
   let folder: TemporaryFolder
   var file: String { folder.path(of: "settings.preferences") }
@@ -16,7 +16,7 @@ import Testing
     return (result.status, result.output)
   }
 
-  /// Runs a line of a shell, in which `prefs` is the tool and `$file` the file.
+  /// Runs a line in a shell in which `prefs` is the tool and `$file` is the file.
   func shell(_ line: String) throws -> Tool.Result {
     try Tool.run("/bin/sh", ["-c", "prefs() { '\(Tool.path)' \"$@\"; }; file='\(file)'; \(line)"])
   }
@@ -124,14 +124,14 @@ import Testing
   func edit() throws {
     _ = try run(file, "set", "a", "1")
     _ = try run(file, "set", "b", "2")
-    // A file with an edit that isn't taken over is kept.
+    // If an edit isn't applied, its file is kept.
     let edit = "export TMPDIR='\(folder.url.path)'; prefs \"$file\" edit; echo $?"
     #expect(try shell("export EDITOR='sed -i s/1/10/'; \(edit)").output == "0\n")
     #expect(try run(file, "export").output == "{\n  \"a\": 10,\n  \"b\": 2\n}\n")
     #expect(try shell("export EDITOR='sed -i /a/d'; \(edit)").output == "0\n")
     #expect(try run(file, "list").output == "b\t2\n")
-    // An editor whose path has a space, in quotes, with arguments. A link, since a program that was just written can't be
-    // run while a process that another test starts has its descriptor.
+    // This editor's path has a space, so it is in quotes, before arguments. The editor is a link, because a program
+    // that was just written can't be run while a process that another test starts has its descriptor.
     let editors = folder.path(of: "my editors")
     try FileManager.default.createDirectory(atPath: editors, withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(atPath: editors + "/sed", withDestinationPath: "/usr/bin/sed")
@@ -143,13 +143,13 @@ import Testing
     #expect(broken.errors.contains("is kept in \(folder.url.path)/prefs-"))
     #expect(try shell("export EDITOR=false; \(edit)").output == "74\n")
     #expect(try shell("export EDITOR='sed -i s/2/5/'; prefs \"$file\" edit b; prefs \"$file\" get b").output == "5\n")
-    // An editor during which another program changes what is edited.
+    // While this editor runs, another program changes the file.
     let editor = folder.path(of: "editor")
     try Data("#!/bin/sh\n'\(Tool.path)' '\(file)' set b 6\nsed -i s/5/7/ \"$1\"\n".utf8).write(
       to: URL(filePath: editor))
     #expect(try shell("export EDITOR='sh \(editor)'; \(edit)").output == "75\n")
     #expect(try run(file, "get", "b").output == "6\n")
-    // An edit that the store refuses.
+    // The store refuses this edit.
     let refused = try shell("export EDITOR='sed -i s/\\\"b\\\"/\\\"\\\"/'; \(edit)")
     #expect(refused.errors.contains("is kept in \(folder.url.path)/prefs-"))
   }

@@ -9,7 +9,7 @@
     import Musl
   #endif
 
-  /// Outputs that can't be written, names that aren't text, and users other than the file's.
+  /// Tests of outputs that can't be written, names that aren't text, and users who don't own the file.
   @Suite("prefs in hostile surroundings", .timeLimit(.hang)) final class HostileTests: Sendable {
     let folder: TemporaryFolder
     var file: String { folder.path(of: "settings.preferences") }
@@ -19,7 +19,7 @@
       #expect(try Tool.run([file, "set", "a", "[1,2]"]).status == 0)
     }
 
-    /// Runs a shell command, which has the tool as `$1` and the file as `$2`.
+    /// Runs a shell script in which `$1` is the tool and `$2` is the file.
     func shell(_ script: String) throws -> Tool.Result {
       try Tool.run("/bin/sh", ["-c", script, "-", Tool.path, file])
     }
@@ -75,7 +75,7 @@
 
     @Test("watching without notices ends with an error")
     func watchWithoutNotices() throws {
-      // In a user namespace the limit is that of this test alone.
+      // In a user namespace, the limit applies to this test alone.
       let limit = "echo 0 > /proc/sys/user/max_inotify_instances"
       guard try shell("unshare -U -r sh -c '\(limit)'").status == 0 else {
         return print("This machine doesn't allow a user namespace with a limit of its own.")
@@ -92,7 +92,7 @@
       #expect(flock(descriptor, LOCK_EX) == 0)
       #expect(try Tool.run([file, "get", "a"]).output == "[1,2]\n")
       #expect(try Tool.run([file, "check"]).status == 0)
-      // The tool waits for the lock, so it is awaited on a thread that no other test needs.
+      // The tool waits for the lock, so a separate thread waits for the tool.
       let path = file
       let result = try await onThread { Result { try Tool.run([path, "set", "a", "2"]) } }.get()
       #expect(result.status == 75)

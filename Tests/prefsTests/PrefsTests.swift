@@ -127,13 +127,13 @@ private final class Flag: Sendable {
           await Task.yield()
         }
       }
-      // On a thread of its own, as the changes need one of the few that tasks share.
+      // This reads on a separate thread, because the changes need one of the few threads that tasks share.
       let line = await onThread { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
       heard.isRaised.store(true, ordering: .relaxed)
       #expect(line.wholeMatch(of: /(volume\t\d+\n)+/) != nil)
       try await group.waitForAll()
     }
-    // Now it watches, and values that are replaced at once are written, too.
+    // The tool is watching now, and also prints values that are replaced at once.
     let lines = (0..<100).map { "{\"word\":\"\($0)\"}\n" }.joined()
     let handle = try #require(FileHandle(forWritingAtPath: file))
     try handle.seekToEnd()

@@ -3,7 +3,7 @@
   import TestSupport
   import Testing
 
-  /// The same as is done behind the seam, from outside: `strace` makes the system's own calls fail, or kills at them.
+  /// Tests from outside the program: `strace` makes system calls fail, or kills the process at them.
   @Suite(
     "System calls that fail, or never return",
     .enabled(if: Strace.works, "it takes strace, the right to trace, and a build without a sanitizer"))
@@ -13,10 +13,10 @@
     static let calls = [
       "pread64", "write", "fdatasync", "fsync", "rename", "ftruncate", "flock", "getdents64", "unlink",
     ]
-    /// Calls for a release build only, because the loader of a program makes dozens of them.
+    /// The calls that are tested only in a release build, because the program's loader makes dozens of them.
     static let loaderCalls = Array(
       ["openat", "statx", "newfstatat", "close"].prefix(repetitions(debug: 0, release: 4)))
-    /// Lines to be compacted, one that is damaged, and one that broke off.
+    /// A file with lines to compact, a damaged line, and an incomplete last line.
     static let content =
       "#preferences 1\n{\"a\":1}\n{\"a\":2}\nrubbish\n{\"b\":[1,2]}\n{\"a\":3}\n{\"c"
     static let state = "{\n  \"a\": 3,\n  \"b\": [1,2]\n}\n"
@@ -113,7 +113,7 @@
   enum Strace {
     static let path = "/usr/bin/strace"
 
-    /// Not everywhere is there one, and not everywhere may one trace; and a sanitizer makes system calls of its own.
+    /// Whether `strace` exists and may trace processes here, and no sanitizer adds system calls.
     static var works: Bool {
       guard FileManager.default.isExecutableFile(atPath: path), dlsym(nil, "__tsan_init") == nil else { return false }
       do {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The tool, run as a process of its own.
+/// The tool, which runs in a separate process.
 enum Tool {
-  /// It is built beside the tests.
+  /// The path of the tool, which is built in the folder of the tests.
   static var path: String {
     URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "prefs").path
   }
 
   struct Result: Equatable {
-    /// Nil if a signal ended it.
+    /// The exit status; nil if a signal ended the process.
     var status: Int32?
     var output = ""
     var errors = ""
