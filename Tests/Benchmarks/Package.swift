@@ -12,13 +12,13 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "Spellbook", path: "../.."),
-    // Without its traits: their interposers are there for some versions of Swift and some platforms only.
+    // The traits are off, because their interposers exist only for some versions of Swift and some platforms.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
-    // What Swift can't say: a value that the optimiser may not drop, and a count of allocations.
+    // C code for what Swift can't express: a value that the optimizer must keep, and a count of allocations.
     .target(name: "Measuring"),
-    // Its folder lies in one named "Benchmarks", as the plugin wants it.
+    // The plugin requires that the folder is in one named "Benchmarks".
     .executableTarget(
       name: "Spells",
       dependencies: [

@@ -1,6 +1,6 @@
-// The end of the manifest that `.ci/platforms` makes: the targets above, on the stand-ins of Apple's modules.
+// The end of the manifest that `.ci/platforms` makes: the targets above, built on stand-ins for Apple's modules.
 
-/// The kind of platform: one with UIKit, one with AppKit, or Windows.
+/// The kind of platform: UIKit, AppKit or Windows.
 let kit = Context.environment["KIT"] ?? "UIKit"
 /// The modules that stand in for the platform's.
 let standIns =
@@ -8,7 +8,7 @@ let standIns =
   ? ["ucrt", "WinSDK"] : ["Darwin", "DarwinTypes", "MachO", "Combine", "SwiftUI", "AppleFoundation", kit]
 
 package.products = []
-// The tool is for files, and Windows has no file store.
+// The tool works on files, and there is no file store on Windows.
 package.targets = package.targets.filter {
   !$0.isTest && $0.name != "TestSupport" && !(kit == "Windows" && $0.type == .executable)
 }

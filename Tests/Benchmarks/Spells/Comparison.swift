@@ -3,36 +3,36 @@ import Measuring
 
 /// The goal of a comparison.
 enum Goal {
-  /// At most so many times as long as the baseline.
+  /// The time is at most this multiple of the baseline's.
   case ratio(Double)
-  /// At most so long.
+  /// The time is at most this long.
   case nanoseconds(Int)
   /// The figure is for information.
   case none
 }
 
-/// Prepares what is measured, once, and gives what is run for each sample.
+/// A function that prepares a measurement once, and returns the code to run for each sample.
 typealias Preparation<Run> = () throws -> Run
 
-/// Something of Spellbook's beside what a program would have without it.
+/// A comparison of a Spellbook operation with the code that a program would have instead.
 ///
-/// Each is prepared and sampled in a process of its own, the two one after the other, in several rounds. All that the
-/// table of ratios needs is in the benchmarks' tags.
+/// Each side is prepared and sampled in its own process, one after the other, in several rounds. The benchmarks' tags
+/// have everything that the table of ratios needs.
 struct Comparison {
   static let rounds = 3
 
   let what: String
   let baseline: String
   var goal = Goal.none
-  /// The number of allocations beyond the baseline's that an operation may make; infinity if they are only counted, nil if
-  /// they are of no interest.
+  /// The number of allocations beyond the baseline's that an operation may make; infinity to only count them, nil to
+  /// ignore them.
   var extraAllocations: Double?
-  /// The number of operations of a sample.
+  /// The number of operations in a sample.
   ///
-  /// Enough to make the clock's own time vanish, and few enough to be done, mostly, before the system gives the processor
-  /// to another program: some 0.1 to 1 ms.
+  /// A sample should take about 0.1 to 1 ms: long enough that the time of reading the clock doesn't count, and short
+  /// enough to end, usually, before the system gives the processor to another program.
   var times = 1_000
-  /// Whether a process takes one sample, the first, instead of many after some that don't count.
+  /// Whether a process takes only its first sample, instead of many after a warm-up.
   var isCold = false
 
   /// Adds the benchmarks of both sides.
@@ -49,7 +49,7 @@ struct Comparison {
     }
   }
 
-  /// Adds the benchmarks of both sides, for what has to be awaited.
+  /// Adds the benchmarks of both sides, for async code.
   func add(
     subject: @escaping Preparation<(Meter) async throws -> Void>,
     baseline: @escaping Preparation<(Meter) async throws -> Void>
@@ -89,12 +89,12 @@ struct Comparison {
   }
 }
 
-/// Measures the part of a sample that counts.
+/// A meter for the part of a sample that counts.
 struct Meter {
   let benchmark: Benchmark
   let times: Int
 
-  /// Measures `body`, which does as many operations as the range is long.
+  /// Measures `body`, which performs one operation for each number in the range.
   @inline(__always) func measure(_ body: (Range<Int>) throws -> Void) rethrows {
     benchmark.startMeasurement()
     let before = measuring_allocations()
@@ -109,8 +109,8 @@ extension BenchmarkMetric {
   static var allocations: BenchmarkMetric { .custom("Allocations", useScalingFactor: true) }
 }
 
-/// Takes a value as any function would, and has the optimiser believe that it is needed.
+/// Takes a value as any function would, so that the optimizer keeps the value.
 ///
-/// Not inlined, so that an object is held over the call, as it would be in a program. The library's `blackHole` has a
-/// generic argument, which costs more than the reads that are measured.
+/// This isn't inlined, so that an object is retained for the call, as it would be in a program. The library's
+/// `blackHole` has a generic argument, which costs more than the reads that are measured.
 @inline(never) func use<Value>(_ value: Value) { withUnsafePointer(to: value) { measuring_use($0) } }

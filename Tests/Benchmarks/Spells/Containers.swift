@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The least that a program would write by hand: closures by type, under a mutex.
+/// The least code that a program would write by hand: closures by type, under a mutex.
 final class Closures: Sendable {
   private let table = Mutex<[ObjectIdentifier: @Sendable () -> Any]>([:])
 

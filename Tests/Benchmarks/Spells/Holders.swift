@@ -7,7 +7,7 @@ protocol Holder: AnyObject {
   var value: Value { get }
 }
 
-/// A property that is assigned when its object has been made.
+/// An object whose property is assigned after the object has been made.
 protocol AssignedHolder: Holder {
   var value: Value { get set }
 }
@@ -31,7 +31,7 @@ final class StoredInt: AssignedHolder { var value = 7 }
 final class StoredText: AssignedHolder { var value = "" }
 final class StoredThing: AssignedHolder { var value = Thing() }
 
-/// A property that is there when the object has been made.
+/// An object whose initializer creates the property's value.
 final class HandMadeThing: Holder {
   let value: Thing
   init() { value = Thing() }

@@ -10,7 +10,7 @@ private final class KeyedThing: Holder {
   @Injected(.thing) var value: Thing
 }
 
-/// A declared key beside the type: what is asked for by key, and is registered nowhere, and what is registered by type.
+/// Compares a declared key that has no registration with a registered type.
 func compareKeys() {
   Comparison(
     what: "Make an object and read its @Injected of a key once", baseline: "of a type", goal: .ratio(1.1),

@@ -2,7 +2,7 @@ import Benchmark
 import Spellbook
 
 func compareManyRegistrations() {
-  // As wide as each other, so that the names sort by number.
+  // The texts have the same width, so that the names sort by number.
   for (count, number) in [(100, "   100"), (1_000, " 1,000"), (10_000, "10,000")] {
     Comparison(what: "Resolve one type among \(number) registrations", baseline: "among 10", goal: .ratio(1.1))
       .add(subject: { resolvingHot(among: count) }, baseline: { resolvingHot(among: 10) })

@@ -1,4 +1,4 @@
-/// A type of which there are as many as one likes: each is a path of zeros and ones.
+/// A protocol with any number of conforming types, each of which is a path of zeros and ones.
 protocol ManyType: Sendable {
   init()
 }
@@ -18,7 +18,7 @@ extension ManyType {
   fileprivate static var one: any ManyType.Type { One<Self>.self }
 }
 
-/// So many distinct types, in no order that a table could profit from.
+/// Returns a number of distinct types, in no order that a table could exploit.
 func manyTypes(_ count: Int) -> [any ManyType.Type] {
   var types: [any ManyType.Type] = [Root.self]
   var index = 0
@@ -30,7 +30,7 @@ func manyTypes(_ count: Int) -> [any ManyType.Type] {
   return types.prefix(count).shuffled(using: &generator)
 }
 
-/// The same order in every run.
+/// A generator that gives the same order in every run.
 struct Shuffling: RandomNumberGenerator {
   var state: UInt64
 

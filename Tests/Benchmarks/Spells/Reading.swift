@@ -41,7 +41,7 @@ func compareReading() {
     .add(subject: { readingAgain(Object.self) }, baseline: { resolving(Object.Value.self) })
 }
 
-/// A value that another took the place of while readers may have been reading it, beside one that is still the first.
+/// Compares reading a value that was replaced while readers could be reading it with reading a property's first value.
 @inline(__always) private func compareReadingChanged<Object: Holder>(
   _ what: String, _: Object.Type, _ make: @escaping @Sendable () -> Object.Value
 ) where Object.Value: Sendable {
@@ -102,7 +102,7 @@ private func readingAssigned<Object: AssignedHolder>(_ value: Object.Value, _: O
 }
 
 private func readingFirst<Object: Holder>(_: Object.Type) -> (Meter) -> Void {
-  // Of other types, as in a program that registers its services.
+  // The registry has other types too, as in a program that registers its services.
   register(manyTypes(10), in: .shared)
   return { meter in
     let objects = identity((0..<meter.times).map { _ in Object() })

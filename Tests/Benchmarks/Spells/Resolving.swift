@@ -58,7 +58,7 @@ func compareResolving() {
 @inline(__always)
 private func compareUnique<Value>(_ what: String, make: @escaping @Sendable () -> Value) {
   compareUnique(what, of: .shared, make: make)
-  // What isn't current is made current for the initializer, so that what it makes refers to it.
+  // The registry isn't current, so it is made current for the initializer, and new objects refer to it.
   compareUnique("\(what) of another registry", of: InitializerRegistry(), make: make)
 }
 

@@ -89,7 +89,7 @@ private func compareSetting(_ durability: Durability, times: Int, goal: Double) 
   }
 }
 
-/// The floor under a store that is safe in the kernel: one system call for a line as long as the store's.
+/// The lower bound for a store whose values are safe in the kernel: one system call for a line of the same length.
 private final class AppendedFile {
   private let descriptor: Int32
   private let line = Array("01234567 {\"launches\":1000000}\n".utf8)

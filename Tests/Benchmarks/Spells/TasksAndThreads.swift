@@ -9,7 +9,7 @@ func compareTasksAndThreads() {
     .add(subject: { makingAndReading(in: InitializerRegistry()) }, baseline: { makingAndReading(in: nil) })
   // Twice the throughput is half the time; 1.8 times is 0.56.
   compareThreads("Int") { 7 }
-  // Both threads count the references of the one object, in one place in memory.
+  // Both threads change the reference count of one object, in one place in memory.
   compareThreads("object") { Thing() }
 }
 

@@ -4,7 +4,7 @@ import Foundation
 enum TemporaryFolder {
   private static let url = FileManager.default.temporaryDirectory.appending(path: "spells-\(getpid())")
 
-  /// The place for a file, in a folder that only its owner can write.
+  /// Returns the place of a file in a folder that only its owner can write.
   static func file(_ name: String) throws -> URL {
     try FileManager.default.createDirectory(
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -19,7 +19,7 @@ import Synchronization
       _ = try loader.load(String.self, named: "Header")
       return false
     } catch let error as PartialError {
-      // After dispatchMain() no thread is the main one.
+      // After dispatchMain(), no thread is the main thread.
       return error.code == .wrongIsolation
     }
   }

@@ -16,7 +16,7 @@ import Foundation
   }
 }
 
-/// Notes what a check found; nil if all is well.
+/// Records the result of a check: a failure, or nil if the check passed.
 @MainActor func note(_ sentence: String, _ failure: String?) {
   Checks.count += 1
   guard let failure else { return }
@@ -24,10 +24,10 @@ import Foundation
   print("FAILED: \(sentence): \(failure)")
 }
 
-/// An error of a check that waited in vain.
+/// The error of a check that waited too long.
 struct TooLate: Error {}
 
-/// The result of a body that shouldn't take a minute.
+/// Returns the result of a body, or throws if the body takes longer than a minute.
 func soon<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
   try await withThrowingTaskGroup(of: Result.self) { group in
     group.addTask { try await body() }
@@ -40,7 +40,7 @@ func soon<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Resul
   }
 }
 
-/// A folder that is gone with its last owner.
+/// A folder that is removed with the last reference to this object.
 final class TemporaryFolder: Sendable {
   let url: URL
 
@@ -57,7 +57,7 @@ final class TemporaryFolder: Sendable {
   func file(_ name: String = "settings.preferences") -> URL { url.appending(path: name) }
 }
 
-/// Runs this program with an argument, and returns its status and what it printed on the standard error.
+/// Runs this program with an argument, and returns its status and its standard error.
 func runChild(_ argument: String) throws -> (status: Int32, message: String) {
   let process = Process()
   process.executableURL = URL(filePath: CommandLine.arguments[0])

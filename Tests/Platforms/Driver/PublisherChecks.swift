@@ -4,7 +4,7 @@ import PreferenceSpell
 import PreferenceStorage
 import SwiftUI
 
-/// The values that a subscriber received, and a way to wait for them.
+/// The values that a subscriber received, with a method that waits for one.
 @MainActor private final class Journal {
   private(set) var values: [Int] = []
   private let stream = AsyncStream<Int>.makeStream()
@@ -21,7 +21,7 @@ import SwiftUI
   }
 }
 
-/// A subscriber that demands as many values as it is told.
+/// A subscriber that demands a given number of values.
 private final class Reader: Subscriber {
   let onValue: (Int) -> Void
   var subscription: (any Subscription)?
@@ -55,7 +55,7 @@ private final class Reader: Subscriber {
     let (queue, key, journal) = (DispatchQueue(label: "driver"), DispatchSpecificKey<Int>(), Journal())
     queue.setSpecific(key: key, value: 7)
     let subscription = preference.projectedValue.publisher(on: queue)
-      // Not the main actor's, which a closure without this would be.
+      // Without `@Sendable`, the closure would belong to the main actor.
       .map { @Sendable (value: Int) -> Int in value == 0 ? 0 : DispatchQueue.getSpecific(key: key) ?? -1 }
       .receive(on: DispatchQueue.main)
       .sink { value in MainActor.assumeIsolated { journal.note(value) } }
@@ -73,7 +73,7 @@ private final class Reader: Subscriber {
     reader.subscription?.request(.max(1))
     guard journal.values == [0] else { return false }
     for value in 1...5 { preference.value = value }
-    // Back to what the subscriber has, which isn't a value to be repeated.
+    // This is the value that the subscriber already has, so it isn't sent again.
     preference.value = 0
     reader.subscription?.request(.max(1))
     preference.value = 6

@@ -1,7 +1,7 @@
 import Darwin
 import PreferenceStorage
 
-/// The calls for synchronization that a change costs.
+/// Returns the number of synchronization calls that a change makes.
 private func synchronizations(of change: () throws -> Void) rethrows -> (full: Int, plain: Int) {
   _ = Synchronizations.counts()
   try change()
@@ -15,7 +15,7 @@ private func failing<Result>(with error: Int32, _ body: () throws -> Result) ret
   return try body()
 }
 
-/// The code of the error that a body throws; nil if it throws none.
+/// Returns the code of the error that a body throws, or nil if it throws none.
 private func code(of body: () throws -> Void) throws -> PreferenceError.Code? {
   do {
     try body()
@@ -36,7 +36,7 @@ private func code(of body: () throws -> Void) throws -> PreferenceError.Code? {
     let store = try FilePreferenceStore(url: folder.file(), durability: .synced)
     let first = try synchronizations { try store.set(1, forKey: "a") }
     let second = try synchronizations { try store.set(2, forKey: "a") }
-    // The header of a new file and its name, then the value.
+    // The first change synchronizes the header of the new file, its name, and the value; the second, only the value.
     return first == (3, 0) && second == (1, 0)
   }
   await check("a compaction is F_FULLFSYNC of the file and of the folder") {

@@ -30,7 +30,7 @@ extension InjectionKeys {
 
 /// The objects and bindings of the latest views.
 ///
-/// `@unchecked Sendable`: The checks run on one thread.
+/// `@unchecked Sendable`: only the thread of the checks uses it.
 private final class Seen: @unchecked Sendable {
   weak var album: Album?
   weak var player: Player?

@@ -1,7 +1,7 @@
 import Foundation
 import PreferenceStorage
 
-/// A file that one store listens to, and another one writes, as if it were another process's.
+/// A file that one store watches and another store writes, as if it belonged to another process.
 private struct Watched {
   let folder: TemporaryFolder
   let store: FilePreferenceStore

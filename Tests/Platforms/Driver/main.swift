@@ -1,5 +1,5 @@
-// Runs what is Apple's in Spellbook, on modules that stand in for Apple's (`.ci/platforms`). Prints a line for each check that
-// fails, and ends with 1 if one does.
+// Runs Spellbook's code for Apple platforms on stand-ins for Apple's modules (`.ci/platforms`). Prints a line for each
+// check that fails; exits with 1 if any does.
 
 import Darwin
 import Dispatch
@@ -19,5 +19,5 @@ if CommandLine.arguments.count > 1 {
     exit(Checks.failed == 0 ? 0 : 1)
   }
 }
-// From here on, the main queue and the main actor are other threads'.
+// From here on, the main queue and the main actor run on other threads.
 dispatchMain()

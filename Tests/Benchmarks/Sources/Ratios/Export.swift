@@ -1,6 +1,6 @@
 import Foundation
 
-/// The part of the benchmark library's export in the format of JMH that is read.
+/// The part of the benchmark library's JMH export that this tool reads.
 struct Export: Decodable {
   let benchmark: String
   let secondaryMetrics: [String: Metric]
@@ -17,11 +17,11 @@ struct Export: Decodable {
     let tags: [String: String]
     /// Nanoseconds for one operation.
     let time: Double
-    /// The number of allocations of one operation; nil if they are not counted.
+    /// The number of allocations of one operation; nil if they aren't counted.
     let allocations: Double?
   }
 
-  /// Nil if it is not a benchmark of a comparison.
+  /// The sample; nil if the benchmark isn't part of a comparison.
   var sample: Sample? {
     // "package.benchmark.Target.What_it_is_(key:_value,_key:_value)"
     let name = benchmark.split(separator: ".", maxSplits: 3).last?.replacing("_", with: " ") ?? ""

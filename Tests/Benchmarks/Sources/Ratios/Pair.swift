@@ -33,7 +33,7 @@ struct Pair {
     }
   }
 
-  /// The numbers of allocations of an operation and of the baseline's; nil if they are not counted.
+  /// The numbers of allocations of an operation and of the baseline; nil if they aren't counted.
   var allocations: (subject: Double, baseline: Double)? {
     let (mine, theirs) = (subjects.compactMap(\.allocations), baselines.compactMap(\.allocations))
     return mine.isEmpty || theirs.isEmpty ? nil : (median(mine), median(theirs))
@@ -48,7 +48,7 @@ struct Pair {
     return Double(goal.dropLast()).map { ("≤ \(decimals($0))", median(ratios) <= $0) }
   }
 
-  /// The goal for the allocations besides the baseline's, in words, and whether it is met.
+  /// The goal for the allocations beyond the baseline's, in words, and whether it is met.
   var allocationGoal: (text: String, isMet: Bool)? {
     guard let extra = tags["extra"].flatMap(Double.init), extra.isFinite, let allocations else { return nil }
     return ("≤ \(count(allocations.baseline + extra))", allocations.subject <= allocations.baseline + extra + 0.01)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints each figure of an export beside its baseline of the same run.
+/// Prints each figure of an export beside its baseline from the same run.
 @main enum Ratios {
   static func main() throws {
     guard let path = CommandLine.arguments.dropFirst().first else {

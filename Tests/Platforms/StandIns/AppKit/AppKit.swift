@@ -13,7 +13,7 @@ public import Foundation
   public typealias Name = String
   private let name: String
   public init?(nibNamed name: Name, bundle: Bundle?) { self.name = name }
-  /// Apple's has an `AutoreleasingUnsafeMutablePointer`, which only Objective-C has.
+  /// Apple's method takes an `AutoreleasingUnsafeMutablePointer`, which needs Objective-C.
   open func instantiate(withOwner owner: Any?, topLevelObjects: UnsafeMutablePointer<NSArray?>?) -> Bool {
     topLevelObjects?.pointee = NSArray(array: [name])
     return true

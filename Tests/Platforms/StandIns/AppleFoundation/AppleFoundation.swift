@@ -1,7 +1,8 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// What Foundation has on Apple platforms alone. The copy of the sources imports it wherever it imports Foundation.
+// The part of Foundation that exists only on Apple platforms. The copy of the sources imports it wherever it imports
+// Foundation.
 
 public import Foundation
 

@@ -1,7 +1,7 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// What Spellbook and its driver use of Combine. It is built in the Swift 5 mode, as Apple's is.
+// The part of Combine that Spellbook and its driver use, built in the Swift 5 mode, like Apple's.
 
 public protocol Publisher<Output, Failure> {
   associatedtype Output

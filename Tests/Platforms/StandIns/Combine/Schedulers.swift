@@ -19,7 +19,7 @@ public struct ImmediateScheduler: Scheduler {
   public func schedule(options: Never?, _ action: @escaping () -> Void) { action() }
 }
 
-/// Foundation has this conformance, on Apple platforms.
+/// On Apple platforms, Foundation declares this conformance.
 extension DispatchQueue: Scheduler {
   public typealias SchedulerTimeType = DispatchTime
   public struct SchedulerOptions {}
@@ -27,5 +27,6 @@ extension DispatchQueue: Scheduler {
     let action = Action(run: action)
     async { action.run() }
   }
+  /// `@unchecked Sendable`: only the queue runs the closure, once.
   private struct Action: @unchecked Sendable { let run: () -> Void }
 }

@@ -1,9 +1,10 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// Dispatch's sources of a file's events, which Linux's Dispatch lacks, by inotify with kqueue's rules: a source is on an
-// open file, whatever names it has; a folder's source hears of names that come and go in it, and stays alive, and deaf, after
-// the folder was removed or renamed. A source is registered some time after its activation.
+// Dispatch's file-system sources, which Dispatch lacks on Linux, emulated by inotify with the rules of kqueue. A source
+// belongs to an open file, whatever its names are. A folder's source reports names that are added or removed; after the
+// folder was removed or renamed, the source stays but reports nothing. A source is registered some time after its
+// activation.
 
 public import Dispatch
 internal import Glibc
@@ -26,8 +27,8 @@ extension DispatchSource {
   }
 }
 
-/// `@unchecked Sendable`: everything that changes is used on `queue` alone, but for the handlers, which are set before the
-/// activation, and `state`, which is an atomic.
+/// `@unchecked Sendable`: `state` is atomic, the handlers are set before the activation, and everything else that
+/// changes is used only on `queue`.
 private final class InotifySource: DispatchSourceFileSystemObject, @unchecked Sendable {
   private enum State { static let new = 0, active = 1, cancelled = 2 }
 
@@ -75,7 +76,7 @@ private final class InotifySource: DispatchSourceFileSystemObject, @unchecked Se
     size = status.st_size
     var path = [CChar](repeating: 0, count: 4096)
     _ = readlink("/proc/self/fd/\(file)", &path, path.count - 1)
-    // The file itself, and what holds its name: Linux says nothing of a folder that is removed while it is open.
+    // The file and its parent folder are watched, because Linux doesn't report the removal of an open folder.
     _ = inotify_add_watch(events, "/proc/self/fd/\(file)", UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF))
     let parent = inotify_add_watch(events, String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/..", UInt32(IN_DELETE))
     let source = DispatchSource.makeReadSource(fileDescriptor: events, queue: queue)

@@ -1,9 +1,9 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// What Spellbook calls of Darwin's file functions, in Apple's types, on top of the C library of Linux.
+// The file functions of Darwin that Spellbook calls, with Apple's types, on top of Linux's C library.
 //
-// Nothing else of that library is exported. A name that is missing here has to be looked up in Apple's headers first.
+// Nothing else of that library is exported. Before you add a missing name, look it up in Apple's headers.
 
 internal import Glibc
 internal import Synchronization
@@ -35,7 +35,7 @@ public let O_NOCTTY = Glibc.O_NOCTTY
 public let O_NONBLOCK = Glibc.O_NONBLOCK
 public let O_NOFOLLOW = Glibc.O_NOFOLLOW
 public let O_DIRECTORY = Glibc.O_DIRECTORY
-/// For events only, which keep no volume from being unmounted.
+/// Opens a file for events only, so that its volume can be unmounted.
 public let O_EVTONLY = Glibc.O_RDONLY | Glibc.O_NONBLOCK
 
 public let F_SETFD = Glibc.F_SETFD
@@ -44,7 +44,7 @@ public let F_GETFL = Glibc.F_GETFL
 public let FD_CLOEXEC = Glibc.FD_CLOEXEC
 public let F_DUPFD_CLOEXEC = Glibc.F_DUPFD_CLOEXEC
 public let F_FULLFSYNC: Int32 = 51
-/// Whether writes to a closed pipe raise a signal, which Linux can't say of a file.
+/// Whether writes to a closed pipe raise a signal, which can't be set for a file on Linux.
 public let F_SETNOSIGPIPE: Int32 = 73
 public let F_GETNOSIGPIPE: Int32 = 74
 
@@ -98,7 +98,7 @@ public let LOCK_EX = Glibc.LOCK_EX
 public let LOCK_NB = Glibc.LOCK_NB
 public let LOCK_UN = Glibc.LOCK_UN
 @discardableResult public func flock(_ file: Int32, _ operation: Int32) -> Int32 { systemFlock(file, operation) }
-/// The name is that of a type, too.
+/// The function is looked up, because a type has the same name.
 private let systemFlock = unsafeBitCast(dlsym(nil, "flock")!, to: (@convention(c) (Int32, Int32) -> Int32).self)
 
 // MARK: Synchronization
@@ -112,7 +112,7 @@ public enum Synchronizations {
   /// The error of each `F_FULLFSYNC` from now on; 0 for none.
   public static func failFull(with error: Int32) { failure.store(error, ordering: .relaxed) }
 
-  /// The number of calls since the last time.
+  /// Returns the numbers of calls since the last call of this function.
   public static func counts() -> (full: Int, plain: Int) {
     (fullCount.exchange(0, ordering: .relaxed), plainCount.exchange(0, ordering: .relaxed))
   }
@@ -141,13 +141,13 @@ public func fcntl(_ file: Int32, _ command: Int32, _ value: Int32) -> Int32 { Gl
 
 // MARK: Names
 
-/// A file system that doesn't distinguish capitals in the names of preferences files; for the driver.
+/// A file system that ignores case in the names of preferences files; for the driver.
 public enum Capitals {
   private static let areFolded = Atomic<Bool>(false)
 
   public static func fold(_ isFolding: Bool) { areFolded.store(isFolding, ordering: .relaxed) }
 
-  /// Calls `body` with the path that all spellings of the last name have.
+  /// Calls `body` with the path in lower case, if the file system ignores case.
   fileprivate static func folding<Answer>(
     _ path: UnsafePointer<CChar>, _ body: (UnsafePointer<CChar>) -> Answer
   ) -> Answer {
@@ -185,7 +185,7 @@ public func realpath(_ path: UnsafePointer<CChar>!, _ resolved: UnsafeMutablePoi
   -> UnsafeMutablePointer<CChar>!
 { Glibc.realpath(path, resolved) }
 
-/// A folder that is read.
+/// An open folder.
 public struct DIR {
   let base: OpaquePointer
   let entry: UnsafeMutablePointer<dirent>
@@ -193,7 +193,7 @@ public struct DIR {
 public struct dirent {
   public var d_ino: ino_t = 0
   public var d_namlen: UInt16 = 0
-  /// A tuple of as many, in Apple's header.
+  /// In Apple's header, this is a tuple of 1,024 elements.
   public var d_name = InlineArray<1024, CChar>(repeating: 0)
 }
 public func fdopendir(_ file: Int32) -> UnsafeMutablePointer<DIR>! {

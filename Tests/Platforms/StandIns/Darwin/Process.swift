@@ -1,7 +1,7 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// What Spellbook calls of Darwin's threads, clocks and processes, in Apple's types.
+// The functions of Darwin for threads, clocks and processes that Spellbook calls, with Apple's types.
 
 @_exported public import DarwinTypes
 internal import Glibc
@@ -24,9 +24,9 @@ public struct pthread_cond_t {
 }
 
 public func pthread_self() -> pthread_t { pthread_t(bitPattern: UInt(Glibc.pthread_self()))! }
-/// On Darwin the main thread is the process's first one. So it stays after `dispatchMain()`.
+/// On Darwin, the main thread is always the first thread of the process, even after `dispatchMain()`.
 public func pthread_main_np() -> Int32 { thread() == Glibc.getpid() ? 1 : 0 }
-/// Not declared to Swift.
+/// The function isn't declared in Swift's module of the C library.
 private let thread = unsafeBitCast(dlsym(nil, "gettid")!, to: (@convention(c) () -> Int32).self)
 public func pthread_get_stacksize_np(_ thread: pthread_t) -> Int { stack().size }
 /// The high end of the stack.
@@ -150,12 +150,12 @@ public func sigaction(
   _ number: Int32, _ action: UnsafePointer<DarwinTypes.sigaction>!,
   _ former: UnsafeMutablePointer<DarwinTypes.sigaction>!
 ) -> Int32 { systemSigaction(number, action, former) }
-/// The name is that of a type, too.
+/// The function is looked up, because a type has the same name.
 private let systemSigaction = unsafeBitCast(
   dlsym(nil, "sigaction")!, to: (@convention(c) (Int32, UnsafeRawPointer?, UnsafeMutableRawPointer?) -> Int32).self)
 public typealias sigset_t = UInt32
 public let SIG_UNBLOCK: Int32 = 2
-/// The handler of the default is a null pointer.
+/// The default handler is a null pointer.
 public var SIG_DFL: (@convention(c) (Int32) -> Void)? { nil }
 public var SIG_IGN: (@convention(c) (Int32) -> Void)? { unsafeBitCast(1, to: (@convention(c) (Int32) -> Void)?.self) }
 @discardableResult public func sigemptyset(_ set: UnsafeMutablePointer<sigset_t>!) -> Int32 {
@@ -196,7 +196,7 @@ public func _exit(_ status: Int32) -> Never { Glibc._exit(status) }
 public func getpid() -> Int32 { Glibc.getpid() }
 public func geteuid() -> uid_t { Glibc.geteuid() }
 public func getenv(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { Glibc.getenv(name) }
-/// Unavailable on all but macOS.
+/// On Apple platforms, this is available only on macOS.
 public func system(_ command: UnsafePointer<CChar>!) -> Int32 { Glibc.system(command) }
 public func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 

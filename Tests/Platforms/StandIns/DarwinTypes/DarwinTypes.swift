@@ -1,11 +1,11 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// Types of Darwin with the names of functions, which one module of Swift can't have.
+// The types of Darwin that have the names of functions, because a Swift module can't declare both.
 
 package import Glibc
 
-/// It holds Linux's.
+/// The signal action, which wraps Linux's.
 public struct sigaction {
   package var base = Glibc.sigaction()
   public init() {}

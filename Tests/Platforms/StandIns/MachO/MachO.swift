@@ -1,7 +1,8 @@
 // The names are Apple's.
 // swift-format-ignore-file
 
-// What SpellDiagnostics asks the dynamic linker of Apple platforms for. Here it has no image.
+// The functions of the dynamic linker that SpellDiagnostics calls on Apple platforms. Here, the list of images is
+// empty.
 
 public typealias cpu_type_t = Int32
 

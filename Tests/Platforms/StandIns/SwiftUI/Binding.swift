@@ -21,4 +21,5 @@
       get: { wrappedValue[keyPath: keyPath] }, set: { wrappedValue[keyPath: keyPath] = $0 })
   }
 }
+// `@unchecked Sendable`: both closures are `@Sendable` constants.
 extension Binding: @unchecked Sendable where Value: Sendable {}

@@ -11,7 +11,7 @@ extension DynamicProperty {
   public mutating func update() {}
 }
 
-/// A property that the tree connects with what it keeps for a place.
+/// A property that the tree connects to the storage for a place.
 protocol ConnectedProperty: DynamicProperty {
   @MainActor func connect(to tree: Tree, at place: String, _ environment: EnvironmentValues)
 }
@@ -47,7 +47,7 @@ public struct EnvironmentValues {
   private let make: () -> ObjectType
   private let connection = Connection<ObjectType>()
   nonisolated public init(wrappedValue make: @autoclosure @escaping () -> ObjectType) { self.make = make }
-  /// Outside of a tree, each read makes an object, as Apple's does.
+  /// Outside of a tree, each read makes an object, as in SwiftUI.
   @MainActor @preconcurrency public var wrappedValue: ObjectType { connection.content ?? make() }
   func connect(to tree: Tree, at place: String, _ environment: EnvironmentValues) {
     connection.content = tree.kept(at: place) {
@@ -102,12 +102,13 @@ public struct EnvironmentValues {
 }
 
 extension Binding {
-  /// A binding to a property of an object of the main actor's.
+  /// Creates a binding to a property of a main-actor object.
   init<Object: AnyObject>(of object: Object, _ path: ReferenceWritableKeyPath<Object, Value>) {
     let sent = Sent(object: object, path: path)
     self.init(get: { sent.object[keyPath: sent.path] }, set: { sent.object[keyPath: sent.path] = $0 })
   }
 }
+/// `@unchecked Sendable`: the property belongs to the main actor, on which bindings are used.
 private struct Sent<Object: AnyObject, Value>: @unchecked Sendable {
   let object: Object
   let path: ReferenceWritableKeyPath<Object, Value>

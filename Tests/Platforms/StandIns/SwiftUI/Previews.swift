@@ -29,6 +29,6 @@ public struct PreviewModifierContent: View, PrimitiveView {
   where T == Preview.ViewTraits, M.Context == Void {
     PreviewTrait { modifier.body(content: PreviewModifierContent(content: $0), context: ()) }
   }
-  /// The views of a preview with this trait; Apple's has this as a macro, `#Preview(traits:)`.
+  /// Returns the views of a preview with this trait; SwiftUI's counterpart is the macro `#Preview(traits:)`.
   public func preview(_ body: () -> any View) -> any View { apply(body()) }
 }

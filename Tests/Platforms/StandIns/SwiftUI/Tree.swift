@@ -1,15 +1,16 @@
 // The names are Apple's, but for `Tree`.
 // swift-format-ignore-file
 
-/// A tree of views, by the rules of SwiftUI that wrappers rely on: a view's value is made again at each update; what its
-/// properties keep lasts as long as the view has its place; a change of what a body read leads to an update.
+/// A tree of views that follows the rules of SwiftUI on which wrappers rely. A view's value is made again at each
+/// update. The storage of its properties lasts as long as the view is in place. A change of a value that a body has
+/// read leads to an update.
 @MainActor public final class Tree {
   private let root: () -> any View
   private var kept: [String: (content: AnyObject, subscription: AnyCancellable)] = [:]
   private var visited: Set<String> = []
   /// The texts that the views show.
   public internal(set) var texts: [String] = []
-  /// Whether something changed that a view depends on.
+  /// Whether anything changed that a view depends on.
   public internal(set) var needsUpdate = false
 
   public init(_ root: @escaping () -> any View) {
@@ -17,7 +18,7 @@
     update()
   }
 
-  /// Makes all views again, and removes what views kept that are gone.
+  /// Makes all views again, and removes the storage of views that are gone.
   public func update() {
     (texts, visited, needsUpdate) = ([], [], false)
     show(root(), at: "root", EnvironmentValues())
@@ -33,7 +34,7 @@
     show(body, at: name, environment)
   }
 
-  /// Connects the dynamic properties of a view, or of a dynamic property, with what is kept for its place.
+  /// Connects the dynamic properties of a view, or of a dynamic property, to the storage for its place.
   private func connect(_ value: Any, at place: String, _ environment: EnvironmentValues) {
     for (number, child) in Mirror(reflecting: value).children.enumerated() where child.value is any DynamicProperty {
       let place = "\(place)#\(number)"
@@ -53,7 +54,7 @@
     return made.0
   }
 
-  /// Views change on the main thread alone.
+  /// `@unchecked Sendable`: views change only on the main thread.
   private struct Change: @unchecked Sendable {
     weak var tree: Tree?
     func note() { unsafeBitCast(mark, to: (@Sendable () -> Void).self)() }

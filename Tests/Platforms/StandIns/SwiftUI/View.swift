@@ -10,7 +10,7 @@ extension Never: View {
   public var body: Never { fatalError("A view of this kind has no body.") }
 }
 
-/// A view that the tree shows itself.
+/// A view that the tree displays directly.
 @MainActor protocol PrimitiveView: View where Body == Never {
   func show(in tree: Tree, at place: String, _ environment: EnvironmentValues)
 }

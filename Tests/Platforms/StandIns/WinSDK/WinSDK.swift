@@ -1,7 +1,7 @@
 // The names are Microsoft's.
 // swift-format-ignore-file
 
-// What Spellbook calls of Windows, to be compiled and not to be run.
+// The functions of Windows that Spellbook calls, for compiling but not for running.
 
 public typealias DWORD = UInt32
 public typealias ULONG = UInt32

@@ -1,7 +1,7 @@
 // The names are Microsoft's.
 // swift-format-ignore-file
 
-// What Spellbook calls of the C library of Windows.
+// The functions of Windows's C library that Spellbook calls.
 
 internal import Glibc
 
