@@ -176,6 +176,7 @@ private final class Letter: Document {}
 }
 
 @Suite("Under a race", .registry, .timeLimit(.hang)) struct RaceTests {
+  // `@unchecked Sendable`: the atomic `gate` of each property's storage guards its one assignment.
   private final class Shared: @unchecked Sendable {
     @Final var winner: Service
     @Final var number: Int

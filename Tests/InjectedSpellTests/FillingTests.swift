@@ -225,6 +225,7 @@ private final class Related {
 
   @Test("hooks are called once under a race")
   func areCalledOnceUnderARace() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable, InjectionObserver {
       let heard = Counter()
       @Injected var clock: Clock

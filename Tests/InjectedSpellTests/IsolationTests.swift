@@ -19,7 +19,7 @@ import Testing
   func postInject() { log.append("post") }
 }
 
-/// Fills without the names of the properties, which the compiler advises against.
+/// A type that fills an object without naming its properties, which the compiler warns about.
 private protocol FillingByReflection: Sendable {
   @MainActor func inject() throws
   @MainActor func fillFromBox() -> FillReport
@@ -118,6 +118,7 @@ private actor Worker: InjectionObserver {
   @Test("a hook of the main actor for a property that is read elsewhere stops the program")
   func aHookOfTheMainActorForAPropertyThatIsReadElsewhereStopsTheProgram() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
       final class Shared: @unchecked Sendable {
         @Injected(onInjection: Shared.hear) var clock: Clock
         @MainActor func hear(_ clock: Clock) {}

@@ -7,7 +7,7 @@ import Testing
 private final class Leaf: Sendable {}
 private final class Middle: Sendable { let leaf = Injected<Leaf>() }
 private final class Root: Sendable { let middle = Injected<Middle>() }
-/// Does something when it goes.
+/// An object that runs a closure when it is released.
 private final class Farewell: Sendable {
   private let body: @Sendable () -> Void
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -128,7 +128,9 @@ private struct Service: Sendable { let configuration: Configuration }
     #expect(heard.count == 1)
   }
 
+  // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
   private final class Number: @unchecked Sendable { @Injected var number: Int }
+  // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
   private final class Log: @unchecked Sendable { @Injected(.everyRead) var number: Number }
 
   @Test("doesn't keep what a request's registry gives its property at one read from keeping that registry")

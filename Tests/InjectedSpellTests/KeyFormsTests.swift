@@ -5,6 +5,7 @@ import Support
 import TestSupport
 import Testing
 
+// `@unchecked Sendable`: the class and its subclass have no properties.
 private class Session: @unchecked Sendable {}
 private protocol Door: AnyObject, Sendable {}
 private final class Gate: Door {}

@@ -59,6 +59,7 @@ private final class Owner: InjectionObserver {
       init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = atEnd }
       deinit { atEnd() }
     }
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Host: @unchecked Sendable {
       let read = Counter()
       @Injected var farewell: Farewell
@@ -86,6 +87,7 @@ private final class Owner: InjectionObserver {
 }
 
 @Suite("A property that needs itself", .registry, .timeLimit(.hang)) struct ReentryTests {
+  // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
   private final class Pair: @unchecked Sendable {
     @Injected var left: BaseTracker
     @Injected var right: FileTracker

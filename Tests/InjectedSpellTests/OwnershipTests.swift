@@ -12,6 +12,7 @@ private final class Page {
   @Injected(.everyRead) var latest: any Tracker
   func makeChild() -> Child { $tracker.registry.run { Child() } }
 }
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
 private final class Service: @unchecked Sendable {
   @Injected var tracker: any Tracker
   @Injected(.everyRead) var latest: any Tracker

@@ -95,7 +95,7 @@ private final class Holder: InjectionObserver {
     #expect(holder.weakly === next)
   }
 
-  /// A service with a weak property of its own type, which is asked for only when `resolve()` is called.
+  /// A service with a weak property of the same type, which asks the registry only when `resolve()` is called.
   private final class Loop: Sendable {
     let next = Injected<Loop?>(.weak)
   }
@@ -158,6 +158,7 @@ private final class Holder: InjectionObserver {
 
   @Test("a weak property that many threads read at once asks once", arguments: 1...20)
   func weakReadByManyAtOnceAsksOnce(round: Int) async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Injected(.weak) var clock: Clock? }
     let (asked, kept) = (Counter(), Clock())
     registry.register(Clock.self) {

@@ -230,6 +230,7 @@ private class Page: InjectionObserver {
 
   @Test("readers during a re-injection get whole values, and finally the last one")
   func whileOthersReadGivesEachAWholeValueAndEndsWithTheLast() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Injected var tracker: any Tracker }
     let registry = registry
     register("0")
@@ -257,7 +258,7 @@ private class Page: InjectionObserver {
     _ = after.clock
     let fresh = Holder()
     _ = fresh.clock
-    // A call for each read, so that the compiler can't leave out those whose value isn't used.
+    // Each read is a call, so that the compiler can't remove reads whose value isn't used.
     @inline(never) func read(_ holder: Holder) -> ObjectIdentifier { ObjectIdentifier(holder.clock) }
     func time(_ holder: Holder) -> Duration {
       let (first, count) = (read(holder), 250)
@@ -266,7 +267,7 @@ private class Page: InjectionObserver {
       #expect(same == count)
       return duration
     }
-    // Rounds that are short enough for a busy machine to run some of them without a pause.
+    // The rounds are so short that even a busy machine runs some of them without a pause.
     let rounds = (0..<400).map { _ in (time(fresh), time(after)) }
     let (lowest, changed) = (rounds.map(\.0).min() ?? .zero, rounds.map(\.1).min() ?? .zero)
     #expect(changed / lowest < 24)

@@ -251,6 +251,7 @@ private final class BookShelf: Shelf<String> {}
 
   @Test("an injected property asks its object's registry wherever it is read")
   func asksTheRegistryOfItsMakingWhereverItIsRead() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Injected var tracker: any Tracker }
     let mine = InitializerRegistry()
     mine.register((any Tracker).self, label("mine"))

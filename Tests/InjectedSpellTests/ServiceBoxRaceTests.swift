@@ -8,7 +8,9 @@ private final class Controller {
   @Injected var base: BaseTracker
   @Injected var serviceBox: ServiceBox
 }
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
 private final class Ping: @unchecked Sendable { @Injected var pong: Pong }
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
 private final class Pong: @unchecked Sendable { @Injected var ping: Ping }
 
 @Suite("A service box under a race", .timeLimit(.hang)) struct ServiceBoxRaceTests {

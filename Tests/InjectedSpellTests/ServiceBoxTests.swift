@@ -21,7 +21,9 @@ private final class Client: ServiceBoxClient {
   @Injected var clock: Clock
   init(_ box: ServiceBox) { fillWithDependencies(from: box) }
 }
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
 private final class Ping: @unchecked Sendable { @Injected var pong: Pong }
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
 private final class Pong: @unchecked Sendable {
   @Injected var ping: Ping
   @Injected var clock: Clock

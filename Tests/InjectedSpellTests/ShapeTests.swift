@@ -4,7 +4,8 @@ import SpellTesting
 import Testing
 import TestSupport
 
-/// Between the request and the initializer, a value is nothing but memory: so here are values of many sizes and layouts.
+/// Between the request and the initializer, a value is only memory, so these tests use values of many sizes and
+/// layouts.
 @Suite("A value of any size and layout", .registry) struct ShapeTests {
   var registry: InitializerRegistry { .current }
 
@@ -19,7 +20,7 @@ import TestSupport
     var rows = (0..<40).map { [$0, $0 + 1] }
     var a = SIMD64<UInt64>(repeating: 1), b = SIMD64<UInt64>(repeating: 2), c = SIMD64<UInt64>(repeating: 3)
   }
-  /// Can't be moved as bytes.
+  /// A value that can't be moved as bytes.
   struct Watcher: Sendable {
     weak let object: Thing?
     let name: String
@@ -35,7 +36,7 @@ import TestSupport
     var last: Item?
   }
 
-  /// A type whose property asks for a value.
+  /// A class whose property asks for a value.
   final class Holder<Value: Sendable> {
     @Injected var value: Value
     @Injected(.everyRead) var fresh: Value

@@ -14,7 +14,7 @@ private final class Engine: Sendable {
   let wheel: Wheel
   init(wheel: Wheel) { self.wheel = wheel }
 }
-/// Shared by every task: its author has promised to assign to no property while others read.
+/// `@unchecked Sendable`: the tasks only read the properties, whose storage is thread-safe; no code assigns them.
 private final class Car: InjectionObserver, @unchecked Sendable {
   @Injected var part: any Part
   @Injected var wheel: Wheel?

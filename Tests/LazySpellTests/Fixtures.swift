@@ -1,4 +1,6 @@
-/// Something to be made; equal to itself only.
+/// An object to make, which equals only itself.
+///
+/// `@unchecked Sendable`: the only property is a constant.
 class Service: @unchecked Sendable {
   let label: String
   init(_ label: String = "") { self.label = label }

@@ -183,6 +183,7 @@ private final class Curious {
 
   @Test("every hook is called once under a race")
   func underARaceEveryHookIsCalledOnce() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable, InjectionObserver {
       let hooked = Counter()
       let observed = Counter()

@@ -1,6 +1,6 @@
 import LazySpell
 
-/// A container in a file of its own, for the suites in the others.
+/// A container in a separate file, for the suites in the other files.
 final class OtherFile {
   @Lazy var number = 21
 }

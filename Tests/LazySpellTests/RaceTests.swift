@@ -4,6 +4,7 @@ import SpellTesting
 import TestSupport
 import Testing
 
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
 private final class Shared: @unchecked Sendable {
   let made = Counter()
   @Lazy var service: Service

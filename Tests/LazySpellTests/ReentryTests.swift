@@ -7,6 +7,8 @@ import Testing
 struct Left: Sendable {}
 struct Right: Sendable {}
 
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them. `friend` changes
+// only while one thread uses the object.
 final class Pair: @unchecked Sendable {
   @Lazy var left: Left
   @Lazy var right: Right
@@ -14,7 +16,9 @@ final class Pair: @unchecked Sendable {
   var friend: Pair?
 }
 
-/// A property whose expression needs itself, which only an instance that is known from outside lets it do.
+/// A property whose expression reads the property, through an instance that is known from outside.
+///
+/// `@unchecked Sendable`: each test uses its object on one thread.
 private final class Knot: @unchecked Sendable {
   @Lazy var itself: Int
   @Lazy var first: Int
@@ -36,7 +40,7 @@ private final class Knot: @unchecked Sendable {
   }
 }
 
-/// The code of the error that `resolve` throws.
+/// Returns the code of the error that `resolve` throws.
 private func code<Value>(of resolve: () throws(InjectionError) -> Value) -> InjectionError.Code? {
   do throws(InjectionError) {
     _ = try resolve()

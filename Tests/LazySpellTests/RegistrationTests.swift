@@ -60,6 +60,7 @@ private final class Essay: Article {}
     #expect(reader.run { own.run { Outer() }.page.backup.label } == "own")
   }
 
+  // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
   private final class Basket: DefaultInitializable, @unchecked Sendable {
     @Lazy var content: Service
     init() {}
@@ -77,6 +78,7 @@ private final class Essay: Article {}
 
   @Test("an empty value that a singleton holds doesn't keep the registry, whoever reads it first")
   func ofAnEmptyValueIsNotKept() throws {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Outer: @unchecked Sendable { @Lazy var basket: Basket }
     weak var gone: InitializerRegistry?
     do {
@@ -174,6 +176,7 @@ private final class Essay: Article {}
 
   @Test("an object asks the registry that was current when it was created on a thread without a task")
   func onAThreadThatKnowsNoTask() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Lazy var service: Service }
     registry.register { Service("task's") }
     let shared = Shared()
@@ -182,6 +185,7 @@ private final class Essay: Article {}
 
   @Test("an object asks the registry that was current when it was created in a detached task")
   func inADetachedTask() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Lazy var service: Service }
     registry.register { Service("task's") }
     let shared = Shared()

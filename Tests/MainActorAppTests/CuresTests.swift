@@ -8,11 +8,12 @@ import Testing
   import XCTest
 #endif
 
-// Without `: Sendable` a main-actor protocol isn't Sendable, and `registerOnMainActor` of it doesn't compile.
+// Without `: Sendable`, a main-actor protocol isn't Sendable, and registering it with `.onMainActor` doesn't compile.
 protocol Greeter: AnyObject, Sendable { func greeting(for name: String) -> String }
 final class PoliteGreeter: Greeter { func greeting(for name: String) -> String { "Good day, \(name)" } }
 
-// Without `nonisolated` its Codable conformance is the main actor's, and a preference of it doesn't compile.
+// Without `nonisolated`, the Codable conformance belongs to the main actor, and a preference of this type doesn't
+// compile.
 nonisolated struct Theme: Codable, Sendable, Equatable {
   var name = "light"
   var contrast = 1

@@ -115,5 +115,5 @@ struct MainActorAppTests {
   }
 }
 
-/// A type of no isolation that holds one of the main actor's.
+/// A nonisolated type that contains an object of the main actor.
 nonisolated struct Envelope: Sendable { let cart: Cart }

@@ -68,7 +68,7 @@ final class FolderLoader: PartialLoader {
     throw SkipInitializer("no \(name)")
   }
 }
-/// A class with no initializer of its own, whose values belong to no actor.
+/// A class without a declared initializer, which can be created on any actor.
 final class Draft {
   var text = ""
 }

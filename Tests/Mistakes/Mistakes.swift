@@ -1,4 +1,4 @@
-// Each line with a mistake follows a comment with what the compiler says there. See .ci/check-mistakes.
+// The comment before each mistake has the compiler's message. See .ci/check-mistakes.
 import LaunchInitializers
 import Spellbook
 

@@ -7,7 +7,8 @@ struct Card: Codable, Equatable, Sendable {
   var opened: Date?
 }
 
-/// Gives each `Card` the name of its resource and how often it was asked; refuses the names that a test gives it.
+/// A loader that gives each `Card` the name of its resource and the number of loads so far, and refuses the names that
+/// a test chooses.
 struct NamingLoader: PartialLoader {
   let asked = Counter()
   var refusals: [PartialError.Code] = []

@@ -107,6 +107,7 @@ private final class FullWallet: Wallet {
 
   @Test("a thousand first readers get one value, loaded once")
   func race() async {
+    // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Shared: @unchecked Sendable { @Partial var card: Card }
     let shared = Shared()
     let titles = await withTaskGroup(of: String.self) { group in

@@ -10,7 +10,7 @@ import Testing
 
   let parent = InitializerRegistry()
 
-  /// A child that overrides the endpoint of its parent's service.
+  /// Returns a child that overrides the endpoint of its parent's service.
   private func child() -> InitializerRegistry { parent.child { $0.register(.instance(Endpoint(name: "child"))) } }
 
   @Test("a kept value of the parent lacks what it lacks in the parent, even if the child has it")

@@ -19,7 +19,7 @@ import Testing
 
   let registry = InitializerRegistry()
 
-  /// A graph with generics, quotes, an existential, something missing, something observed and a circle.
+  /// Returns a graph with generics, quotes, an existential, a missing type, an observed dependency and a cycle.
   private func graph() -> DependencyGraph {
     registry.register(Whole.self, named: "a \"quoted\" <name> & more", scope: .singleton, .autowire(Whole.init))
     registry.register(Part.self, scope: .cached(in: ScopeCache("a \"b\" <c> & \\d")), .autowire(Part.init))
@@ -74,7 +74,8 @@ import Testing
     let svg = registry.graph().svg()
     let ways = svg.matches(of: /<path d="M([0-9]+) 52 [^"]*"\/>/).map { String($0.output.0) }
     #expect(ways.count == 2)
-    // The one to the layer below is one curve, the other one two with a line between.
+    // The dependency on the next layer is one curve. The one across several layers is two curves with a line between
+    // them.
     #expect(ways.map { $0.count { $0 == "C" } }.sorted() == [1, 2])
     let long = try #require(ways.first { $0.contains("L") })
     let bend = try #require(long.firstMatch(of: /L([0-9]+) 136/)).output.1

@@ -38,6 +38,7 @@ final class Tower {
   @Injected var courier: (any Courier)?
   @Lazy var spare: (any Courier)?
 }
+// `@unchecked Sendable`: the class and its subclass have no properties.
 class Mailbox: @unchecked Sendable {}
 final class Parcel: Mailbox, @unchecked Sendable {}
 extension InjectionKeys { static let mailbox = InjectionKey(scope: .singleton) { Mailbox() } }
@@ -48,7 +49,7 @@ final class Post {
 }
 final class Plain { var lamp = Lamp() }
 
-/// A spell that says what it needs, and one that doesn't.
+/// A spell that declares its needs.
 @propertyWrapper struct Custom<Value>: NeedingProperty {
   var storage: PropertyStorage<Value>
   var identity: PropertyIdentity { storage.identity }

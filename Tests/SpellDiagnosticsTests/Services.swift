@@ -1,6 +1,6 @@
 import SpellRegistry
 
-// Things to register, for any test.
+// Types that any test can register.
 
 final class Clock: Sendable {}
 
@@ -20,7 +20,7 @@ final class Network: Sendable { init(clock: Clock) {} }
 final class Checkout: Sendable { init(network: Network, clock: Clock) {} }
 
 extension InitializerRegistry {
-  /// The error that resolving a type ends in, or nil if it succeeds.
+  /// Returns the error of resolving a type, or nil if it succeeds.
   func error<Value>(resolving _: Value.Type) -> InjectionError? {
     do throws(InjectionError) {
       _ = try resolve(Value.self)

@@ -27,7 +27,7 @@ struct ValidatePropertiesTests {
     let mailbox = try #require(properties.first { $0.description == "Post.mailbox" })
     #expect(mailbox.necessity == .unknown)
     #expect(registry.validate(properties: [mailbox]).isEmpty)
-    // Another wrapper takes no key.
+    // The other wrapper takes no key.
     #expect(missing().contains("Post.stamps"))
   }
 
@@ -168,7 +168,7 @@ struct PropertyGraphTests {
     let graph = registry.graph(properties: properties)
     let edges = Set(graph.edges.map { "\($0.from) > \($0.to)" })
     #expect(edges.isSuperset(of: ["Office > any Courier", "Clerk > any Courier", "Branch > Address", "Desk > Lamp"]))
-    // Nothing serves them, and they may do without.
+    // Nothing serves these properties, and they don't need a registration.
     #expect(!graph.edges.contains { $0.from == "Window" || $0.from == "Hidden.Archive" })
     let office = try #require(graph.nodes.first { $0.type == "Office" })
     #expect(office.scope == "unique" && !office.isContainer)

@@ -192,7 +192,7 @@ extension InjectionKeys {
   fileprivate static let plain = InjectionKey { Clock() }
 }
 
-// Ten thousand types, each of four digits.
+// Ten thousand types, each with four digits.
 private protocol Digit: SendableMetatype { static var next: any Digit.Type { get } }
 private enum D0: Digit { static var next: any Digit.Type { D1.self } }
 private enum D1: Digit { static var next: any Digit.Type { D2.self } }

@@ -5,6 +5,8 @@ import Testing
 private struct Config: Sendable {}
 private struct Holder: Sendable { let asking: Asking }
 /// An object whose property asks the registry in which the object was made.
+///
+/// `@unchecked Sendable`: the property's storage is thread-safe.
 private final class Asking: @unchecked Sendable {
   @Spell var clock: Clock
 }
@@ -86,7 +88,7 @@ private final class Asking: @unchecked Sendable {
       let holder = try await registry.resolveAsync(Holder.self)
       _ = holder.asking.clock
     }
-    // The task that made a value may end a little after the value is there.
+    // The task that made a value may end a little after the value is available.
     while gone != nil, !Task.isCancelled { await Task.yield() }
     #expect(gone == nil)
   }

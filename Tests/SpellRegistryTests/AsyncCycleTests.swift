@@ -69,7 +69,7 @@ private struct Three: Sendable {}
       async let two = error(awaiting: Two.self, of: registry)
       let errors = await [one, two]
       #expect(errors.map { $0?.code } == [.cycle, .cycle])
-      // One task finds the cycle; the other gets its error, by way of the value that it awaits.
+      // One task finds the cycle. The other task gets the same error through the value that it awaits.
       let paths = errors.compactMap(\.self?.path)
       #expect(paths.contains(["One", "Two", "One"]) || paths.contains(["Two", "One", "Two"]), "\(paths)")
     }
@@ -301,7 +301,7 @@ private struct Three: Sendable {}
       })
     async let one = error(awaiting: One.self, of: registry)
     await isBegun.wait()
-    // Both tasks have the same thread, so the second one begins when the first one awaits the run.
+    // Both tasks run on the same thread, so the second task begins when the first one awaits the run.
     let executor = ThreadExecutor()
     let joining = Task(executorPreference: executor) { [registry] in await error(awaiting: Three.self, of: registry) }
     Task(executorPreference: executor) { isJoined.open() }

@@ -272,7 +272,7 @@ import Testing
       _ = try await registry.resolveAsync(Network.self)
       _ = try? await registry.resolveAsync(Ticket.self)
     }
-    // The task that made a value may end a little after the value is there.
+    // The task that made a value may end a little after the value is available.
     while gone != nil, !Task.isCancelled { await Task.yield() }
     #expect(gone == nil)
   }
@@ -295,7 +295,7 @@ import Testing
   }
 }
 
-/// The error that awaiting a type ends in.
+/// Returns the error of awaiting a type, or nil if it succeeds.
 func error<Value: Sendable>(
   awaiting _: Value.Type, of registry: InitializerRegistry, named name: String? = nil
 ) async -> InjectionError? {

@@ -4,7 +4,7 @@ import Testing
 
 /// Returns the time of `subject` as a multiple of that of `baseline`: the best of several alternating rounds.
 ///
-/// What else the machine does so counts for neither. If the machine is busy, there are more rounds.
+/// Other work of the machine therefore doesn't count. If the machine is busy, there are more rounds.
 private func ratio(of subject: () -> Void, to baseline: () -> Void) -> Double {
   let clock = ContinuousClock()
   var (mine, others) = (Duration.seconds(3600), Duration.seconds(3600))
@@ -18,7 +18,7 @@ private func ratio(of subject: () -> Void, to baseline: () -> Void) -> Double {
 private func times(_ count: Int, _ body: @escaping () -> Void) -> () -> Void { { for _ in 0..<count { body() } } }
 
 @Suite("What costs no more among many", .timeLimit(.hang)) struct CostTests {
-  /// Registries with 10 and with 10,000 named integers.
+  /// A registry with 10 named integers, and one with 10,000.
   private let few = CostTests.registry(of: 10)
   private let many = CostTests.registry(of: 10_000)
 

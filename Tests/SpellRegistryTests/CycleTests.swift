@@ -88,7 +88,7 @@ private final class C: Sendable { init(_: A) {} }
     let child = InitializerRegistry(parent: registry)
     registry.register(Int.self) { try child.resolve(String.self).count }
     child.register(String.self) { "\(try $0.resolve(Int.self))" }
-    // The first Int is the parent's own; the second is made for the child, and only that one is met again.
+    // The first Int is made for the parent, and the second for the child. Only the second one is reached again.
     #expect(registry.error(resolving: Int.self)?.path == ["Int", "String", "Int", "String"])
   }
 

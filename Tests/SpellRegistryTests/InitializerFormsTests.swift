@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-/// Each form of an initializer in each place that takes one.
+/// A value for the tests of each form of an initializer in each place that takes one.
 private struct Pair: Equatable, Sendable {
   var left = 1
   var right = 2
@@ -73,7 +73,7 @@ extension InjectionKeys {
     func registry<Value: Sendable>(
       with initializer: Initializer<Value>, line: UInt
     ) -> (registry: InitializerRegistry, key: InjectionKey<Value>?) {
-      // Keys have a place each; these are in no other declaration's column.
+      // Each key needs its own place, so these have columns that no other declaration has.
       let column = UInt(Place.lastColumn.increment()) + 1_000
       func key() -> InjectionKey<Value> {
         InjectionKey(line: line, column: column) { throw Offline() }

@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-/// The line that was registered at, as the messages spell it.
+/// Returns the place of a registration, as messages spell it.
 private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorTests.swift:\(line)" }
 
 @Suite("What errors say", .timeLimit(.hang)) struct InjectionErrorTests {

@@ -32,7 +32,7 @@ private final class Container {
     #expect(await onThread(stackSize: 256 << 20) { registry.run { Container(1_000) }.number } == 1_000)
   }
 
-  /// Registers a chain of singletons, each of which needs the next by name.
+  /// Registers a chain of singletons, each of which requests the next by name.
   private func registerChain(_ length: Int) {
     for index in 0..<length {
       registry.register(Int.self, named: .equal(to: "\(index)"), scope: .singleton) {

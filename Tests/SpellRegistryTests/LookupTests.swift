@@ -2,13 +2,13 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-/// A type for each type, and so as many as a test wants.
+/// A generic type, of which a test can make any number of specializations.
 private final class Box<Content: Sendable>: Sendable {}
 
 @Suite("Looking a type up", .timeLimit(.hang)) struct LookupTests {
   let registry = InitializerRegistry()
 
-  /// Calls `body` with `count` types, each another one.
+  /// Calls `body` with `count` different types.
   private func forEachType(_ count: Int, _ body: (any Sendable.Type) -> Void) {
     func grow<Content: Sendable>(_ content: Content.Type, _ left: Int) {
       guard left > 0 else { return }

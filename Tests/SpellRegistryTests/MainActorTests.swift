@@ -121,7 +121,7 @@ extension InjectionKeys {
 }
 
 extension InitializerRegistry {
-  /// The error that the body ends in.
+  /// Returns the error that the body throws, or nil if it throws none.
   fileprivate func error<Value>(_ body: () throws -> Value) -> InjectionError? {
     do {
       _ = try body()

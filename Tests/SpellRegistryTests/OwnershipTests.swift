@@ -2,7 +2,9 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-/// Something that is made and keeps a property, which asks the registry that was current when it was made.
+/// An object whose property asks the registry that was current when the object was made.
+///
+/// `@unchecked Sendable`: the property's storage is thread-safe.
 private final class Page: @unchecked Sendable {
   @Spell var label: String
   let madeIn = InitializerRegistry.current

@@ -30,7 +30,7 @@ private struct Probe<Value>: NamedProperty {
       address: Unmanaged.passUnretained(reads).toOpaque(), place: SourcePlace(fileID: #fileID, line: #line))
   }
 }
-/// A wrapper that has its storage behind a reference, so that only its identity tells which one it is.
+/// A wrapper whose storage is behind a reference, so that only the identity tells properties apart.
 private struct Boxed<Value>: NamedProperty {
   final class Content { let storage = PropertyStorage<Value>(at: SourcePlace(fileID: #fileID, line: #line)) }
   let content = Content()

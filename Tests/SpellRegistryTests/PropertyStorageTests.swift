@@ -23,7 +23,7 @@ import Testing
   @Test("a value that fills its memory is there as it was stored")
   func small() {
     for number in 0..<10_000 {
-      // What was in the memory before.
+      // This fills the memory that the storage may reuse.
       _ = [UInt8](repeating: 255, count: 64 + number % 128)
       let storage = Spell<Int32>().storage.replaced(with: Int32(number))
       #expect(storage.value == Int32(number))

@@ -208,7 +208,7 @@ import Testing
       let spell = registry.run { Spell<Ticket>() }
       _ = spell.wrappedValue
       registry.register { [unowned registry] in
-        // This takes long enough for the other threads to wait.
+        // The loop takes long enough that the other threads wait.
         for _ in 0..<300 { _ = try? registry.resolve(Int?.self) }
         return Ticket(2 * round + 1)
       }

@@ -6,7 +6,7 @@ private class Middle: Base {}
 private final class Leaf: Middle {}
 private final class Stranger: Base {}
 
-/// One kind of registration that may serve `Leaf.readTimeout: any Tracker`.
+/// A kind of registration that may serve `Leaf.readTimeout: any Tracker`.
 private struct Candidate: Hashable, CustomStringConvertible {
   enum Container: String, CaseIterable { case leaf, leafAndBelow, middleAndBelow, baseAndBelow, any }
   enum Name: String, CaseIterable { case equal, contained, alsoContained, any }
@@ -24,7 +24,7 @@ private struct Candidate: Hashable, CustomStringConvertible {
 
   var description: String { "\(container)/\(name)/\(kind)" }
 
-  /// The table of the documentation, in numbers: the smaller wins.
+  /// The ranks in the documentation's table, as numbers; the smaller number wins.
   var order: [Int] {
     let containers: [Container: Int] = [
       .leaf: 0, .leafAndBelow: 1, .middleAndBelow: 2, .baseAndBelow: 3, .any: 4,
@@ -75,7 +75,7 @@ private struct Candidate: Hashable, CustomStringConvertible {
   }
 }
 
-/// The winner among registrations in the order in which they were made.
+/// Returns the index of the winner among registrations in order of registration.
 private func expectedWinner(of candidates: [Candidate]) -> Int {
   candidates.indices.min { left, right in
     let (mine, others) = (candidates[left].order, candidates[right].order)
@@ -193,6 +193,7 @@ private func expectedWinner(of candidates: [Candidate]) -> Int {
   }
 
   private struct Plain: Sendable, CustomStringConvertible { let description = "plain" }
+  // `@unchecked Sendable`: the class and its subclass have no properties.
   private class Account: @unchecked Sendable, Hashable {
     static func == (left: Account, right: Account) -> Bool { left === right }
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

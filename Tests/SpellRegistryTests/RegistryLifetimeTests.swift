@@ -6,13 +6,16 @@ private final class Service: Sendable {
   let farewell: Farewell
   init(_ farewell: Farewell) { self.farewell = farewell }
 }
-/// A service whose property asks the registry that keeps it.
+/// A service whose property asks the registry that keeps the service.
+///
+/// `@unchecked Sendable`: the property's storage is thread-safe.
 private final class Asking: @unchecked Sendable {
   @Spell var service: Service
 }
 
 @Suite("A registry goes with what it holds", .timeLimit(.hang)) struct RegistryLifetimeTests {
-  /// Makes 200 registries, each with a service that `use` gives it or asks for; returns how many services are left.
+  /// Makes 200 registries, calls `use` to register or resolve a service in each, and returns the number of services
+  /// that are left.
   private func left(_ use: (InitializerRegistry, Counter) throws -> Void) rethrows -> Int {
     let (made, gone) = (Counter(), Counter())
     for _ in 0..<200 {
@@ -148,7 +151,7 @@ private final class Asking: @unchecked Sendable {
     #expect(message.contains("hold the registry for as long as you use the object"))
   }
 
-  /// A service that gets another when it is complete.
+  /// A service that gets another service when it is complete.
   private final class Parent: Sendable {
     let child = Shared<Asking?>(nil)
   }
@@ -243,7 +246,7 @@ private final class Asking: @unchecked Sendable {
       registry.register(Pack.self, scope: .singleton, .async { Pack(asking: try await $0.resolveAsync()) })
       _ = try await registry.resolveAsync(Pack.self)
     }
-    // The task that made a value may end a little after the value is there.
+    // The task that made a value may end a little after the value is available.
     while gone != nil, !Task.isCancelled { await Task.yield() }
     #expect(gone == nil)
   }
@@ -261,7 +264,7 @@ private final class Asking: @unchecked Sendable {
       let child = root.child { $0.register(.instance(Service(Farewell { gone.increment() }))) }
       child.run {
         _ = Task {
-          // The run that has started this task is over.
+          // The run that started this task is over.
           for await _ in none {}
           turn(number + 1)
         }

@@ -136,7 +136,7 @@ struct ScopedArgumentsTests {
     #expect(completed.value == 1)
   }
 
-  /// Arguments that ask the registry while they are hashed and compared.
+  /// Arguments whose `hash` and `==` ask the registry.
   private struct Asking: Hashable, Sendable {
     let number: Int
     let registry: InitializerRegistry
@@ -167,7 +167,7 @@ struct ScopedArgumentsTests {
     #expect(try registry.resolve(FileTracker.self, arguments: Asking(number: 8, registry: registry)) !== first)
   }
 
-  /// Arguments that are counted while something holds them.
+  /// An argument that counts its releases.
   private final class Seat: Hashable, Sendable {
     let number: Int
     let gone: Counter
@@ -191,7 +191,7 @@ struct ScopedArgumentsTests {
       })
     for number in 0..<1_000 { _ = try? registry.resolve(Room.self, arguments: Seat(number, gone)) }
     if end == .reset { cache.reset() }
-    // Those of weak values are looked for now and then.
+    // The arguments of weak values are removed only from time to time.
     #expect(gone.value > 900)
   }
 }

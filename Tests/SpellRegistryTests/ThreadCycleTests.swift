@@ -2,7 +2,7 @@ import SpellRegistry
 import TestSupport
 import Testing
 
-/// Registers a ring of singletons, each of which begins only once all have begun.
+/// Returns a registry with a ring of singletons, whose initializers wait until all of them have begun.
 private func ring(_ types: [(InitializerRegistry, Barrier) -> Void]) -> InitializerRegistry {
   let (registry, meeting) = (InitializerRegistry(), Barrier(of: types.count))
   for register in types { register(registry, meeting) }
@@ -142,7 +142,7 @@ private func link<Value: Sendable, Next: Sendable>(
       return One()
     }
     registry.register(Two.self, scope: .singleton) {
-      // Now into the ring of two, now on in the ring of three.
+      // The initializer enters the ring of two at once or goes through the ring of three first, at random.
       _ = Bool.random() ? nil : try $0.resolve(Three.self)
       _ = try $0.resolve(One.self)
       return Two()

@@ -34,7 +34,7 @@ extension InjectionKeys {
   func noLockHeld(_ way: Going) throws {
     let (registry, ends, cache) = (InitializerRegistry(), Counter(), ScopeCache("cache"))
     let scope: Scope<Farewell> = way == .reset ? .cached(in: cache) : way == .removeAllOfKey ? .unique : .singleton
-    // The end of the value asks the registry, which a thread can't do while it holds the registry's lock.
+    // The value's deinitializer asks the registry, which a thread can't do while it holds the registry's lock.
     let registration = registry.register(Farewell.self, scope: scope) { [unowned registry] in
       Farewell { if !registry.isRegistered(String.self) { ends.increment() } }
     }
@@ -77,7 +77,7 @@ extension InjectionKeys {
       await withdrawn
       let made = await numbers
       #expect(runs.value == 1)
-      // Who came too late got nothing, or what took its place.
+      // A thread that came too late got nothing, or the value of the new registration.
       #expect(made.allSatisfy { $0 == 1 || $0 == (way == .replace ? 100 : nil) }, "\(made)")
       #expect(made.contains(1))
     }

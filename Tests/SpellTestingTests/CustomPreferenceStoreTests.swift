@@ -137,7 +137,7 @@ import Testing
   }
 }
 
-/// A store that writes its own `transaction`, and keeps nothing but what the last one changed.
+/// A store that implements `transaction` itself, and keeps only what the last transaction changed.
 private final class CountingStore: CustomPreferenceStore {
   let hub = PreferenceHub()
   private let last = Medium()
@@ -162,7 +162,7 @@ private final class CountingStore: CustomPreferenceStore {
   }
 }
 
-/// A copy of values, which notes what is read of it.
+/// A copy of values that records which of them are read.
 private final class NotingStore: CustomPreferenceStore {
   let hub = PreferenceHub()
   let read = Lock<Set<String>>([])

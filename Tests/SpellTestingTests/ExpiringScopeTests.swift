@@ -101,7 +101,7 @@ private final class Token: Sendable {}
   }
 }
 
-/// A clock that counts how often it is looked at.
+/// A clock that counts how often its time is read.
 private final class CountingClock: Clock {
   private let count = Atomic(0)
   var looks: Int { count.load(ordering: .relaxed) }

@@ -2,7 +2,7 @@ import Foundation
 import PreferenceStorage
 import Synchronization
 
-/// The faults of a store, each of which a check has to find.
+/// The faults that a store can have, each of which a check has to find.
 enum Fault: String, CaseIterable, Sendable {
   case misreadsLargeIntegers = "keeps Booleans and integers exactly"
   case ignoresNaN = "keeps floating-point numbers to the last bit"
@@ -34,11 +34,11 @@ enum Fault: String, CaseIterable, Sendable {
   case opensWithWhatFailed = "has what its transactions changed when it is opened again, and nothing of one that failed"
   case opensWithWhatWasRemoved = "has nothing when it is opened again after all was removed"
 
-  /// The name of the check that finds it.
+  /// The name of the check that finds the fault.
   var check: String { rawValue }
 }
 
-/// A store that passes everything on to one in memory, but for one fault.
+/// A store with one fault, which otherwise passes everything on to a store in memory.
 final class FaultyStore: PreferenceStore {
   private let fault: Fault?
   private let store = MemoryPreferenceStore()
@@ -150,7 +150,7 @@ final class FaultyStore: PreferenceStore {
 
   func synchronize() throws(PreferenceError) { try store.synchronize() }
 
-  /// Returns a store that opens the values of this one.
+  /// Returns a store that opens the values of this store.
   func reopened() throws -> any PreferenceStore {
     switch fault {
     case .opensEmpty: return MemoryPreferenceStore()

@@ -1,7 +1,7 @@
 import Support
 import PreferenceStorage
 
-/// Something that keeps texts by key, and that several stores may share.
+/// A storage of texts by key, which several stores may share.
 final class Medium: Sendable {
   struct Contents: Sendable {
     var order: [String] = []
@@ -30,7 +30,7 @@ extension Medium.Contents {
   }
 }
 
-/// A store of one's own: a copy of a medium, which it reads again on `reload()`.
+/// A custom store: a copy of a medium, which the store reads again on `reload()`.
 final class MediumStore: CustomPreferenceStore {
   let hub = PreferenceHub()
   private let medium: Medium

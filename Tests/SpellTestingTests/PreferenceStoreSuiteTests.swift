@@ -16,7 +16,7 @@ private let everyCheck = PreferenceStoreSuite.checks + PreferenceStoreSuite.last
   func file(check: PreferenceStoreSuite.Check, durability: Durability) async throws {
     let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
     defer { _ = try? FileManager.default.removeItem(at: folder) }
-    // By path and system, so that a second store shares no memory with the first.
+    // The stores are opened by path and system, so that a second store shares no memory with the first.
     let path = folder.appending(path: "test.preferences").path
     let open: @Sendable () throws -> any PreferenceStore = {
       try FilePreferenceStore(path: FilePath(path), durability: durability, system: FileSystem())

@@ -15,10 +15,10 @@ private func store() throws -> any PreferenceStore {
   try InitializerRegistry.current.resolve((any PreferenceStore).self)
 }
 
-/// Every store that a test here had; kept, so that no other has its address.
+/// Every store that a test here had, kept so that no other store gets the same address.
 private let seen = Lock<[any PreferenceStore]>([])
 
-/// Fails where the store is one that another test has, or has something in it.
+/// Fails if another test has had the store, or if the store isn't empty.
 private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) throws {
   let store = try store()
   let isKnown = seen.withLock { seen in

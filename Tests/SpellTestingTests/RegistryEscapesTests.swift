@@ -9,7 +9,7 @@ import Testing
 private struct Stray: Sendable {}
 private struct Guest: Sendable {}
 private struct Missing: Sendable {}
-/// A manager that lives as long as the process, and so keeps the registry of the test that made it.
+/// A manager that lives as long as the process, and so keeps alive the registry of the test that made it.
 private final class Manager: Sendable {
   let read = Injected<Guest>()
   let unread = Injected<Guest>()
@@ -89,7 +89,7 @@ struct RegistryEscapesTests {
     return try await Self.strayIssues(besides: traits[...], RegistryEscapes(), test, testCase, body)
   }
 
-  /// A detached task begins each test, and runs `body`, so that no test is around it.
+  /// Begins the tests in a detached task and runs `body` there, so that `body` runs outside of any test.
   private static func strayIssues(
     besides traits: ArraySlice<RegistryTrait>, _ escapes: RegistryEscapes, _ test: Test, _ testCase: Test.Case,
     _ body: @escaping @Sendable () -> Void
@@ -147,10 +147,10 @@ struct RegistryEscapesTests {
   @Test("the same object in the next test")
   func sameObject() async { await useManagers() }
 
-  /// The suite is serialized, so one test makes the objects, and the other one finds them, with a property that was read
-  /// and one that wasn't.
+  /// The suite is serialized, so one test makes the objects and the next one finds them, with one property that was
+  /// read and one that wasn't.
   ///
-  /// What a test registers makes its registry end with it; the first object is made where nothing is registered.
+  /// A registration in the test would make the registry end with the test, so the first object is made without one.
   private func useManagers() async {
     let isFirst = Self.isFirst.withLock { isFirst in
       defer { isFirst = false }

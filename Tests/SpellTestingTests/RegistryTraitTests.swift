@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 
 private struct Clock: Sendable { var name = "clock" }
-/// A service whose property asks the registry in which it was made.
+/// A service whose property asks the registry in which the service was made.
 private final class Asking: Sendable { let clock = Injected<Clock>() }
 
-/// Every registry that a test here had, by identity, for as long as the process runs.
+/// Every registry that a test here had, kept for as long as the process runs.
 private enum Seen {
   private static let registries = Lock<[InitializerRegistry]>([])
 
-  /// Keeps the registry, so that no other can have its address; false if it was seen before.
+  /// Keeps the registry, so that no other registry gets the same address; returns false if it was seen before.
   static func insert(_ registry: InitializerRegistry) -> Bool {
     registries.withLock { registries in
       defer { registries.append(registry) }
@@ -22,7 +22,7 @@ private enum Seen {
   }
 }
 
-/// Fails where the current registry is one that another test has, or has something in it.
+/// Fails if another test has had the current registry, or if the registry isn't empty.
 private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
   let registry = InitializerRegistry.current
   #expect(registry !== InitializerRegistry.shared, sourceLocation: sourceLocation)
@@ -199,7 +199,7 @@ struct ProgramTraitTests {
   }
 }
 
-/// A trait of another library, which makes a registry of its own current.
+/// A trait of another library, which makes its own registry current.
 private struct OtherTrait: TestTrait, TestScoping {
   static let registry = InitializerRegistry()
 

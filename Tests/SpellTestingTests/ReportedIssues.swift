@@ -1,7 +1,7 @@
 import SpellTesting
 import Testing
 
-/// The issues that SpellTesting reports while `body` runs, which aren't those of the running test.
+/// Returns the issues that SpellTesting reports while `body` runs; they don't fail the running test.
 func issues(
   during body: () async throws -> Void
 ) async rethrows -> [(text: String, location: SourceLocation)] {

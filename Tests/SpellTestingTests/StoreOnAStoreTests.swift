@@ -49,9 +49,9 @@ private final class ReversingStore: CustomPreferenceStore {
   func signal(forKey key: String) -> PreferenceSignal? { base.signal(forKey: key) }
 }
 
-/// A store in the program's `UserDefaults`, in a domain of its own.
+/// A store in a separate domain of `UserDefaults`.
 ///
-/// `@unchecked Sendable`: `UserDefaults` may be used from any thread, which its type doesn't say everywhere.
+/// `@unchecked Sendable`: `UserDefaults` is thread-safe, although its type isn't declared `Sendable` on every platform.
 private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
   let hub = PreferenceHub()
   private let defaults: UserDefaults
@@ -152,7 +152,7 @@ private final class DefaultsStore: CustomPreferenceStore, @unchecked Sendable {
   }
 }
 
-/// A value that counts how often one of its kind is decoded.
+/// A value that counts how often values of its type are decoded.
 private struct DecodingCounter: Codable, Sendable {
   static let counter = Counter()
   static var count: Int { counter.count }

@@ -30,7 +30,8 @@ private final class App: Sendable { init(_: Feed, _: Search) {} }
     return registry
   }
 
-  /// Draws it again if `WRITE_PICTURES` is in the environment: `WRITE_PICTURES=1 swift test --filter PictureTests`.
+  /// Draws the picture again if `WRITE_PICTURES` is in the environment: `WRITE_PICTURES=1 swift test --filter
+  /// PictureTests`.
   @Test("is what the graph of its app draws, before anything is made")
   func picture() throws {
     let drawn = registry().graph().svg()

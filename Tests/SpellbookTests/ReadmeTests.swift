@@ -4,7 +4,7 @@ import SpellTesting
 import Spellbook
 import Testing
 
-// The README's programs, word for word but for `@main`.
+// The README's programs, word for word except for `@main`.
 private protocol Greeter: Sendable { var text: String { get } }
 private struct EnglishGreeter: Greeter { let text = "Hello!" }
 private struct QuietGreeter: Greeter { let text = "…" }
@@ -18,7 +18,7 @@ private final class Lobby {
   @Preference var visits = 0  // kept in a file for the next run
 }
 
-/// The lobby whose service isn't a declared key.
+/// The README's lobby, with a service that isn't a declared key.
 private enum ByType {
   final class Lobby {
     @Injected var greeter: any Greeter

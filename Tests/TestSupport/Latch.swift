@@ -4,21 +4,21 @@ internal import Support
 package import Testing
 
 extension TimeLimitTrait.Duration {
-  /// A limit that only a test that hangs reaches, however busy the machine is.
+  /// A limit that only a test that hangs exceeds, however busy the machine is.
   package static var hang: Self { .minutes(20) }
 }
 
 /// The maximum time to wait for another thread or task, in seconds; less than the time limit of a test.
 private let waitLimit: TimeInterval = 900
 
-/// Fails the test that waited for so long.
+/// Fails the test that has waited for the maximum time.
 private func reportHang(waitingFor what: String, _ location: SourceLocation) {
   Issue.record("The test waited \(Int(waitLimit)) seconds for \(what).", sourceLocation: location)
 }
 
 /// A latch for threads: closed until it is opened, and open from then on.
 ///
-/// `@unchecked Sendable`: the condition's lock guards the flag.
+/// `@unchecked Sendable`: the lock of `condition` guards the flag.
 package final class Latch: @unchecked Sendable {
   private let condition = NSCondition()
   private var hasOpened = false
@@ -35,7 +35,9 @@ package final class Latch: @unchecked Sendable {
     }
   }
 
-  /// Waits until the latch is open; a latch that no thread opens fails the test, and doesn't hang it.
+  /// Waits until the latch is open.
+  ///
+  /// If no thread opens the latch, the test fails instead of hanging.
   ///
   /// - Returns: Whether the latch is open.
   @discardableResult package func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
@@ -49,16 +51,18 @@ package final class Latch: @unchecked Sendable {
   }
 }
 
-/// A point that no thread passes before a number of threads have reached it.
+/// A point that threads pass only after a number of threads have reached it.
 ///
-/// `@unchecked Sendable`: the condition's lock guards the count.
+/// `@unchecked Sendable`: the lock of `condition` guards the count.
 package final class Barrier: @unchecked Sendable {
   private let condition = NSCondition()
   private var missing: Int
 
   package init(of count: Int) { missing = count }
 
-  /// Waits for the other threads; if one doesn't come, the test fails, and doesn't hang.
+  /// Waits for the other threads.
+  ///
+  /// If one never arrives, the test fails instead of hanging.
   package func wait(sourceLocation: SourceLocation = #_sourceLocation) {
     let end = Date(timeIntervalSinceNow: waitLimit)
     let missing = condition.withLock {
@@ -94,8 +98,9 @@ package final class AsyncLatch: Sendable {
     for continuation in ready { continuation.resume(returning: true) }
   }
 
-  /// Waits until the latch is open, even if the task is cancelled; a latch that no task opens fails the test, and doesn't
-  /// hang it.
+  /// Waits until the latch is open, even if the task is cancelled.
+  ///
+  /// If no task opens the latch, the test fails instead of hanging.
   ///
   /// - Returns: Whether the latch is open.
   @discardableResult package func wait(sourceLocation: SourceLocation = #_sourceLocation) async -> Bool {
@@ -104,7 +109,7 @@ package final class AsyncLatch: Sendable {
       state.lastID += 1
       return state.lastID
     }
-    // A timer that needs no thread of the concurrency pool, because the test may hang since it has none.
+    // The timer needs no thread of the concurrency pool, because the test may hang for lack of one.
     let limit = DispatchSource.makeTimerSource(queue: .global())
     limit.setEventHandler { [self] in
       state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: false)
@@ -123,14 +128,14 @@ package final class AsyncLatch: Sendable {
     return isInTime
   }
 
-  /// Opens the latch once, and waits for the other tasks that do.
+  /// Opens the latch once, and waits until enough other tasks have opened it.
   package func meet(sourceLocation: SourceLocation = #_sourceLocation) async {
     open()
     await wait(sourceLocation: sourceLocation)
   }
 }
 
-/// A place at which a task stops until it is let go on, even if it is cancelled.
+/// A place at which a task stops until the gate is opened, even if the task is cancelled.
 package final class Gate: Sendable {
   private let isReached = AsyncLatch()
   private let isOpened = AsyncLatch()
@@ -139,7 +144,7 @@ package final class Gate: Sendable {
 
   package func open() { isOpened.open() }
 
-  /// Tells the one that waits for an arrival, and waits until the gate is open.
+  /// Ends a wait for this arrival, and waits until the gate is open.
   package func pass(sourceLocation: SourceLocation = #_sourceLocation) async {
     isReached.open()
     await isOpened.wait(sourceLocation: sourceLocation)
@@ -147,7 +152,8 @@ package final class Gate: Sendable {
 
   /// Waits until a task has reached the gate.
   ///
-  /// A step whose limit passes before it has a thread isn't one that ignores its limit.
+  /// Wait for the arrival before you let a step's limit pass: a step that has no thread yet misses its limit in another
+  /// way.
   package func waitForArrival(sourceLocation: SourceLocation = #_sourceLocation) async {
     await isReached.wait(sourceLocation: sourceLocation)
   }

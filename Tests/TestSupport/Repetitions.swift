@@ -1,7 +1,7 @@
-/// Returns how often a test repeats what it does: a debug build shows that the test passes, and a release build looks for
-/// what happens rarely.
+/// Returns how often a test repeats its work: few times in a debug build, and many in a release build, to find rare
+/// failures.
 ///
-/// A release build makes the same number of attempts in a fraction of the time.
+/// A release build needs a fraction of the time for each repetition.
 package func repetitions(debug: Int, release: Int) -> Int {
   #if DEBUG
     return debug

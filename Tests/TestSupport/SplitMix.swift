@@ -1,6 +1,6 @@
 /// Steele, Lea and Flood's random number generator, which gives the same numbers for the same seed.
 ///
-/// A test that fails for a seed so fails again.
+/// A test that fails for a seed therefore fails again.
 package struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder of a test's own, which is removed with this object.
+/// A folder for one test, which is removed with this object.
 package final class TemporaryFolder: Sendable {
   package let url: URL
 
@@ -16,7 +16,7 @@ package final class TemporaryFolder: Sendable {
     do {
       try FileManager.default.removeItem(at: url)
     } catch {
-      // The test has removed it.
+      // The test has already removed the folder.
     }
   }
 
@@ -29,7 +29,7 @@ package final class TemporaryFolder: Sendable {
     get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
   }
 
-  /// Writes a file, and creates the folders that it is in.
+  /// Writes a file, and creates the folders around it.
   package func write(_ data: Data, to file: String) throws {
     let url = url.appending(path: file)
     try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 package import Testing
 
-/// Runs `body` on a thread of its own, which may block without holding up a task.
+/// Runs `body` on a new thread, which may block without delaying any task.
 package func onThread<Result: Sendable>(
   stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Result
 ) async -> Result {
@@ -35,7 +35,7 @@ package func onThreads<Result: Sendable>(
   }
 }
 
-/// Runs each body on a thread of its own, and waits for all.
+/// Runs each body on a new thread, and waits for all.
 package func onThreads(_ bodies: (@Sendable () -> Void)...) async {
   _ = await race(bodies.count) { [bodies] index in await onThread(bodies[index]) }
 }
@@ -50,7 +50,7 @@ package func race<Result: Sendable>(
   }
 }
 
-/// An executor of tasks with a thread of its own, which the tasks may block without holding up those of other tests.
+/// A task executor with its own thread, which the tasks may block without delaying tasks of other tests.
 package final class ThreadExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "TestSupport.ThreadExecutor")
 

@@ -32,7 +32,7 @@ final class Checkout: Sendable {
 
 struct Offline: Error, Equatable {}
 
-/// An object that runs a closure when it goes.
+/// An object that runs a closure when it is released.
 final class Farewell: Sendable {
   private let body: @Sendable () -> Void
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -1,6 +1,6 @@
 import SpellRegistry
 
-/// A wrapper on the storage, with all that a wrapper can have.
+/// A wrapper of a property's storage, with everything that a wrapper can have.
 @propertyWrapper struct Spell<Value>: NamedProperty {
   var storage: PropertyStorage<Value>
   private let expression: (() -> Value)?
@@ -58,5 +58,6 @@ import SpellRegistry
   }
 }
 
-// `@unchecked`: the storage is thread-safe, and the tests give it sendable closures only.
+// `@unchecked Sendable`: the storage's atomic `gate` and lock `newer` guard the value, and tests pass only `@Sendable`
+// closures.
 extension Spell: @unchecked Sendable where Value: Sendable {}

@@ -7,7 +7,7 @@ import Testing
 private protocol WallClock: Sendable { var time: String { get } }
 private struct StoppedClock: WallClock { var time: String { "noon" } }
 
-/// The activities that have begun and ended, of a store in the article.
+/// The activities that a store in the article has begun and ended.
 private let journal = Mutex<[String]>([])
 
 private struct Activity: Sendable {

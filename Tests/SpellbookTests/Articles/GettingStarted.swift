@@ -3,7 +3,9 @@ import SpellTesting
 import Spellbook
 import Testing
 
-/// The samples of the article of this name; the program that it begins with is an example.
+/// The samples of the article of this name.
+///
+/// The article's first program is an example.
 enum GettingStarted {
   protocol Greeter: Sendable { func greeting(for name: String) -> String }
 

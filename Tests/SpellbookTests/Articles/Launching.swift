@@ -89,7 +89,7 @@ import Testing
     func stop() async { listener.close() }
   }
 
-  /// A clock whose time moves on by each wait, so that nothing waits.
+  /// A clock that each sleep sets forward, so that nothing waits.
   final class SteppingClock: Clock {
     struct Instant: InstantProtocol {
       var offset = Duration.zero
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Takes as long as it may.
+  /// A step that sleeps until its timeout.
   struct Advertisement: Initializable {
     func perform(with configuration: any Configurable) async throws {
       let (stream, end) = AsyncStream<Never>.makeStream()
@@ -149,7 +149,7 @@ import Testing
     @Test("a program runs until a signal ends it")
     func run() async {
       await #expect(processExitsWith: .success) {
-        // At no time does the signal end the process.
+        // With this handler, the signal doesn't end the process before or after the launch handles it.
         signal(SIGTERM) { _ in }
         let former = handlerOfTerminate()
         Task {
@@ -342,7 +342,7 @@ import Testing
 
     #expect(launch.isReady)
     await launch.shutDown()
-    // On a busy machine, a step may be waited for, which is left out.
+    // On a busy machine, the log may also say that the launch waits for a step; such lines are left out.
     func expectSteps(in log: Task<[String], Never>) async {
       #expect(
         await log.value == [
@@ -383,7 +383,7 @@ import Testing
 private func handle(_ message: String) {}
 
 #if os(macOS) || os(Linux)
-  /// The address of what the process does at SIGTERM.
+  /// Returns the address of the process's handler of SIGTERM.
   private func handlerOfTerminate() -> UInt {
     var action = sigaction()
     sigaction(SIGTERM, nil, &action)

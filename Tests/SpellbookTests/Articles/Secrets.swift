@@ -52,7 +52,7 @@ final class SecretStore: CustomPreferenceStore {
   }
 }
 
-/// A keeper of the shape of the Keychain and libsecret, in memory; it can be locked as they are.
+/// A keeper in memory that works like the Keychain and libsecret, and can be locked like them.
 final class MemoryKeeper: SecretKeeper {
   struct Locked: Error {}
   private let secret = Mutex<Data?>(nil)

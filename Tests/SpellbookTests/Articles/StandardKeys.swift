@@ -14,7 +14,7 @@ extension InjectionKeys {
   .test { URLSession(configuration: .ephemeral) }
 }
 
-/// The samples of the page of the module of this name.
+/// The samples of this module's page.
 @Suite("Standard keys") struct StandardKeysPage {
   struct Receipt: Equatable {
     let id: UUID
