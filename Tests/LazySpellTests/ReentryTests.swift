@@ -7,8 +7,8 @@ import Testing
 struct Left: Sendable {}
 struct Right: Sendable {}
 
-// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them. `friend` changes
-// only while one thread uses the object.
+// `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
+// `friend` changes only while one thread uses the object.
 final class Pair: @unchecked Sendable {
   @Lazy var left: Left
   @Lazy var right: Right
