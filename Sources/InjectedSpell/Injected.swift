@@ -193,7 +193,7 @@ extension Injected {
 
     /// Returns the value as a read does, but throws an error if a read would stop the program.
     ///
-    /// - Throws: `.notRegistered` (also if the property's registry is gone), `.cycle`, `.initializerFailed`,
+    /// - Throws: `.notRegistered` (including when the property's registry is gone), `.cycle`, `.initializerFailed`,
     ///   `.wrongIsolation`, `.notReady` or `.stackExhausted`.
     @discardableResult
     public func resolve() throws(InjectionError) -> Value { try injected.resolve(in: container) }

@@ -104,7 +104,7 @@ public struct DecodablePartialLoader: PartialLoader {
 /// A decoder of one type, which conforms to `FileDecoding` if the type is `Decodable`.
 ///
 /// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
-/// respects it, so a value of this struct is what is cast.
+/// respects it, so the code casts a value of this struct.
 private struct Decoding<Value> {}
 
 private protocol FileDecoding { func decode(_ data: Data, of file: String) throws -> Any }

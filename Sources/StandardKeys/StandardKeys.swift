@@ -1,5 +1,5 @@
 // The keys of this module are for values from a program's environment. FoundationEssentials suffices for them, so a
-// program on Linux that imports no more of Foundation links no more.
+// program on Linux that imports nothing else of Foundation doesn't link the rest.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

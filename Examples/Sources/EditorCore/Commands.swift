@@ -6,7 +6,7 @@ package protocol Command {
   func perform(on document: Document)
 }
 
-/// Removes spaces and capitalizes.
+/// A command that removes spaces and capitalizes.
 ///
 /// The two parts share an `EditGroup`, so the user undoes both at once.
 struct TidyUp: Command {
@@ -20,7 +20,7 @@ struct TidyUp: Command {
   }
 }
 
-/// Removes the spaces before each line.
+/// A command that removes the spaces before each line.
 struct Trim: Command {
   let title = "Remove spaces"
   let group: EditGroup
@@ -30,7 +30,7 @@ struct Trim: Command {
   }
 }
 
-/// Capitalizes each line.
+/// A command that capitalizes each line.
 struct Capitalize: Command {
   let title = "Capitalize"
   let group: EditGroup
@@ -41,7 +41,7 @@ struct Capitalize: Command {
 }
 
 extension String {
-  /// The text with each of its lines changed.
+  /// Returns the text with each line changed.
   func eachLine(_ change: (Substring) -> some StringProtocol) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { String(change($0)) }.joined(separator: "\n")
   }

@@ -1,7 +1,7 @@
 import Spellbook
 import Synchronization
 
-/// A text that is open, with the changes that can be undone.
+/// An open text, with the changes that can be undone.
 package final class Document {
   package let name: String
   package private(set) var text: String
@@ -34,7 +34,7 @@ package final class EditGroup: Sendable {
   init() {}
 }
 
-/// The widths of characters, which cost time to measure.
+/// A cache of the widths of characters, which take time to measure.
 package final class GlyphCache: Sendable {
   private let widths = Mutex<[Character: Int]>([:])
 
@@ -60,7 +60,7 @@ package struct SpellingDictionary: Sendable {
     SpellingDictionary(words: ["swift", "is", "a", "bird"])
   }
 
-  /// The words of a text that aren't in the dictionary.
+  /// Returns the words of a text that aren't in the dictionary.
   package func unknownWords(in text: String) -> [String] {
     text.lowercased().split { !$0.isLetter }.map(String.init).filter { !words.contains($0) }
   }

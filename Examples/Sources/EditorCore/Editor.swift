@@ -1,15 +1,15 @@
 package import Spellbook
 
 extension InjectionKeys {
-  /// Opens a document by its name.
+  /// A factory that opens a document from a name and a text.
   package static let openDocument = InjectionKey(
     .factory { (resolver, name: String, text: String) in
       Document(name: name, text: text, glyphs: try resolver.resolve(.glyphs))
     }
   ).liveInTests()
-  /// Shared by the documents that are open, and gone when the last of them is closed.
+  /// The widths of characters, which open documents share, and which are released with the last document.
   static let glyphs = InjectionKey(scope: .weak) { GlyphCache() }.liveInTests()
-  /// Loaded once, in the background.
+  /// The dictionary, which is loaded once, in the background.
   package static let dictionary = InjectionKey(scope: .singleton, .async { try await SpellingDictionary.load("en") })
     .test { SpellingDictionary(words: ["a", "test"]) }
 }
@@ -17,7 +17,7 @@ extension InjectionKeys {
 extension InitializerRegistry {
   /// Registers the editor's commands and formats.
   package func registerEditor() {
-    // One for all that is made for a command.
+    // Everything that is made for one command shares the group.
     register(EditGroup.self, scope: .graph) { EditGroup() }
     register(.autowire(Trim.init(group:)))
     register(.autowire(Capitalize.init(group:)))
@@ -50,7 +50,7 @@ package final class Editor {
   /// The titles of all commands.
   package var menu: [String] { get throws { try registry.resolveAll((any Command).self).map(\.title).sorted() } }
 
-  /// Performs the command that has a name, in a step that can be undone.
+  /// Performs the command with a name, which can then be undone.
   package func perform(_ command: String, on document: Document) throws {
     try registry.resolve((any Command).self, named: command).perform(on: document)
   }

@@ -16,7 +16,7 @@ package final class StatusLine: Sendable {
   package var shown: [String] { lines.withLock { $0 } }
 }
 
-/// The texts that were copied last.
+/// The text that was copied last.
 package final class Clipboard: Sendable {
   private let contents = Mutex("")
 
@@ -28,7 +28,7 @@ package final class Clipboard: Sendable {
   }
 }
 
-/// Counts words.
+/// A plugin that counts words.
 package final class WordCount: Plugin {
   @Injected private var statusLine: StatusLine
 
@@ -39,7 +39,7 @@ package final class WordCount: Plugin {
   }
 }
 
-/// Checks the spelling, and copies what is unknown.
+/// A plugin that checks the spelling, and copies unknown words.
 package final class SpellChecker: Plugin {
   @Injected private var statusLine: StatusLine
   @Injected private var clipboard: Clipboard

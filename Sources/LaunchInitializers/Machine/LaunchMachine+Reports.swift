@@ -26,7 +26,7 @@ extension LaunchMachine {
     let pass = passes[purpose]
     if pass.steps.isEmpty { return .empty }
     let indices = purpose == .shutDown ? Array(plan.nodes.indices.reversed()) : Array(plan.nodes.indices)
-    // For each node that isn't in the report, the step in the report that ended last of those that the node waits for.
+    // For each node that isn't in the report, the reported step that ended last among the node's dependencies.
     var last: [Int?] = Array(repeating: nil, count: plan.nodes.count)
     var entries: [LaunchReport.Entry] = []
     entries.reserveCapacity(indices.count)
@@ -46,14 +46,15 @@ extension LaunchMachine {
     steps.max { (pass.steps[$0].end, $1) < (pass.steps[$1].end, $0) }
   }
 
-  /// Returns the reported steps that a node waited for: those that it depends on, and for each other node that it
-  /// depends on, the step in `last`.
+  /// Returns the reported steps that a node waited for: its reported dependencies and, for each other dependency, the
+  /// step in `last`.
   private func awaited(by index: Int, _ purpose: Purpose, _ last: [Int?]) -> [Int] {
     let (node, pass) = (plan.nodes[index], passes[purpose])
     let graph = purpose == .shutDown ? plan.dependents : plan.dependencies
     var awaited: [Int] = []
     var known: Set<Int> = []
-    // The steps behind the border of the step's own group, and behind the point between the launch and deferred steps.
+    // The steps before the beginning of the step's group, and before the point that separates the launch from the
+    // deferred steps.
     var outside: [Int] = []
     for other in graph[index] {
       guard let step = isReported(other, purpose) ? other : last[other] else { continue }

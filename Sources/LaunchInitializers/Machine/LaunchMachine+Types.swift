@@ -13,7 +13,7 @@ extension LaunchMachine {
       case setUp, rollBack
       /// A run of the step's service, and the call that asks the service to end.
       case run, stop
-      /// The shut-down of the step, and the shut-down of what an abandoned attempt set up after all.
+      /// The shut-down of the step, and the shut-down after an abandoned attempt that completed late.
       case shutDown, undo
     }
 
@@ -140,7 +140,8 @@ struct StepState: Sendable {
   var wasAbandoned = false
   /// Whether the step's service ignored its cancellation and may still be running.
   var isServiceLeft = false
-  /// Whether an abandoned attempt has ended after all and is or was undone, so that the shut-down reports the step.
+  /// Whether an abandoned attempt has ended, and its work is being undone or was undone, so that the shut-down reports
+  /// the step.
   var isUndone = false
   /// Whether reports leave the step out, because it had nothing to do.
   var isUnmentioned = false

@@ -17,8 +17,8 @@ public protocol DefaultInitializable {
 /// A maker of the empty value of a type, if the type has one where the caller runs.
 ///
 /// A conformance may be isolated to an actor. A cast of a metatype ignores the isolation, but a cast of a value
-/// respects it. So this struct conforms to a protocol if `Value` is `DefaultInitializable`, and the struct is what is
-/// cast.
+/// respects it. So this struct conforms to a protocol if `Value` is `DefaultInitializable`, and the code casts the
+/// struct.
 package struct EmptyValue<Value> {
   package init() {}
 

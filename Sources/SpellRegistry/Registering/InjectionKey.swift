@@ -13,7 +13,8 @@ public class InjectionKeys: @unchecked Sendable {
   fileprivate let others: [InjectionContext: ErasedInitializer]
   private let lifetime: ScopeLifetime
   private let expiry: Duration?
-  /// Whether a test has been told that it ran the live initializer; relaxed, because nothing else depends on it.
+  /// Whether a warning about a test that ran the live initializer was written; relaxed, because nothing else depends on
+  /// the flag.
   private let isKnownToRunLive = Atomic(false)
 
   fileprivate init<Value>(

@@ -48,7 +48,7 @@
   }
 }
 
-/// The name that `resolve` or a property's declaration asks with, in place of the property's own.
+/// The name that `resolve` or a property's declaration uses instead of the property's own.
 ///
 /// The name is in an object, so that the many requests without a name stay small.
 final class RequestedName: Sendable {

@@ -11,8 +11,8 @@
 public struct Resolver {
   /// The property that will get the value, and its container.
   public let point: InjectionPoint
-  /// The registry that provides the dependencies: the one asked or, for a value that a registration keeps, the one that
-  /// has the registration.
+  /// The registry that provides the dependencies: the requested registry or, for a value that a registration keeps, the
+  /// registry that has the registration.
   public let registry: InitializerRegistry
   let run: AsyncRun?
 
