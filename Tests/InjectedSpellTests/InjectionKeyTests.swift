@@ -38,7 +38,7 @@ private final class Tower {
 struct InjectionKeyTests {
   var registry: InitializerRegistry { .current }
 
-  @Test("is a service of its own, which its type and other keys of that type don't serve")
+  @Test("is a separate service, which its type and other keys of that type don't serve")
   func identity() throws {
     registry.register((any Bell).self) { Gong() }
     registry.register(.instance(Gong(), as: .anySupertype))
@@ -133,7 +133,7 @@ struct InjectionKeyTests {
     #expect(try registry.resolve(.counted) !== made[0])
   }
 
-  @Test("follows the context of the registry that is asked, also if that isn't its parent's")
+  @Test("follows the context of the registry that is asked, even if its parent has another")
   func contexts() throws {
     let live = InitializerRegistry()
     let preview = InitializerRegistry(parent: live, context: .preview)
@@ -211,7 +211,7 @@ struct RegisteredElsewhereTests {
     #expect(error?.description.contains("InjectionKeyTests.swift:") == true)
   }
 
-  @Test("names the current one also for a registration with a name, and for one of a class")
+  @Test("names the current one even for a registration with a name, and for one of a class")
   func withNameOrClass() {
     let shelf = InitializerRegistry().run { Shelf() }
     let registry = InitializerRegistry.current
@@ -281,7 +281,7 @@ struct MessageTests {
     #expect(wrapper("word").hasPrefix("Injected<String>(test, declared at"))
   }
 
-  @Test("a generic service of another argument is named where one is missing", .registry)
+  @Test("the error of a missing generic service names one with another argument", .registry)
   func generic() {
     struct Loader<Item> {}
     let registry = InitializerRegistry.current

@@ -82,7 +82,7 @@ private struct Service: Sendable { let configuration: Configuration }
     #expect(middle.leaf.value === leaf)
   }
 
-  @Test("a hook that assigns its own property leaves the property's name to those who hear after it")
+  @Test("a hook that assigns its own property leaves the property's name to the hooks after it")
   func assigningHook() {
     final class Observed: InjectionObserver {
       @Injected(onInjection: Observed.didGet) var text: String

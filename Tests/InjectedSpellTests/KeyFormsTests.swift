@@ -63,7 +63,7 @@ private final class Page {
     #expect(page.door == nil)
   }
 
-  @Test("is held weakly by a property if it is registered anew, and by one of another registry")
+  @Test("is held weakly by a property if it is registered again, and by a property of another registry")
   func weakOverride() throws {
     final class Guest: Session, @unchecked Sendable {}
     let guest = Guest()

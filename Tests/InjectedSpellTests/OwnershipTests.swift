@@ -69,7 +69,7 @@ private final class Service: @unchecked Sendable {
     let service = program.run { Service() }
     #expect(await Task.detached { service.latest.label }.value == "program")
   }
-  @Test("an object that is made in run and registered afterwards keeps its registry, and one registered in run doesn't")
+  @Test("an object that is made in run and registered afterward keeps its registry, and one registered in run doesn't")
   func registeredAfterwards() {
     func isKept(_ body: (InitializerRegistry) -> Void) -> InitializerRegistry? {
       weak var registry: InitializerRegistry?

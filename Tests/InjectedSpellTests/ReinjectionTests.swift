@@ -107,7 +107,7 @@ private class Page: InjectionObserver {
     #expect(page.heard == ["tracker"])
   }
 
-  @Test("re-injection keeps the old value if nothing is registered any more")
+  @Test("re-injection keeps the old value if nothing is registered anymore")
   func keepsTheOldValueWhereNothingIsRegisteredAnyMore() {
     let registration = registry.register((any Tracker).self) { FileTracker("old") }
     let page = Page()

@@ -57,7 +57,7 @@ private final class BookShelf: Shelf<String> {}
     #expect(runs.value == 2)
   }
 
-  @Test("a hook that is added while a property's value is made hears of it")
+  @Test("a hook that is added while a property's value is made is called for it")
   func aHookThatIsAddedMeanwhileHears() {
     final class Page { @Injected var clock: Clock }
     let (registry, heard) = (InitializerRegistry(), Shared<[String]>([]))

@@ -108,7 +108,7 @@ import TestSupport
     #expect(child.validate().map(\.code) == [.notRegistered])
   }
 
-  @Test("is released once, also if what comes after it fails")
+  @Test("is released once, even if what comes after it fails")
   func released() throws {
     struct Refusal: Error {}
     struct Pair: Sendable { let first: Counted, second: Counted }

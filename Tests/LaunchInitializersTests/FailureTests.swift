@@ -79,7 +79,7 @@ import Testing
     #expect(journal.entries == ["next", "-next"])
   }
 
-  @Test("the log has each failed step, also one whose error says that something was cancelled")
+  @Test("the log has each failed step, even one whose error says that something was cancelled")
   func logged() async throws {
     enum Payment: Error { case cancelled }
     let journal = Journal()

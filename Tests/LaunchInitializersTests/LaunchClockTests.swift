@@ -4,7 +4,7 @@ import Testing
 @testable import LaunchInitializers
 
 @Suite("Deadlines") struct LaunchClockTests {
-  @Test("have 64 bits of nanoseconds, also where an Int has 32")
+  @Test("have 64 bits of nanoseconds, even if an Int has 32")
   func range() {
     for seconds: UInt64 in [0, 2, 3, 3_600, 400 * 24 * 3_600] {
       let before = DispatchTime.now().uptimeNanoseconds

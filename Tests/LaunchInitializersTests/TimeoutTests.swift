@@ -36,7 +36,7 @@ import Testing
     await clock.waitForSleepers(0)
   }
 
-  @Test("each attempt has a timeout of its own")
+  @Test("each attempt has its own timeout")
   func retry() async throws {
     let launch = try sequence {
       Do { _ in
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(
-    "a timeout of centuries is possible, also on a clock that can't wait",
+    "a timeout of centuries is possible, even on a clock that can't wait",
     arguments: [ContinuousClock(), BrokenClock()] as [any Clock<Duration>])
   func centuries(clock: any Clock<Duration>) async throws {
     let launch = try LaunchSequence(

@@ -147,7 +147,7 @@ private struct Basket: DefaultInitializable { var items = 0 }
     #expect(completed.value == 1)
   }
 
-  @Test("a hook that is added by an expression hears of its value")
+  @Test("a hook that is added by an expression is called for its value")
   func aHookThatIsAddedByAnExpressionHears() {
     final class Page {
       let heard: Counter

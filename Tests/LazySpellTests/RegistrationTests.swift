@@ -48,7 +48,7 @@ private final class Essay: Article {}
     #expect(Essay().service.label == "article and below")
   }
 
-  @Test("an object that an expression creates asks the registry of the property, whoever reads it")
+  @Test("an object that an expression creates asks the property's registry, whichever code reads it")
   func ofAnExpressionIsThePropertysRegistry() {
     final class Outer { @Lazy var page = Page() }
     let (own, reader) = (InitializerRegistry(), InitializerRegistry())
@@ -66,7 +66,7 @@ private final class Essay: Article {}
     init() {}
   }
 
-  @Test("an object that is an empty value asks the registry of the property, whoever reads it")
+  @Test("an object that is an empty value asks the property's registry, whichever code reads it")
   func ofAnEmptyValueIsThePropertysRegistry() {
     final class Outer { @Lazy var basket: Basket }
     let (own, reader) = (InitializerRegistry(), InitializerRegistry())
@@ -76,7 +76,7 @@ private final class Essay: Article {}
     #expect(reader.run { outer.basket.content.label } == "own")
   }
 
-  @Test("an empty value that a singleton holds doesn't keep the registry, whoever reads it first")
+  @Test("an empty value that a singleton holds doesn't keep the registry, whichever code reads it first")
   func ofAnEmptyValueIsNotKept() throws {
     // `@unchecked Sendable`: no code assigns the wrapped properties; their storage's atomic `gate` guards them.
     final class Outer: @unchecked Sendable { @Lazy var basket: Basket }

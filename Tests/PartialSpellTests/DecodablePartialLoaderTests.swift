@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "refuses a name that leads out of the folder, also for an Optional",
+    "refuses a name that leads out of the folder, even for an Optional",
     arguments: ["../secret", "a/../../secret", "../", "./../secret.json", "/../secret"])
   func outside(name: String) throws {
     try folder.write(#"{"title": "secret"}"#, to: "secret.json")

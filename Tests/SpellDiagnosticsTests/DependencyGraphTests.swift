@@ -30,7 +30,7 @@ import Testing
       edges == ["Network > Clock", "Checkout > Network", "Checkout > Clock", "Array<Clock> > Clock"])
   }
 
-  @Test("an initializer of one to five parameters tells what it needs before it runs")
+  @Test("the dependencies of an initializer of one to five parameters are known before it runs")
   func parameters() throws {
     registry.register([Int].self, .autowire({ (a: Int) in [a] }))
     registry.register([String].self, .autowire({ (a: Int, b: String) in ["\(a)", b] }))
@@ -67,7 +67,7 @@ import Testing
 
   private enum Other { final class Clock: Sendable {} }
 
-  @Test("types of one name are told apart, in the graph and in an error")
+  @Test("types with the same name are distinguished, in the graph and in an error")
   func sameName() throws {
     registry.register(Other.Clock.self) { Other.Clock() }
     registry.register(Network.self, .autowire(Network.init))

@@ -14,7 +14,7 @@ import Testing
     registry.validate().filter { $0.code == code }
   }
 
-  @Test("a singleton that holds a value of a cache is reported, also through a unique one")
+  @Test("a singleton that holds a value of a cache is reported, even through a unique one")
   func capture() {
     let line: UInt = #line + 1
     registry.register(App.self, scope: .singleton, .autowire(App.init))

@@ -24,7 +24,7 @@ import Testing
     #expect(registry.graph().edges.isEmpty)
   }
 
-  @Test("a child that overrides what a parent's closure holds is told so")
+  @Test("a child's override of what a parent's closure holds is reported")
   func override() throws {
     registry.register { Session(user: "live") }
     registry.register(scope: .singleton) { Shop(cart: Cart(session: try $0.resolve())) }

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("keeps apart what autowiring tells, and asks with the registry as the current one")
+  @Test("distinguishes what autowiring shows, and runs with the registry as the current one")
   func autowired() throws {
     registry.register { Clock() }
     registry.register(Network.self, .autowire(Network.init))

@@ -94,7 +94,7 @@ struct ValidatePropertiesTests {
     #expect(!missing().contains("Branch.address"))
   }
 
-  @Test("a class whose subclass is served may have no objects of its own")
+  @Test("a class whose subclass is served may have no direct instances")
   func subclasses() {
     registry.register((any Courier).self, .in(Branch.self) { _ in Bike() })
     #expect(!missing().contains("Office.courier"))
@@ -161,7 +161,7 @@ struct PropertyGraphTests {
   let properties = WrappedProperty.all(inModules: "SpellDiagnosticsTests")
   var registry: InitializerRegistry { .current }
 
-  @Test("shows who needs what, and what is missing")
+  @Test("shows what needs what, and what is missing")
   func edges() throws {
     registry.register((any Courier).self, scope: .singleton) { Bike() }
     registry.register(Office.self) { Office() }

@@ -23,7 +23,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(runs.value == 0)
   }
 
-  @Test("each missing dependency is told, with who needs it and where that is registered")
+  @Test("each missing dependency is reported, with the type that needs it and the place of its registration")
   func missing() throws {
     registry.register(Network.self, .autowire(Network.init))
     let line: UInt = #line + 1
@@ -38,7 +38,7 @@ private final class C: Sendable { init(_: A) {} }
   private struct Ledger: Sendable {}
   private struct LedgerView: Sendable { init(_: Ledger) {} }
 
-  @Test("what asks for a missing dependency isn't offered in its place, though its name is like it")
+  @Test("a type that needs a missing dependency isn't suggested for it, although their names are similar")
   func asker() {
     registry.register(LedgerView.self, .autowire(LedgerView.init))
     #expect(registry.validate().first?.code == .notRegistered)
@@ -74,7 +74,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(errors.first?.path == ["A", "B", "C", "A"])
   }
 
-  @Test("two circles, and one of a single type, are all told")
+  @Test("two cycles, and one of a single type, are all reported")
   func circles() {
     registry.register(Int.self, .autowire({ (text: String) in text.count }))
     registry.register(String.self, .autowire({ (number: Int) in "\(number)" }))
@@ -83,7 +83,7 @@ private final class C: Sendable { init(_: A) {} }
     #expect(paths == [["Int", "String", "Int"], ["Bool", "Bool"]])
   }
 
-  @Test("a circle through an Optional that is registered is told")
+  @Test("a cycle through an Optional that is registered is reported")
   func optionalCircle() {
     registry.register(Int.self, .autowire({ (text: String?) in text?.count ?? 0 }))
     registry.register(String.self, .autowire({ (number: Int) in "\(number)" }))
@@ -100,7 +100,7 @@ private final class C: Sendable { init(_: A) {} }
       "\(error)")
   }
 
-  @Test("a need that is never ready is told, with the line to write", arguments: [Scope<Clock>.unique, .graph])
+  @Test("a need that is never ready is reported, with the line to write", arguments: [Scope<Clock>.unique, .graph])
   func neverReady(scope: Scope<Clock>) throws {
     registry.register(Clock.self, scope: scope, .async { Clock() })
     registry.register(Network.self, .autowire(Network.init))

@@ -27,7 +27,7 @@ struct WrappedPropertyTests {
     #expect(!found.contains { $0.contains("Plain") || $0.contains("drawer") || $0.contains("Generic") })
   }
 
-  @Test("tell their own type, their container and its module")
+  @Test("have their type, their container and its module")
   func facts() throws {
     let courier = try property("Office.courier")
     #expect(courier.name == "courier" && courier.module == "SpellDiagnosticsTests")
@@ -40,7 +40,7 @@ struct WrappedPropertyTests {
   }
 
   @Test(
-    "tell what they need, as far as their type does",
+    "show what they need, as far as their type does",
     arguments: [
       ("Office.courier", PropertyNeed.Necessity.required), ("Window.lamp", .optional),
       ("Hidden.Archive.lamp", .unknown),

@@ -96,7 +96,7 @@ import Testing
     #expect(error?.description.contains("The factory calls itself") == true)
   }
 
-  @Test("a recursion by arguments that would end is told to need a larger stack, which is enough")
+  @Test("the error of a recursion by arguments that would end says that it needs a larger stack, which is enough")
   func deep() async throws {
     let registry = registry
     registry.register(
@@ -126,7 +126,7 @@ import Testing
     #expect(error?.path.count == 3 && error?.path.first == error?.path.last)
   }
 
-  @Test("each call makes a value of its own, with dependencies from the resolver")
+  @Test("each call makes a new value, with dependencies from the resolver")
   func dependencies() throws {
     registry.register(Clock.self, scope: .singleton) { Clock() }
     registry.register(

@@ -151,7 +151,7 @@ private final class Asking: @unchecked Sendable {
     #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
   }
 
-  @Test("is completed at the end of the resolution that makes it, also if that fails", arguments: [true, false])
+  @Test("is completed at the end of the resolution that makes it, even if that fails", arguments: [true, false])
   func completion(fails: Bool) async throws {
     let journal = Journal()
     registry.register(Config.self, scope: .singleton, .async { Config() })
@@ -198,7 +198,7 @@ private final class Asking: @unchecked Sendable {
     #expect(!journal.entries.isEmpty)
   }
 
-  @Test("whose registration is withdrawn while it is made goes with those that asked before", arguments: [true, false])
+  @Test("whose registration is withdrawn while it is made is released with earlier requests", arguments: [true, false])
   func withdrawn(isAsync: Bool) async throws {
     let registry = registry
     let (begun, mayEnd) = (AsyncLatch(), AsyncLatch())

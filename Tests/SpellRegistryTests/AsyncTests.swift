@@ -179,7 +179,7 @@ import Testing
     await ended.wait()
   }
 
-  @Test("the error of a cancelled initializer says so, also if its value isn't shared", arguments: [true, false])
+  @Test("the error of a cancelled initializer says so, even if its value isn't shared", arguments: [true, false])
   func cancelledUnshared(isUnique: Bool) async {
     let registry = registry
     let begun = AsyncLatch()
@@ -221,7 +221,7 @@ import Testing
     #expect(try await registry.resolveAsync(Checkout.self).clock !== checkout.clock)
   }
 
-  @Test("a caller that asks after a reset gets a new value, also while the old one is still being made")
+  @Test("a caller that asks after a reset gets a new value, even while the old one is still being made")
   func reset() async throws {
     let registry = registry
     let (session, runs) = (ScopeCache("session"), Counter())
@@ -246,7 +246,7 @@ import Testing
     #expect(try await registry.resolveAsync(Ticket.self).number == 2)
   }
 
-  @Test("hooks hear of each await")
+  @Test("hooks are called for each await")
   func hooks() async throws {
     let heard = Shared<[String]>([])
     registry.onInjection { _, _ in heard.update { $0.append("registry") } }

@@ -71,7 +71,7 @@ import Testing
     #expect(try registry.resolve(Ticket.self).number == 5)
   }
 
-  @Test("a throwing initializer's error comes out")
+  @Test("a throwing initializer's error is thrown")
   func throwing() throws {
     registry.register(Int.self) { 1 }
     registry.register(Ticket.self, .autowire({ (_: Int) throws -> Ticket in throw Offline() }))

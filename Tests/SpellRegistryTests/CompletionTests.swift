@@ -126,7 +126,7 @@ struct CompletionTests {
   }
 }
 
-@Suite("A value that goes with its completion")
+@Suite("A value that is released with its completion")
 struct CompletedValueTests {
   private final class Asking: Sendable {
     let registry: InitializerRegistry
@@ -151,7 +151,7 @@ struct CompletedValueTests {
     #expect(isOver.value == 1)
   }
 
-  @Test("is let go if completions without end take its place")
+  @Test("is released if completions cause each other without end")
   func endless() throws {
     let (registry, isOver) = (InitializerRegistry(), Counter())
     registry.register(Ticket.self) { Ticket(1) }

@@ -30,7 +30,7 @@ import Testing
       ])
   }
 
-  @Test("a hook that is added while a value is made hears of it, in every scope", arguments: 0..<3)
+  @Test("a hook that is added while a value is made is called for it, in every scope", arguments: 0..<3)
   func addedMeanwhile(scope: Int) throws {
     let scopes: [Scope<Ticket>] = [.unique, .graph, .singleton]
     let (registry, heard) = (registry, Shared<[String]>([]))
@@ -47,7 +47,7 @@ import Testing
     #expect(heard.value == ["registration: 7 for name", "registry: Ticket", "completion"])
   }
 
-  @Test("each call of resolve is heard, also for a value that was kept, and each value of resolveAll")
+  @Test("hooks are called for each call of resolve, even for a kept value, and for each value of resolveAll")
   func everyInjection() throws {
     let heard = Counter()
     registry.register(Clock.self, scope: .singleton) { Clock() }.onInjection { _, _ in heard.increment() }
@@ -58,7 +58,7 @@ import Testing
     #expect(heard.value == 4)
   }
 
-  @Test("instances, arguments and dependencies are heard")
+  @Test("hooks are called for instances, arguments and dependencies")
   func kinds() throws {
     let heard = Shared<[Int]>([])
     registry.register(.instance(1)).onInjection { value, _ in heard.update { $0.append(value) } }
@@ -71,7 +71,7 @@ import Testing
     #expect(heard.value == [7, 1, 100])
   }
 
-  @Test("an instance that serves a supertype is heard as what it is")
+  @Test("hooks get an instance that serves a supertype as its own type")
   func supertype() throws {
     let heard = Shared<[String]>([])
     registry.register(.instance(FileTracker("universal"), as: .anySupertype))
@@ -91,7 +91,7 @@ import Testing
     #expect(heard.value == 0)
   }
 
-  @Test("a hook that is added later, or by a hook, hears of the injections after that")
+  @Test("a hook that is added later, or by a hook, is called for the injections after that")
   func added() throws {
     let heard = Counter()
     let registration = registry.register(Clock.self) { Clock() }
@@ -136,7 +136,7 @@ import Testing
     #expect(registry.error(resolving: Clock.self)?.code == .notRegistered)
   }
 
-  @Test("a hook that resolves what it hears of ends, in every scope", arguments: [true, false])
+  @Test("a hook that resolves the type that it is called for ends, in every scope", arguments: [true, false])
   func again(isKept: Bool) throws {
     let registry = registry
     let heard = Counter()
@@ -177,7 +177,7 @@ import Testing
     #expect(heard.value == 1)
   }
 
-  @Test("a hook may resolve a value that needs the one it hears of")
+  @Test("a hook may resolve a value that needs the one it is called for")
   func dependent() throws {
     let registry = registry
     let network = Shared<Network?>(nil)
@@ -191,7 +191,7 @@ import Testing
     #expect(network.value?.clock === clock)
   }
 
-  @Test("no hook of a registration hears of what a hook injects")
+  @Test("no hook of a registration is called for what a hook injects")
   func inner() throws {
     let registry = registry
     let heard = Shared<[String]>([])
@@ -218,7 +218,7 @@ import Testing
     #expect(message.contains("Write the hook for the class that declares the property."))
   }
 
-  @Test("each of a registry's hooks hears of what was asked for, and none of what a hook injects")
+  @Test("each of a registry's hooks is called for what was requested, and none for what a hook injects")
   func nested() throws {
     let (registry, heard) = (registry, Shared<[String]>([]))
     registry.register { Ticket(1) }

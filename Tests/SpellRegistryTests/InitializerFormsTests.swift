@@ -166,7 +166,7 @@ extension InjectionKeys {
     #expect(error?.underlying is Offline)
   }
 
-  @Test("keeps values of its own in each registration")
+  @Test("keeps separate values in each registration")
   func apart() throws {
     let (first, second) = (InitializerRegistry(), InitializerRegistry())
     let initializer: Initializer<Thing> = .init { Thing("shared") }

@@ -68,7 +68,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
       registry.error(resolving: Substring.self)?.description.contains("Registered, but not for this: String") == true)
   }
 
-  @Test("a misspelt name: which was meant, and a line that keeps the name")
+  @Test("a misspelled name: the name that was meant, and a line that keeps the name")
   func misspelt() {
     let line: UInt = #line + 1
     registry.register(Clock.self, named: "backup") { Clock() }
@@ -217,7 +217,7 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         """)
   }
 
-  @Test("a cycle: what goes round, and where each was registered")
+  @Test("a cycle: its path, and where each type was registered")
   func circle() {
     let line: UInt = #line + 1
     registry.register(Int.self) { try $0.resolve(String.self).count }

@@ -201,7 +201,7 @@ private final class Box<Content: Sendable>: Sendable {}
     #expect(try registry.resolve(Int.self) == 1)
   }
 
-  @Test("a hook that is added after a value was kept hears of the next to ask")
+  @Test("a hook that is added after a value was kept is called for the next request")
   func laterHooks() throws {
     let (ofRegistration, ofRegistry) = (Counter(), Counter())
     let registration = registry.register(Int.self, scope: .singleton) { 1 }

@@ -56,7 +56,7 @@ private final class Page: @unchecked Sendable {
     #expect(page.label == "parent")
   }
 
-  @Test("a dependency of a kept value comes from the registry that keeps it, also by the current registry")
+  @Test("a dependency of a kept value comes from the registry that keeps it, even through the current registry")
   func keptDependencies() throws {
     parent.register([String].self, scope: .singleton) { [try InitializerRegistry.current.resolve(String.self)] }
     #expect(try child.run { try child.resolve([String].self) } == ["parent"])

@@ -87,7 +87,7 @@ import Testing
     #expect(copy.value?.number == 1)
   }
 
-  @Test("of many threads that assign where nothing is, one does")
+  @Test("of many threads that assign a property without a value, one succeeds")
   func vacancy() async {
     for _ in 0..<20 {
       let spell = registry.run { Spell<Ticket>() }
@@ -145,7 +145,7 @@ import Testing
     #expect(assigned.ticket.number == 5)
   }
 
-  @Test("a re-injection keeps the value where nothing is registered, and where the initializer throws")
+  @Test("a re-injection keeps the value if nothing is registered, and if the initializer throws")
   func reinjectNothing() throws {
     registry.register { Ticket(1) }
     let page = registry.run { Page() }

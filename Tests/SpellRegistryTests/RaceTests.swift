@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("those who wait for an initializer that throws try for themselves, one after the other")
+  @Test("threads that wait for an initializer that throws try it themselves, one after the other")
   func failing() async {
     let registry = registry
     let (runs, open) = (Counter(), Counter())

@@ -13,7 +13,7 @@ private final class Asking: @unchecked Sendable {
   @Spell var service: Service
 }
 
-@Suite("A registry goes with what it holds", .timeLimit(.hang)) struct RegistryLifetimeTests {
+@Suite("A registry is released with what it holds", .timeLimit(.hang)) struct RegistryLifetimeTests {
   /// Makes 200 registries, calls `use` to register or resolve a service in each, and returns the number of services
   /// that are left.
   private func left(_ use: (InitializerRegistry, Counter) throws -> Void) rethrows -> Int {
@@ -251,7 +251,7 @@ private final class Asking: @unchecked Sendable {
     #expect(gone == nil)
   }
 
-  @Test("though its tasks start one another in registries of their own without end")
+  @Test("although its tasks start one another in their own registries without end")
   func chainOfTasks() async {
     let (root, gone) = (InitializerRegistry(), Counter())
     let (left, last) = AsyncStream.makeStream(of: Int.self)

@@ -92,7 +92,7 @@ import Testing
     #expect(await onThread(stackSize: 8 << 20) { try? registry.resolve(Int.self, named: "0") } == 300)
   }
 
-  @Test("a registry is released after values, errors, circles and hooks")
+  @Test("a registry is released after values, errors, cycles and hooks")
   func release() {
     weak var gone: InitializerRegistry?
     do {

@@ -76,7 +76,7 @@ import Testing
     #expect(try registry.resolve([Ticket].self).first?.number == 2)
   }
 
-  @Test("a value that isn't Sendable may be shared in a graph, if its user vouches for that")
+  @Test("a value that isn't Sendable may be shared in a graph, if the user guarantees its isolation")
   func unsafeGraph() throws {
     final class Page { var number = 0 }
     registry.register(Page.self, scope: unsafe .unsafeGraph) { Page() }
@@ -111,7 +111,7 @@ import Testing
     #expect(try registry.resolve(Ticket.self).number == 2)
   }
 
-  @Test("a weak value of a protocol type is one while it is held, and goes with its last holder")
+  @Test("a weak value of a protocol type is shared while it is held, and released with its last holder")
   func weakProtocol() throws {
     registry.register((any Tracker).self, scope: .weak) { FileTracker() }
     var held: (any Tracker)? = try registry.resolve((any Tracker).self)
@@ -121,7 +121,7 @@ import Testing
     #expect(gone == nil)
   }
 
-  @Test("scope weak of what can't be held weakly stops the program where it is registered, with a sentence")
+  @Test("scope weak of a type that can't be held weakly stops the program at the registration, with a sentence")
   func weakValueType() async {
     func message(_ result: ExitTest.Result?) -> String {
       text(result?.standardErrorContent)

@@ -121,7 +121,7 @@ struct ScopedArgumentsTests {
     #expect(error?.code == .cycle)
   }
 
-  @Test("values that are kept for arguments are completed as others, also by what is added later")
+  @Test("values that are kept for arguments are completed like others, even by completions that are added later")
   func additions() throws {
     let completed = Counter()
     let registration = registry.register(

@@ -49,7 +49,7 @@ extension InjectionKeys {
     #expect(ends.value == 1)
   }
 
-  @Test("a singleton is made once for all who asked before, however it goes meanwhile", arguments: Way.allCases)
+  @Test("a singleton is made once for all earlier requests, however it is dropped meanwhile", arguments: Way.allCases)
   func madeOnce(_ way: Way) async {
     for _ in 0..<50 {
       let (registry, runs) = (InitializerRegistry(), Counter())

@@ -38,7 +38,7 @@ import Testing
     #expect(await changes.next() == ["c"])
   }
 
-  @Test("announces what others wrote after a reload of its own")
+  @Test("announces what others wrote after its own reload")
   func reload() async throws {
     try store.set(1, forKey: "a")
     let other = MediumStore(medium)
@@ -98,7 +98,7 @@ import Testing
     #expect(await errors.next()?.code == .unwritable)
   }
 
-  @Test("can put a transaction into one of its own")
+  @Test("can put a transaction into its own transaction")
   func ownTransaction() throws {
     let store = CountingStore()
     try store.transaction { changes in

@@ -72,7 +72,7 @@ struct RegistryEscapesTests {
     #expect(found.map(\.location.line) == [Visitor.line + 1])
   }
 
-  @Test("a detached task that uses a preference, if a running test has a store of its own choice")
+  @Test("a detached task that uses a preference, if a running test chooses its own store")
   func preference() async throws {
     let use = { @Sendable in Visitor().visits += 1 }
     #expect(try await strayIssues(besides: [.registry], use).isEmpty)

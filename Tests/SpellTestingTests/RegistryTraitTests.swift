@@ -86,7 +86,7 @@ private func expectFresh(sourceLocation: SourceLocation = #_sourceLocation) {
   @Test("the registry trait on a test gives each case its own", .registry, arguments: 1...10)
   func givesEachCaseItsOwn(number: Int) { expectFresh() }
 
-  @Test("a registry goes with its test, and with it all that was made and registered there")
+  @Test("a registry is released after its test, with everything that was made and registered there")
   func goesWithItsTest() async throws {
     let (test, testCase) = (try #require(Test.current), try #require(Test.Case.current))
     let left = Shared<[@Sendable () -> Bool]>([])

@@ -42,7 +42,7 @@ import Testing
     #expect(holder.date <= Date())
   }
 
-  @Test("a container's observer hears of every kind of injection by the property's name, once")
+  @Test("a container's observer is called once for every kind of injection, with the property's name")
   func observer() {
     final class Observed: InjectionObserver {
       @Lazy var lazy = "l"
@@ -59,7 +59,7 @@ import Testing
     #expect(observed.heard == ["lazy=l", "injected=7", "final=true"])
   }
 
-  @Test("a preview has preferences of its own, and what the keys declare for previews")
+  @Test("a preview has its own preferences, and what the keys declare for previews")
   func preview() throws {
     final class Timer {
       @Preference var minutes = 25

@@ -26,7 +26,7 @@ import Testing
     #expect(Page().now() == Page().now())
   }
 
-  @Test("UUIDs differ, and in a test count from zero for all who ask", arguments: 0..<2)
+  @Test("UUIDs differ, and in a test count from zero for every request", arguments: 0..<2)
   func uuid(_: Int) throws {
     let uuid = try live.resolve(.uuid)
     #expect(uuid() != uuid())

@@ -96,7 +96,7 @@ nonisolated final class Journal: Sendable {
     #expect(history.summary == "1 sessions, 50 of 200 min")
   }
 
-  @Test("A preview has preferences of its own, and what the keys declare for previews", .registry, .preferences([:]))
+  @Test("A preview has its own preferences, and what the keys declare for previews", .registry, .preferences([:]))
   func preview() throws {
     let (model, chime, now) = try InitializerRegistry.preview(["focus.minutes": 50]) {
       let registry = InitializerRegistry.current

@@ -65,7 +65,7 @@ private final class Counter: Sendable {
     #expect(asked.value == 1)
   }
 
-  @Test("where nothing is registered each property has a trail of its own")
+  @Test("if nothing is registered, each property has its own trail")
   func unregistered() {
     registry.removeAll()
     let account = Account()

@@ -23,7 +23,7 @@ private final class Player: NSObject {
 
 /// The samples of the article of this name.
 @Suite("Apple platforms", .registry) struct ApplePlatforms {
-  @Test("a store tells the app before it takes the file's lock, and after it gave it back")
+  @Test("a store calls the app before it takes the file's lock, and after it has released the lock")
   func activities() throws {
     let container = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().appending(path: "\(UUID())")
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: container) } }

@@ -329,7 +329,7 @@ import Testing
     #expect(report.entries.map(\.outcome) == [.completed, .completed, .completed])
   }
 
-  @Test("events tell what the steps do")
+  @Test("events show what the steps do")
   func events() async throws {
     let launch = try LaunchSequence(configuration: AppConfiguration(), clock: TestClock()) { Cache() }
     let events = launch.events

@@ -22,7 +22,7 @@ import Testing
   struct Options { @Preference("options.verbose") var verbose = false }
   enum Shared { static let launches = Preference("launches", default: 0) }
 
-  @Test("two classes share the value of one key, and a given key is a value of its own")
+  @Test("two classes share the value of one key, and another key has its own value")
   func keys() {
     final class Player { @Preference var volume = 5 }
     final class Alarm { @Preference var volume = 8 }
@@ -201,7 +201,7 @@ import Testing
     #expect(settings.$nickname.error == nil)
   }
 
-  @Test("tell each change")
+  @Test("report each change")
   func values() async throws {
     let settings = Settings()
     settings.volume = 6

@@ -107,7 +107,7 @@ import Testing
     #expect(try child.resolve(AuditLog.self) === log)
   }
 
-  @Test("a request's registry goes with the request")
+  @Test("a request's registry is released with the request")
   func released() {
     weak var released: InitializerRegistry?
     do {

@@ -94,7 +94,7 @@ import Testing
     registry.register(.profile, scope: .cached(in: login)) { Profile() }
   }
 
-  @Test("each registry has a cache of its own, which its keys use too")
+  @Test("each registry has its own cache, which its keys use too")
   func cacheOfARegistry() throws {
     let other = InitializerRegistry()
     registerServices(in: registry)

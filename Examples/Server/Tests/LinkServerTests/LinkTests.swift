@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("A response has the number of its request, also if the request was refused")
+  @Test("A response has the number of its request, even if the request was refused")
   func numbers() async throws {
     let log = try InitializerRegistry.current.resolve(InMemoryLogHandler.self)
     try await Service.run { service in
