@@ -8,26 +8,26 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
-// The check of a change sets it, so that one build is both strict and the one that is tested.
+// `.ci/run` sets the variable, so that the same build treats warnings as errors and is tested.
 let isStrict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let strict = isStrict ? [SwiftSetting.treatAllWarnings(as: .error)] : []
 let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
 
-/// What a module is built with.
+/// Returns the settings that a module is built with.
 ///
-/// LaunchInitializers declares an async protocol that main-actor classes conform to with no annotation. A requirement
-/// that is `nonisolated(nonsending)` would make their methods nonisolated too. In SpellRegistry, each expression that the
-/// compiler can't prove to be memory-safe says `unsafe`.
+/// LaunchInitializers declares an async protocol that main-actor classes conform to without annotations. A
+/// `nonisolated(nonsending)` requirement would make their methods nonisolated too. In SpellRegistry, each expression
+/// that the compiler can't prove to be memory-safe is marked `unsafe`.
 func settings(of module: String) -> [SwiftSetting] {
   (module == "LaunchInitializers" ? settings : settings + [nonsending])
     + (module == "SpellRegistry" ? [.strictMemorySafety()] : []) + strict
 }
 
-// The tests on simulators set it: on iOS a program can't start another one, and Xcode compiles every target of a package.
+// The tests on simulators set it: a program on iOS can't start another program, and Xcode compiles every target.
 let withoutProcesses = Context.environment["WITHOUT_PROCESSES"] != nil
 let testsWithoutProcesses: Set = ["Support", "StandardKeys", "LaunchInitializers", "SpellDiagnostics", "Spellbook"]
 
-/// A module, what it stands on, and what its tests need besides.
+/// A module, its dependencies, and the further dependencies of its tests.
 typealias Module = (name: String, dependencies: [String], testDependencies: [String])
 
 let modules: [Module] = [
@@ -56,9 +56,9 @@ let modules: [Module] = [
   ),
 ]
 
-/// Files that aren't compiled, by module.
+/// The files that aren't compiled, by module.
 ///
-/// Windows has no POSIX, and so no store in a file.
+/// A store in a file needs POSIX, which Windows doesn't have.
 #if os(Windows)
   let excluded = [
     "PreferenceStorage": [
@@ -101,15 +101,16 @@ let package = Package(
         swiftSettings: settings(of: module.name))
     ] + (withoutProcesses && !testsWithoutProcesses.contains(module.name) ? [] : [tests])
   } + (withoutProcesses ? [] : tool) + alone + [
-    // What the tests share. No product has it, so no user's build does.
+    // The code that tests share. It's in no product, so users don't build it.
     .target(
       name: "TestSupport", dependencies: ["Support"], path: "Tests/TestSupport",
       swiftSettings: settings(of: "TestSupport")),
-    // An app's module as Xcode makes it: all of its code is the main actor's if it doesn't say otherwise.
+    // The settings of an app's module in Xcode: all code belongs to the main actor, unless its declaration says
+    // otherwise.
     .testTarget(
       name: "MainActorAppTests", dependencies: ["LaunchInitializers", "Spellbook", "SpellTesting"],
       swiftSettings: settings(of: "MainActorAppTests") + [.defaultIsolation(MainActor.self)]),
-    // The same of an app whose code is in the language mode of Swift 5, with none of the upcoming features.
+    // The same for an app in the Swift 5 language mode, without the upcoming features.
     .testTarget(
       name: "SwiftFiveAppTests", dependencies: ["Spellbook", "SpellTesting", "LaunchInitializers"],
       swiftSettings: [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self)] + strict),

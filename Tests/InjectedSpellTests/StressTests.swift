@@ -14,7 +14,8 @@ private final class Engine: Sendable {
   let wheel: Wheel
   init(wheel: Wheel) { self.wheel = wheel }
 }
-/// `@unchecked Sendable`: the tasks only read the properties, whose storage is thread-safe; no code assigns them.
+/// `@unchecked Sendable`: no code assigns the wrapped properties; the atomic `gate` and the lock of their storage guard
+/// them.
 private final class Car: InjectionObserver, @unchecked Sendable {
   @Injected var part: any Part
   @Injected var wheel: Wheel?

@@ -129,7 +129,7 @@ enum Constants {
   @Test("stays when the registry that keeps the object is gone, and needs none if the property gives it")
   func outlivingItsRegistry() throws {
     let (store, own) = (MemoryPreferenceStore(), MemoryPreferenceStore())
-    // `@unchecked Sendable`: no code assigns the wrappers after `init`, and a preference is thread-safe.
+    // `@unchecked Sendable`: no code assigns the wrappers after `init`, and locks of the cache guard each value.
     final class Both: @unchecked Sendable {
       @Preference var nickname = "guest"
       @Preference var name: String
@@ -259,7 +259,7 @@ enum Constants {
 
 /// Settings that a registry may keep.
 ///
-/// `@unchecked Sendable`: the wrapped property, which the compiler can't check, is thread-safe.
+/// `@unchecked Sendable`: the only property is a preference, whose cache's locks guard its value.
 private final class KeptSettings: @unchecked Sendable {
   @Preference var nickname = "guest"
 }

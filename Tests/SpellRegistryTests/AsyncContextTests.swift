@@ -6,7 +6,7 @@ private struct Config: Sendable {}
 private struct Holder: Sendable { let asking: Asking }
 /// An object whose property asks the registry in which the object was made.
 ///
-/// `@unchecked Sendable`: the property's storage is thread-safe.
+/// `@unchecked Sendable`: no code assigns the wrapped property; its storage's atomic `gate` guards it.
 private final class Asking: @unchecked Sendable {
   @Spell var clock: Clock
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// An object whose property asks the registry that was current when the object was made.
 ///
-/// `@unchecked Sendable`: the property's storage is thread-safe.
+/// `@unchecked Sendable`: no code assigns the wrapped property; its storage's atomic `gate` guards it.
 private final class Page: @unchecked Sendable {
   @Spell var label: String
   let madeIn = InitializerRegistry.current

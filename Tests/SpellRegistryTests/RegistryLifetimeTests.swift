@@ -8,7 +8,7 @@ private final class Service: Sendable {
 }
 /// A service whose property asks the registry that keeps the service.
 ///
-/// `@unchecked Sendable`: the property's storage is thread-safe.
+/// `@unchecked Sendable`: no code assigns the wrapped property; its storage's atomic `gate` guards it.
 private final class Asking: @unchecked Sendable {
   @Spell var service: Service
 }

@@ -87,7 +87,7 @@ private final class Counter: Sendable {
 
   @Test("many threads that read record each read")
   func race() async {
-    // `@unchecked Sendable`: the threads only read, which changes nothing but the trail, and the trail is thread-safe.
+    // `@unchecked Sendable`: the tasks only read, which changes only the trail, and the trail's mutex `entries` guards it.
     final class Shared: @unchecked Sendable { @Audited var number = 1 }
     let shared = Shared()
     await withTaskGroup(of: Void.self) { group in

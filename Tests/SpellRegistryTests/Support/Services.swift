@@ -1,6 +1,6 @@
 import SpellRegistry
 
-// Things to register, for any test.
+// Types that any test can register.
 
 final class Clock: Sendable {}
 
