@@ -7,7 +7,7 @@ extension InjectionKeys {
       Document(name: name, text: text, glyphs: try resolver.resolve(.glyphs))
     }
   ).liveInTests()
-  /// The widths of characters, which open documents share, and which are released with the last document.
+  /// The cache of character widths, which open documents share, and which is released with the last of them.
   static let glyphs = InjectionKey(scope: .weak) { GlyphCache() }.liveInTests()
   /// The dictionary, which is loaded once, in the background.
   package static let dictionary = InjectionKey(scope: .singleton, .async { try await SpellingDictionary.load("en") })
@@ -17,7 +17,7 @@ extension InjectionKeys {
 extension InitializerRegistry {
   /// Registers the editor's commands and formats.
   package func registerEditor() {
-    // Everything that is made for one command shares the group.
+    // All parts of one command share the group.
     register(EditGroup.self, scope: .graph) { EditGroup() }
     register(.autowire(Trim.init(group:)))
     register(.autowire(Capitalize.init(group:)))
@@ -34,7 +34,7 @@ package final class Editor {
   @Injected private var html: any Exporter
   @Injected("markdown") private var preview: any Exporter
 
-  /// The services for plugins, by the names of their properties.
+  /// The services for plugins, by the names of the plugins' properties.
   package let services = ServiceBox(registry: InitializerRegistry(parent: .current))
   private let registry = InitializerRegistry.current
   private var plugins: [any Plugin] = []

@@ -1,7 +1,7 @@
 import Spellbook
 import Synchronization
 
-/// An object that the user adds to the editor, and whose properties get the editor's services.
+/// An object that the user adds to the editor; its properties get the editor's services.
 package protocol Plugin: AnyObject {
   func inspect(_ document: Document)
 }

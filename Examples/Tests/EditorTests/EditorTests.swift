@@ -8,7 +8,7 @@ import Testing
 @Suite("The editor", .registry { $0.registerEditor() }) struct EditorTests {
   let statusLine = StatusLine()
 
-  @Test("a command's edits are undone together, and each command's on their own")
+  @Test("the edits of one command are undone together, apart from those of other commands")
   func undo() throws {
     let editor = Editor(statusLine: statusLine)
     let document = try editor.open("a", text: "  one\ntwo")
@@ -47,14 +47,14 @@ import Testing
     #expect(statusLine.shown == ["a: 3 words", "a: 1 unknown words"])
   }
 
-  @Test("a plugin that needs what the editor doesn't have is refused")
+  @Test("a plugin that needs a missing service is refused")
   func refusedPlugin() throws {
     let editor = Editor(statusLine: statusLine)
     let error = #expect(throws: InjectionError.self) { try editor.add(CloudSync()) }
     #expect(error?.description.contains("Account for CloudSync.account") == true)
   }
 
-  @Test("open documents share what measures their text, and it is gone with the last of them")
+  @Test("open documents share one cache of widths, which is released with the last document")
   func glyphs() throws {
     let editor = Editor(statusLine: statusLine)
     func shared() throws -> GlyphCache { try InitializerRegistry.current.resolve(.glyphs) }
