@@ -86,7 +86,7 @@ extension LaunchSequence {
       state.withLock { $0.timers[timer] = nil }
       handle(.fired(timer))
     }
-    // The report that nothing is happening is due in real time, whichever clock the steps have.
+    // The report about a long wait is due in real time, whichever clock the steps have.
     let set =
       if case .watch = timer { LaunchClock.timer(after: time - clock.now(), body) } else { clock.timer(time, body) }
     // The timer may have fired, or its job may have ended, before the timer is stored here.

@@ -19,7 +19,7 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         var count = 0
-        // On a busy machine, possibly no step gets a thread in time.
+        // On a busy machine, the timeouts may end before any step has a thread.
         repeat {
           let journal = Journal()
           let launch = try LaunchSequence(
@@ -54,7 +54,7 @@
       await #expect(processExitsWith: .success) {
         alarm(Self.limit)
         var abandoned: [String] = []
-        // On a busy machine, possibly no step gets a thread in time.
+        // On a busy machine, the timeouts may end before any step has a thread.
         repeat {
           let journal = Journal()
           let (release, isOver) = (DispatchSemaphore(value: 0), Latch())

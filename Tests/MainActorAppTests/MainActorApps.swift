@@ -5,7 +5,7 @@ import Spellbook
 import Synchronization
 import Testing
 
-// The samples of the article of this name. The module's default isolation is the main actor.
+// The code samples of the article with this name. The module's default isolation is the main actor.
 
 protocol Forecast: Sendable {
   func summary() -> String

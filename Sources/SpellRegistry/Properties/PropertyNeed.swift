@@ -3,7 +3,7 @@ package protocol NeedingProperty: NamedProperty {
   static var need: PropertyNeed { get }
 }
 
-/// The services that a property needs from its registry, as far as the wrapper's type alone shows.
+/// The services that a property needs from its registry, as known from the wrapper's type alone.
 package struct PropertyNeed: Sendable {
   /// The effect of a read if nothing is registered for the property.
   package enum Necessity: Sendable {

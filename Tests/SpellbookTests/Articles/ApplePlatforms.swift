@@ -21,7 +21,7 @@ private final class Player: NSObject {
   @Preference var volume = 5
 }
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Apple platforms", .registry) struct ApplePlatforms {
   @Test("a store calls the app before it takes the file's lock, and after it has released the lock")
   func activities() throws {

@@ -3,7 +3,7 @@ import Spellbook
 import TestSupport
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Concurrency", .registry, .timeLimit(.hang)) struct Concurrency {
   let registry = InitializerRegistry.current
 

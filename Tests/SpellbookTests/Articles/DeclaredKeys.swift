@@ -70,7 +70,7 @@ final class Jukebox {
   func start() { audio.play("Prelude") }
 }
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Declared keys", .registry) struct DeclaredKeys {
   let registry = InitializerRegistry.current
 

@@ -3,7 +3,7 @@ import SpellTesting
 import Spellbook
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 ///
 /// The article's first program is an example.
 enum GettingStarted {

@@ -3,7 +3,7 @@ import Spellbook
 import Synchronization
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Hooks", .registry) struct Hooks {
   let registry = InitializerRegistry.current
 

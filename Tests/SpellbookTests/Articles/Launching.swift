@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Launching", .registry, .timeLimit(.hang)) struct Launching {
   struct AppConfiguration: Configurable {
     var serviceStorage: ServiceStorage = [

@@ -40,7 +40,7 @@ final class Changes: Sendable {
   }
 #endif
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @MainActor @Suite("Observable models", .registry) struct ObservableModels {
   private final class RecordingPlayer: AudioPlayer {
     let volumes = Mutex<[Int]>([])

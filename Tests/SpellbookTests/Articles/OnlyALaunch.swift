@@ -23,7 +23,7 @@ private struct Settings: Configurable {
   static func defaultConfiguration() -> Settings { Settings() }
 }
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Only a launch", .timeLimit(.minutes(20))) struct OnlyALaunch {
   private let settings = Settings()
 

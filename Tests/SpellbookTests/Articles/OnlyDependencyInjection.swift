@@ -38,7 +38,7 @@ private enum Services {
   }
 }
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Only dependency injection") struct OnlyDependencyInjection {
   @Test(.registry { $0.register(.mailer) { RecordingMailer() } })
   func sendsAWelcome() { #expect(Signup().outbox.isRecording) }

@@ -13,7 +13,7 @@ struct VolumeView {
   @Preference(.volume) var volume
 }
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Only preferences", .timeLimit(.hang)) struct OnlyPreferences {
   @Test(.preferences(["volume": 7]))
   func startsLoud() { #expect(Player().volume == 7) }

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Preferences", .registry, .timeLimit(.hang)) struct Preferences {
   let store = MemoryPreferenceStore()
   init() { InitializerRegistry.current.register(.instance(store as any PreferenceStore)) }

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("A registry for each request", .timeLimit(.hang)) struct RegistryForEachRequest {
   struct Request: Sendable {
     let path: String

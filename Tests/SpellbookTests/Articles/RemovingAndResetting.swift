@@ -2,7 +2,7 @@ import SpellTesting
 import Spellbook
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Removing and resetting", .registry) struct RemovingAndResetting {
   let registry = InitializerRegistry.current
 

@@ -2,7 +2,7 @@ import SpellTesting
 import Spellbook
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Scopes", .registry) struct Scopes {
   let registry = InitializerRegistry.current
 

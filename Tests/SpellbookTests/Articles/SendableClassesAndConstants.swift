@@ -3,7 +3,7 @@ import Spellbook
 import TestSupport
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Sendable classes and constants", .registry, .timeLimit(.hang)) struct SendableClassesAndConstants {
   let registry = InitializerRegistry.current
 

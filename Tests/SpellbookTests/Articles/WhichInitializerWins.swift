@@ -4,7 +4,7 @@ import Spellbook
 import TestSupport
 import Testing
 
-/// The samples of the article of this name.
+/// The code samples of the article with this name.
 @Suite("Which initializer wins", .registry, .timeLimit(.hang)) struct WhichInitializerWins {
   let registry = InitializerRegistry.current
 

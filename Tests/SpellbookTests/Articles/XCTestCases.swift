@@ -2,7 +2,7 @@
   import Spellbook
   import XCTest
 
-  // The samples of the article of this name.
+  // The code samples of the article with this name.
 
   protocol Tracker: Sendable { var name: String { get } }
   struct FakeTracker: Tracker { let name: String }
