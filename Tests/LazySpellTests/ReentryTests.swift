@@ -16,7 +16,7 @@ final class Pair: @unchecked Sendable {
   var friend: Pair?
 }
 
-/// A property whose expression reads the property, through an instance that is known from outside.
+/// An object whose properties have expressions that use the object's properties, through a weak reference to it.
 ///
 /// `@unchecked Sendable`: each test uses its object on one thread.
 private final class Knot: @unchecked Sendable {

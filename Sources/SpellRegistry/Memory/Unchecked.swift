@@ -14,7 +14,7 @@ package func callOnMainActor<Input, Result>(_ input: Input, _ body: @MainActor (
   return try MainActor.assumeIsolated { Unchecked(value: try body(input.value)) }.value
 }
 
-/// Throws an error that gives the advice, or the usual one, unless the caller is on the main actor.
+/// Throws an error with the advice, or with the usual advice if this is nil, unless the caller is on the main actor.
 func requireMainActor(orElse advice: @autoclosure () -> String? = nil) throws {
   if !isOnMainActor() { throw InjectionError(.wrongIsolation, through: [], advice: advice()) }
 }

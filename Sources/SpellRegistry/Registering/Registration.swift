@@ -60,9 +60,9 @@ extension Registration where Value: Sendable {
   /// ```
   ///
   /// By then, the value may also be in use on another thread, so only `Sendable` values have completions. The hook runs
-  /// after the injection hooks, with no lock held, on the thread on which the resolution ends. It also
-  /// runs for values that were made for an initializer that failed, but never for a registered instance. If completions
-  /// cause each other without end, the request throws an error of code `.cycle`.
+  /// after the injection hooks, with no lock held, on the thread on which the resolution ends. It also runs for values
+  /// that were made for an initializer that failed, but never for a registered instance. If completions cause each
+  /// other without end, the request throws an error of code `.cycle`.
   ///
   /// - Parameter hook: Gets the value and a resolver of the registry that made the value, whose point has no container.
   /// - Returns: The registration.

@@ -119,7 +119,7 @@ private func register(in registry: InitializerRegistry) {
     #expect(try execute() == "  1  Buy tea\n")
   }
 
-  /// The folder with the built programs, which is also that of the tests.
+  /// The folder with the built programs and tests.
   private static var programs: URL {
     #if os(macOS)
       Bundle(for: Desk.self).bundleURL.deletingLastPathComponent()

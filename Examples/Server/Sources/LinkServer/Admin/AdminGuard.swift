@@ -16,7 +16,7 @@ public struct AdminGuard: RouterMiddleware {
     guard isAuthorized(request) else {
       throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"admin\", charset=\"UTF-8\""])
     }
-    // A browser sends the password with a form of any site, and a header that names the kind of site.
+    // A browser sends the password even with another site's form, but also a header that says where the form is from.
     let site = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
     guard request.method == .get || ["same-origin", "none", nil].contains(site) else {
       throw HTTPError(.forbidden, message: "The form is of another site.")
