@@ -10,7 +10,8 @@
     /// ```
     ///
     /// A view that is already in place keeps the values that it has. `@Injected` properties of a model ask the registry
-    /// that creates the model, so they follow too if the model is injected.
+    /// that creates the model, so they follow too if the model is injected. `@Injected` and `@Preference` properties of
+    /// a view itself ask the current registry, which is the shared one while SwiftUI updates views.
     public func registry(_ registry: InitializerRegistry) -> some View { environment(\.registry, registry) }
   }
 

@@ -21,6 +21,9 @@ public protocol Configurable: Sendable {
   func currentStage() -> ReleaseStage
 
   /// Returns the configuration that a program uses by default.
+  ///
+  /// A launch doesn't call this. If reading a configuration can fail, as from a file, give the type an initializer that
+  /// throws, and pass its configuration to the sequence.
   static func defaultConfiguration() -> Self
 
   /// Returns the value of a service's key, or nil; by default, the value in ``serviceStorage`` for the current stage.

@@ -17,6 +17,8 @@ public class PreferenceKeys: @unchecked Sendable {
 
 /// The key of a preference with its type and its default value, declared once for all uses.
 ///
+/// Declare it as a static constant of ``PreferenceKeys``.
+///
 /// `@unchecked Sendable`: the name and the `@Sendable` closure never change; the compiler can't check a subclass.
 public final class PreferenceKey<Value: Codable & Sendable>: PreferenceKeys, @unchecked Sendable {
   /// The key in the store.

@@ -12,7 +12,8 @@
     /// ```
     ///
     /// Each `@InjectedState` property of the preview's views asks this registry, and so does each `@Injected` and
-    /// `@Preference` property of the objects that the registry creates. `configure` runs once for each preview.
+    /// `@Preference` property of the objects that the registry creates. Such properties of a view itself ask the shared
+    /// registry. `configure` runs once for each preview.
     @MainActor public static func registry(
       _ preferences: @autoclosure @escaping @Sendable () -> KeyValuePairs<String, any Codable> = [:],
       _ configure: (InitializerRegistry) -> Void = { _ in }

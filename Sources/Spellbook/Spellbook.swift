@@ -19,8 +19,11 @@ extension InitializerRegistry {
   /// Calls `make` in a new registry for previews, which has its own preferences in memory.
   ///
   /// ```swift
-  /// #Preview { InitializerRegistry.preview(["volume": 8]) { PlayerView() } }
+  /// let model = InitializerRegistry.preview(["volume": 8]) { PlayerModel() }
   /// ```
+  ///
+  /// This is for models. A preview of SwiftUI has the trait `.registry` instead: views create other views after `make`
+  /// has returned, and those ask the shared registry.
   ///
   /// - Parameters:
   ///   - preferences: The stored preferences, by their keys.
