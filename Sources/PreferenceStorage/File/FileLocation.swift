@@ -118,10 +118,14 @@ extension FileLocation {
       let status = try system.status(atPath: path)
       let isPrivate = status.mode & 0o002 == 0 && (status.mode & 0o020 == 0 || status.group == status.user)
       if !isPrivate, path == folder || status.mode & 0o1000 == 0 {
+        // The rights of a folder that all users share, as /tmp, are to stay.
+        let remedy =
+          status.mode & 0o1000 != 0
+          ? "choose a folder of your own in it"
+          : "allow its owner only (chmod go-w \(path.description.debugDescription)) or choose another"
         throw PreferenceError(
-          .insecureFolder,
-          "others can write the folder, and so put another file in the place of this one; allow its owner only"
-            + " (chmod go-w \(path.description.debugDescription)) or choose another", path: path.description)
+          .insecureFolder, "others can write the folder, and so put another file in the place of this one; \(remedy)",
+          path: path.description)
       }
       if status.isForeign(to: system.user) {
         throw PreferenceError(
