@@ -232,6 +232,14 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         """)
   }
 
+  @Test("an initializer that throws an error whose text is a sentence: it ends with one full stop")
+  func failedWithASentence() {
+    struct Refused: Error, CustomStringConvertible { let description = "The host refuses." }
+    registry.register(Int.self) { throw Refused() }
+    let description = registry.error(resolving: Int.self)?.description
+    #expect(description?.hasPrefix("The initializer of Int threw The host refuses.\n") == true)
+  }
+
   @Test("an initializer that throws: what, and the way there")
   func failed() {
     let line: UInt = #line + 1

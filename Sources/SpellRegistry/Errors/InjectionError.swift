@@ -156,7 +156,7 @@ extension InjectionError: CustomStringConvertible {
       return "The initializer of \(type)\(place ?? "") needs its own result: \(names)."
     case .initializerFailed:
       let reason = underlying.map { String(describing: $0) } ?? "an error"
-      return "The initializer of \(type)\(place ?? "") threw \(reason)."
+      return "The initializer of \(type)\(place ?? "") threw \(reason)\(reason.hasSuffix(".") ? "" : ".")"
     case .wrongIsolation:
       return "The value of \(type)\(place ?? "") belongs to the main actor, and was asked for from elsewhere."
     case .notReady: return "The value of \(type)\(place ?? "") comes from an async initializer and isn't there."
