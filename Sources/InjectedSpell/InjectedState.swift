@@ -98,6 +98,14 @@
     public init(
       wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
     ) { fatalError() }
+
+    /// Unavailable, because a key is a constant of ``InjectionKeys``, and isn't named by a key path.
+    @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in @InjectedState(.model).")
+    @_disfavoredOverload
+    public init(
+      _ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>, fileID: StaticString = #fileID, line: UInt = #line,
+      column: UInt = #column
+    ) { fatalError() }
   }
 
   /// The memory of one place in the tree of views: the injected value, once it was read.
