@@ -131,12 +131,9 @@ public final class InitializerRegistry: Sendable {
   ///
   /// The parent's registrations and the hooks of the whole registry stay.
   public func removeAll() {
-    let removed = table.withLock { table in
-      let removed = table.entries
-      table = RegistrationTable()
-      return removed
-    }
-    for entry in removed { entry.record.retire() }
+    var removed = RegistrationTable()
+    table.withLock { swap(&$0, &removed) }
+    for record in removed.all + removed.allDefaults { record.retire() }
   }
 
   /// Calls `hook` after each injection of any value through this registry, after the registration's hooks, the
@@ -169,13 +166,14 @@ public final class InitializerRegistry: Sendable {
   func insert(_ record: RegistrationRecord) {
     TaskContext.weakenReferences(to: self)
     if record.container != nil { isForContainers.store(true, ordering: .relaxed) }
-    let entry = RegistrationTable.Entry(record)
-    guard let former = table.withLock({ $0.exchange(record.key, for: entry) }) else { return }
+    guard let former = table.withLock({ $0.exchange(record.key, for: record) }) else { return }
     record.observed.withLock { $0.replaced = former.record.place }
     former.record.retire()
   }
 
-  func remove(_ record: RegistrationRecord) { table.withLock { $0.remove(record) }?.record.retire() }
+  func remove(_ record: RegistrationRecord) {
+    if let former = table.withLock({ $0.remove(record) }) { former.record.retire() }
+  }
 }
 
 extension InitializerRegistry: CustomStringConvertible {

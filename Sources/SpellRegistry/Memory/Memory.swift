@@ -1,8 +1,8 @@
 public import Synchronization
 
 // This file has the unsafe memory that the rest of the module is built on. Expressions that the compiler can't prove to
-// be memory-safe say `unsafe`. Except for `SourcePlace` and `StoredField`, all of them are here and in `Platform`. The
-// compiler trusts the types below, so their users must keep the preconditions.
+// be memory-safe say `unsafe`. Except for `SourcePlace`, all of them are in this folder and in `Platform`. The compiler
+// trusts the types below, so their users must keep the preconditions.
 
 /// Memory for one value, whose type is known only to the code that asks for the value and the code that makes it.
 ///
@@ -50,7 +50,8 @@ public import Synchronization
   func copy(_ type: any Any.Type, from other: ValueMemory) {
     // This copies one value rather than its stride, which may be larger than the memory.
     func copy<Value>(_: Value.Type) {
-      unsafe address.initializeMemory(as: Value.self, to: other.address.assumingMemoryBound(to: Value.self).pointee)
+      unsafe address.bindMemory(to: Value.self, capacity: 1)
+        .initialize(to: other.address.assumingMemoryBound(to: Value.self).pointee)
     }
     _openExistential(type, do: copy)
   }
@@ -112,6 +113,9 @@ final class ValueCell: @unchecked Sendable {
     if gate.isReady { memory.destroy(type) }
     memory.deallocate()
   }
+
+  /// Puts a copy of the value in memory; the caller knows that there is a value.
+  func copyValue(to memory: ValueMemory) { memory.copy(type, from: self.memory) }
 }
 
 /// An unretained reference to an object.

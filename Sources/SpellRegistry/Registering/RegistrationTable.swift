@@ -1,23 +1,21 @@
 /// The registrations of one registry, which guards the table with its lock.
 ///
-/// Most registrations are for a type or key alone, and one dictionary lookup finds them. Registrations limited to a
+/// Most registrations are for a type or key alone, and one look-up finds them. Registrations limited to a
 /// container or a name, and instances that serve supertypes, are candidates, compared with no lock held.
 struct RegistrationTable: ~Copyable, Sendable {
   /// A registration in the table, and the value that requests copy while they hold the table's lock.
   ///
   /// The entry owns the cell, so the value exists for as long as a request can find it.
-  struct Entry: Sendable {
+  struct Entry: ~Copyable, Sendable {
     let record: RegistrationRecord
     /// The kept value of a registration for all requests of a service; nil if there is none, or if it may expire.
-    fileprivate(set) var cell: ValueCell?
+    fileprivate var cell: ValueCell?
 
     init(_ record: RegistrationRecord) { self.record = record }
 
     /// Copies the value to memory, if there is one and no hook has to be called with it; returns whether it did.
     @inline(__always) fileprivate func copyWithoutHooks(to memory: ValueMemory) -> Bool {
-      guard let cell, !record.hooks.areUsed else { return false }
-      memory.copy(cell.type, from: cell.memory)
-      return true
+      !record.hooks.areUsed && cell?.copyValue(to: memory) != nil
     }
   }
 
@@ -37,12 +35,17 @@ struct RegistrationTable: ~Copyable, Sendable {
       if key.container == nil, case .equal = key.name { false } else { true }
     }
 
-    /// Replaces the registration with this key, or removes it if `entry` is nil, and returns the former one.
-    mutating func exchange(_ key: RegistrationRecord.Key, for entry: Entry?) -> Entry? {
-      func exchange(in list: inout [RegistrationRecord]) -> Entry? {
+    func contains(_ record: RegistrationRecord) -> Bool {
+      let list = isInOthers(record.key) ? others : record.name.flatMap { named[$0.text] }
+      return list?.contains { $0 === record } ?? false
+    }
+
+    /// Replaces the registration with this key, or removes it if `record` is nil, and returns the former one.
+    mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> RegistrationRecord? {
+      func exchange(in list: inout [RegistrationRecord]) -> RegistrationRecord? {
         let former = list.firstIndex { $0.key == key }.map { list.remove(at: $0) }
-        if let entry { list.append(entry.record) }
-        return former.map { Entry($0) }
+        if let record { list.append(record) }
+        return former
       }
       guard !isInOthers(key), case .equal(let name)? = key.name else { return exchange(in: &others) }
       defer { if named[name]?.isEmpty ?? false { named[name] = nil } }
@@ -51,40 +54,47 @@ struct RegistrationTable: ~Copyable, Sendable {
   }
 
   /// The registrations for all requests of a service.
-  private var plain: [Address: Entry] = [:]
-  private var limited: [ObjectIdentifier: Limited] = [:]
+  private var plain = AddressTable<Entry>()
+  private var limited = AddressTable<Limited>()
   /// The instances that serve their supertypes.
   private var universal = Limited()
   /// The number of instances in `universal` that are limited to a class of containers or to names that contain a text,
   /// and so may win over a registration for exactly the type.
   private var limitedUniversals = 0
   /// The default registrations of declared keys that have been used.
-  private var defaults: [Address: Entry] = [:]
-
-  /// All entries, including those of the defaults of keys.
-  var entries: [Entry] {
-    [plain, defaults].flatMap(\.values) + (limited.values.flatMap(\.all) + universal.all).map { Entry($0) }
-  }
+  private var defaults = AddressTable<Entry>()
 
   /// All registrations except the defaults of keys, in the order of registration.
-  var all: [RegistrationRecord] {
-    (plain.values.map(\.record) + limited.values.flatMap(\.all) + universal.all).sorted { $0.age < $1.age }
+  var all: [RegistrationRecord] { records(ofLimited: \.all).sorted { $0.age < $1.age } }
+
+  /// The defaults of all keys that have been used.
+  var allDefaults: [RegistrationRecord] {
+    var records: [RegistrationRecord] = []
+    defaults.forEach { records.append($0.record) }
+    return records
   }
 
   /// The defaults of keys without a registration for all properties, in the order in which they were first used.
   var defaultsInForce: [RegistrationRecord] {
-    defaults.filter { plain[$0.key] == nil }.values.map(\.record).sorted { $0.age < $1.age }
+    allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sorted { $0.age < $1.age }
   }
 
   /// At least one registration of each service, and all instances that serve supertypes.
   var representatives: [RegistrationRecord] {
-    plain.values.map(\.record) + limited.values.compactMap { $0.others.first ?? $0.named.values.first?.first }
-      + universal.all
+    records { limited in (limited.others.first ?? limited.named.values.first?.first).map { [$0] } ?? [] }
+  }
+
+  private func records(ofLimited chosen: (Limited) -> [RegistrationRecord]) -> [RegistrationRecord] {
+    var records = universal.all
+    plain.forEach { records.append($0.record) }
+    limited.forEach { records += chosen(copy $0) }
+    return records
   }
 
   /// Returns all limited registrations of the record's service, or only the record if it isn't limited.
   func all(like record: RegistrationRecord) -> [RegistrationRecord] {
-    record.servesSupertypes || record.isUnlimited ? [record] : limited[record.service.id]?.all ?? []
+    if record.servesSupertypes || record.isUnlimited { return [record] }
+    return limited.withValue(of: record.service.id) { $0.all } ?? []
   }
 
   /// The result of one lookup.
@@ -108,27 +118,28 @@ struct RegistrationTable: ~Copyable, Sendable {
     for service: ObjectIdentifier, mayHaveName: Bool, copyingTo memory: ValueMemory?, optionals: Bool,
     mayBeDefault: Bool, only: inout RegistrationRecord?
   ) -> Lookup {
-    guard limited.isEmpty || limited.index(forKey: service) == nil,
+    guard limited.withValue(of: service, { _ in }) == nil,
       limitedUniversals == 0, !mayHaveName || universal.named.isEmpty
     else { return .several }
-    let address = Address(id: service)
-    var entry = plain[address]
-    if mayBeDefault, entry == nil { entry = defaults[address] }
-    guard let entry else { return universal.isEmpty ? .nothing : .several }
-    if let memory, optionals || !entry.record.makesOptional, entry.copyWithoutHooks(to: memory) { return .copied }
-    only = entry.record
-    return .only
+    func answer(_ entry: borrowing Entry) -> Lookup {
+      if let memory, optionals || !entry.record.makesOptional, entry.copyWithoutHooks(to: memory) { return .copied }
+      only = entry.record
+      return .only
+    }
+    if let found = plain.withValue(of: service, answer) { return found }
+    if mayBeDefault, let found = defaults.withValue(of: service, answer) { return found }
+    return universal.isEmpty ? .nothing : .several
   }
 
   func defaultRegistration(of key: InjectionKeys) -> RegistrationRecord? {
-    defaults[Address(id: ObjectIdentifier(key))]?.record
+    defaults.withValue(of: ObjectIdentifier(key)) { $0.record }
   }
 
   /// Adds the default registration of a key, unless there is one; returns the one in the table.
   mutating func addDefault(_ record: RegistrationRecord) -> RegistrationRecord {
-    let key = Address(id: record.service.id)
-    if let known = defaults[key] { return known.record }
-    defaults[key] = Entry(record)
+    let id = record.service.id
+    if let known = defaults.withValue(of: id, { $0.record }) { return known }
+    _ = defaults.put(Entry(record), for: id)
     return record
   }
 
@@ -137,24 +148,26 @@ struct RegistrationTable: ~Copyable, Sendable {
   ///
   /// - Returns: The former cell, which the caller releases with no lock held.
   mutating func publish(_ cell: ValueCell?, of kept: KeptValue) -> ValueCell? {
-    let key = Address(id: kept.service.id)
-    func exchange(in entries: inout [Address: Entry]) -> ValueCell? {
-      guard let former = entries[key], former.record.kept === kept else { return nil }
-      entries[key]?.cell = cell
-      return former.cell
+    func exchange(in entries: inout AddressTable<Entry>) -> ValueCell? {
+      guard var entry = entries.take(kept.service.id) else { return nil }
+      var former: ValueCell?
+      if entry.record.kept === kept { (former, entry.cell) = (entry.cell, cell) }
+      _ = entries.put(entry, for: kept.service.id)
+      return former
     }
     return exchange(in: &plain) ?? exchange(in: &defaults)
   }
 
   /// Returns whether any registration that may serve a service has a name.
   func asksForName(of service: ObjectIdentifier) -> Bool {
-    universal.hasNames || limited[service]?.hasNames ?? false
+    universal.hasNames || limited.withValue(of: service) { $0.hasNames } ?? false
   }
 
   /// Returns the registrations that may win for requests with this service and this name, in several lists.
   func candidates(for service: ObjectIdentifier, named name: String?) -> Candidates {
     Candidates(
-      plain: plain[Address(id: service)]?.record, limited: limited[service]?.candidates(named: name),
+      plain: plain.withValue(of: service) { $0.record },
+      limited: limited.withValue(of: service) { $0.candidates(named: name) },
       universal: universal.isEmpty ? nil : universal.candidates(named: name))
   }
 
@@ -179,31 +192,32 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// Removes a registration; returns its entry, or nil if the table doesn't have the registration.
   mutating func remove(_ record: RegistrationRecord) -> Entry? {
-    let former = exchange(record.key, for: nil)
-    if let former, former.record !== record {
-      _ = exchange(record.key, for: former)
-      return nil
-    }
-    return former
+    isInForce(record) ? exchange(record.key, for: nil) : nil
   }
 
-  /// Replaces the registration with this key, or removes it if `entry` is nil.
+  private func isInForce(_ record: RegistrationRecord) -> Bool {
+    let service = record.service.id
+    if record.servesSupertypes { return universal.contains(record) }
+    if record.isUnlimited { return plain.withValue(of: service) { $0.record === record } ?? false }
+    return limited.withValue(of: service) { $0.contains(record) } ?? false
+  }
+
+  /// Replaces the registration with this key, or removes it if `record` is nil.
   ///
   /// - Returns: The former entry, which the caller releases with no lock held.
-  mutating func exchange(_ key: RegistrationRecord.Key, for entry: Entry?) -> Entry? {
+  mutating func exchange(_ key: RegistrationRecord.Key, for record: RegistrationRecord?) -> Entry? {
     let service = key.service.id
     if key.servesSupertypes {
-      let former = universal.exchange(key, for: entry)
+      let former = universal.exchange(key, for: record)
       if universal.isInOthers(key), !key.isUnlimited {
-        limitedUniversals += (entry == nil ? 0 : 1) - (former == nil ? 0 : 1)
+        limitedUniversals += (record == nil ? 0 : 1) - (former == nil ? 0 : 1)
       }
-      return former
+      return former.map { Entry($0) }
     }
-    if key.isUnlimited {
-      defer { plain[Address(id: service)] = entry }
-      return plain[Address(id: service)]
-    }
-    defer { if limited[service]?.isEmpty ?? false { limited[service] = nil } }
-    return limited[service, default: Limited()].exchange(key, for: entry)
+    if key.isUnlimited { return record.map { plain.put(Entry($0), for: service) } ?? plain.take(service) }
+    var list = limited.take(service) ?? Limited()
+    let former = list.exchange(key, for: record)
+    if !list.isEmpty { _ = limited.put(list, for: service) }
+    return former.map { Entry($0) }
   }
 }

@@ -56,7 +56,7 @@ final class KeptValue: Sendable {
       }
       let found = cell.gate.current
       if found == CreationGate.ready {
-        memory.copy(cell.type, from: cell.memory)
+        cell.copyValue(to: memory)
         return true
       }
       if found == CreationGate.vacant, cell.gate.begin(from: found, on: thread.id) {
@@ -73,7 +73,7 @@ final class KeptValue: Sendable {
         try Waits.wait(at: cell.gate, for: step(), on: thread)
         // The thread takes the value that it has waited for, even if the scope no longer keeps that value.
         if cell.gate.isReady {
-          memory.copy(cell.type, from: cell.memory)
+          cell.copyValue(to: memory)
           return true
         }
       }
@@ -87,7 +87,7 @@ final class KeptValue: Sendable {
     case .withdrawn: return false
     case .cell(let cell):
       guard cell.gate.isReady else { return false }
-      memory.copy(cell.type, from: cell.memory)
+      cell.copyValue(to: memory)
       return true
     }
   }

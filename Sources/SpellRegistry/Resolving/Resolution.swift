@@ -47,7 +47,7 @@ final class Resolution: Sendable {
   func copyGraphValue(of record: RegistrationRecord, for registry: InitializerRegistry, to memory: ValueMemory) -> Bool
   {
     guard let cell = graphCell(of: record, for: registry) else { return false }
-    memory.copy(cell.type, from: cell.memory)
+    cell.copyValue(to: memory)
     return true
   }
 

@@ -11,7 +11,7 @@ internal import Synchronization
   /// Whether a hook of a registration or registry is running, during which injections call no such hooks.
   var isInHook = false
   /// A cache of the classes that conform to `InjectionObserver`, since a dynamic cast is slow.
-  var observingClasses: [Address: Bool] = [:]
+  var observingClasses = AddressTable<Bool>()
   /// The address below which too little of the thread's stack is left to make anything.
   let stackLimit: UInt
 
@@ -30,9 +30,9 @@ extension CurrentThread {
 
   /// Returns whether objects of a class are ``InjectionObserver``s.
   func observes(_ type: any AnyObject.Type) -> Bool {
-    if let known = fields.observingClasses[Address(id: ObjectIdentifier(type))] { return known }
+    if let known = fields.observingClasses.withValue(of: ObjectIdentifier(type), { $0 }) { return known }
     let observes = type is any InjectionObserver.Type
-    fields.observingClasses[Address(id: ObjectIdentifier(type))] = observes
+    _ = fields.observingClasses.put(observes, for: ObjectIdentifier(type))
     return observes
   }
 
