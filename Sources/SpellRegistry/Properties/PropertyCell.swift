@@ -26,6 +26,9 @@ struct PropertyFields: ~Copyable {
   let hasValue = Atomic(false)
   /// Whether the value was assigned, so that a re-injection doesn't replace it.
   let isAssigned = Atomic(false)
+
+  /// The target of the link, which a call of this struct's own reads in place, without retaining the link.
+  var target: (registry: InitializerRegistry, isWeak: Bool)? { link.target }
 }
 
 extension PropertyCell {
@@ -146,7 +149,7 @@ extension PropertyCell {
     hasExpression: Bool, hasHook: Bool, expression: (ValueMemory) -> Void, hook: (AnyObject, ValueMemory) -> Void,
     fallback: Fallback, on thread: CurrentThread
   ) throws(InjectionError) {
-    let registry = try registry(for: container)
+    let (registry, linksWeakly) = try registry(for: container)
     let request = request(in: container)
     let gate = cell.memory.head.gate.id
     // The epoch is read before the registry is asked, so a re-injection in the meantime makes the new value outdated.
@@ -154,22 +157,24 @@ extension PropertyCell {
     // Other threads may be reading the old value, so the new value goes into another cell.
     let other = state == CreationGate.vacant ? nil : PropertyCell.allocate(like: cell)
     let value = other?.memory.value ?? cell.memory.value
-    var result = InitializerRegistry.PutResult.nothing
+    var result = InitializerRegistry.PutResult.nothing()
     if fields.type != fields.propertyType {
       // The fallback makes the value, since the registry has it in another form.
     } else if !hasExpression {
-      result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: fields.link.isWeak, on: thread)
+      result = try registry.putValue(value, request, propertyGate: gate, linksWeakly: linksWeakly, on: thread)
     } else {
       // The loop repeats only if a registration is withdrawn meanwhile.
       while registry.hasContainers, case .nothing = result,
         let match = registry.match(request, onlyForContainer: true)
       {
         result = try registry.putScopedValue(
-          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, linksWeakly: fields.link.isWeak,
+          value, request, match.record, of: Borrowed(match.owner), propertyGate: gate, linksWeakly: linksWeakly,
           on: thread)
       }
       if case .nothing = result {
-        try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in expression(value) }
+        try inFrame(of: request, gate, registry, linksWeakly, on: thread) { () throws(InjectionError) in
+          expression(value)
+        }
         result = .value(callingHooksOf: nil)
       }
     }
@@ -178,7 +183,7 @@ extension PropertyCell {
     case .value(let heard): record = heard
     case .nothing:
       var isMade = false
-      try inFrame(of: request, gate, registry, on: thread) { () throws(InjectionError) in
+      try inFrame(of: request, gate, registry, linksWeakly, on: thread) { () throws(InjectionError) in
         isMade = try fallback(value, request.point)
       }
       if isMade { break }
@@ -200,17 +205,17 @@ extension PropertyCell {
       cell.settle(as: epoch)
     }
     guard callsHooks else { return }
-    callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook) { hook($0, memory) }
+    callHooks(memory, of: record, by: registry, in: container, hasHook: hasHook, on: thread) { hook($0, memory) }
   }
 
   /// Runs a property's expression or fallback inside a frame, as an initializer runs.
   private func inFrame(
-    of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, on thread: CurrentThread,
-    _ body: () throws(InjectionError) -> Void
+    of request: borrowing Request, _ gate: UInt, _ registry: InitializerRegistry, _ linksWeakly: Bool,
+    on thread: CurrentThread, _ body: () throws(InjectionError) -> Void
   ) throws(InjectionError) {
     var frame = Frame(type: fields.propertyType)
     frame.registry = Borrowed(registry)
-    frame.linksWeakly = fields.link.isWeak ? true : thread.innermostLinksWeakly
+    frame.linksWeakly = linksWeakly ? true : thread.innermostLinksWeakly
     frame.gate = gate
     if let obstacle = thread.obstacle(to: frame) { throw thread.error(obstacle, to: frame, at: request.step()) }
     thread.fields.frames.append(frame)
@@ -226,16 +231,23 @@ extension PropertyCell {
   /// container's ``InjectionObserver``, and the registry's hooks.
   func callHooks(
     _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
-    hasHook: Bool = true, hook: (AnyObject) -> Void
+    hasHook: Bool = true, on thread: CurrentThread = .current, hook: (AnyObject) -> Void
   ) {
-    let observer = observer(container, on: .current)
-    if !hasHook && observer == nil && record == nil && !(registry?.hooks.areUsed ?? false) { return }
+    let observes = container.map { thread.observes(type(of: $0)) } ?? false
+    if !hasHook && !observes && record == nil && !(registry?.hooks.areUsed ?? false) { return }
+    callHooksInUse(memory, of: record, by: registry, in: container, observes: observes, on: thread, hook: hook)
+  }
+
+  private func callHooksInUse(
+    _ memory: ValueMemory, of record: RegistrationRecord?, by registry: InitializerRegistry?, in container: AnyObject?,
+    observes: Bool, on thread: CurrentThread, hook: (AnyObject) -> Void
+  ) {
     // A hook may replace the storage by which reflection finds the name, so the name is looked up before.
     let point = point(in: container).withKnownName()
-    CurrentThread.current.callingHooks {
+    thread.callingHooks {
       record?.hooks.call(memory, fields.type, at: point)
       if let container { hook(container) }
-      observer?.notify(memory.any(fields.type), at: point)
+      if observes, let container { observer(container)?.notify(memory.any(fields.type), at: point) }
       registry?.hooks.call(memory, fields.type, at: point)
     }
   }
@@ -250,7 +262,7 @@ extension PropertyCell {
     let newest = newest
     if newest.memory.isReady { return memory.copy(fields.type, from: newest.memory.value) }
     try CurrentThread.current.resolving(memory, of: fields.type) { () throws(InjectionError) in
-      let registry = try registry(for: container, instead: requested)
+      let registry = if let requested { requested } else { try registry(for: container).registry }
       guard case .value(let record) = try putTransientValue(memory, in: container, from: registry) else {
         (fields.type as? any OptionalValue.Type)?.putNil(in: memory)
         return
@@ -272,18 +284,15 @@ extension PropertyCell {
     return result
   }
 
-  /// Returns the property's own registry, or that of a service box if the container is a service of the box and the box
-  /// can serve the request.
+  /// Returns the registry to ask, and whether new objects link to their registry weakly.
   ///
-  /// - Parameter requested: The registry to ask instead; nil if there is none.
-  func registry(
-    for container: AnyObject?, instead requested: InitializerRegistry? = nil
-  ) throws(InjectionError) -> InitializerRegistry {
-    if let requested { return requested }
+  /// This is the property's own registry, or that of a service box if the container is a service of the box and the box
+  /// can serve the request.
+  func registry(for container: AnyObject?) throws(InjectionError) -> (registry: InitializerRegistry, isWeak: Bool) {
     if let container, let adopter = Adoptions.registry(of: container), adopter.match(request(in: container)) != nil {
-      return adopter
+      return (adopter, fields.link.isWeak)
     }
-    if let registry = fields.link.registry { return registry }
+    if let target = fields.target { return (target.registry, target.isWeak) }
     fields.link.reporter?.report(request(in: container), isFound: false)
     throw InjectionError(.notRegistered, through: [point(in: container).step()], advice: adviceOnGoneRegistry)
   }
@@ -366,11 +375,6 @@ extension PropertyCell {
       expected: state, desired: current, ordering: .acquiringAndReleasing)
     return false
   }
-}
-
-private func observer(_ container: AnyObject?, on thread: CurrentThread) -> (any InjectionObserver)? {
-  guard let container, thread.observes(type(of: container)) else { return nil }
-  return observer(container)
 }
 
 /// Casts an object from `Any`, because a cast from `AnyObject` ignores that a conformance may be isolated to another

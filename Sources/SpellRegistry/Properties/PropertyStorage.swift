@@ -160,7 +160,7 @@
     in container: AnyObject?, from registry: InitializerRegistry?, hook: ((AnyObject, Value) -> Void)?
   ) throws(InjectionError) -> (value: Value, callHooks: () -> Void)? {
     let made = ValueCell(cell.fields.type)
-    let registry = try cell.registry(for: container, instead: registry)
+    let registry = if let registry { registry } else { try cell.registry(for: container).registry }
     guard case .value(let record) = try cell.putTransientValue(made.memory, in: container, from: registry) else {
       return nil
     }

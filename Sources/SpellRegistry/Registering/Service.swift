@@ -24,8 +24,10 @@ package struct Service: Sendable, Hashable {
   /// The service in words, with the type's module.
   package var qualifiedName: String { _typeName(type, qualified: true) + keySuffix }
 
+  /// The type, if it is an Optional type without a key.
+  var optional: (any OptionalValue.Type)? { key == nil ? type as? any OptionalValue.Type : nil }
   /// The service of the wrapped type, if this is an Optional type without a key.
-  package var wrapped: Service? { key == nil ? (type as? any OptionalValue.Type).map { Service($0.wrappedType) } : nil }
+  package var wrapped: Service? { optional.map { Service($0.wrappedType) } }
 
   package static func == (left: Service, right: Service) -> Bool { left.id == right.id }
   package func hash(into hasher: inout Hasher) { hasher.combine(id) }

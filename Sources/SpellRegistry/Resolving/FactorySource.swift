@@ -29,7 +29,7 @@ internal import Support
   ) throws(InjectionError) {
     try call(in: memory, type) { asked, thread throws(InjectionError) in
       // What is shared gets its dependencies from the registry that keeps it.
-      let registry = record.lifetime.isShared ? owner?.registry ?? asked : asked
+      let registry = record.lifetime.isShared ? owner?.target?.registry ?? asked : asked
       guard let arguments else { return try run(in: memory, type, registry, linksWeakly: true, on: thread, make: make) }
       let new = { KeptValue(Service(type), record.lifetime, expiry: record.expiry, by: registry.clock) }
       try values(in: registry, on: thread).with(arguments, make: new) { kept throws(InjectionError) in

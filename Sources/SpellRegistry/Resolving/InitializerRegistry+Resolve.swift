@@ -110,9 +110,9 @@ extension InitializerRegistry {
       switch result {
       case .value(let record): if let record { callHooks(memory, of: record, at: request.point) }
       case .nothing where match != nil: isResolved = false
-      case .nothing:
-        guard let type = request.type as? any OptionalValue.Type else { throw missing(request) }
-        type.putNil(in: memory)
+      case .nothing(let optional):
+        guard let optional else { throw missing(request) }
+        optional.putNil(in: memory)
       }
     }
     return isResolved
@@ -122,7 +122,8 @@ extension InitializerRegistry {
   enum PutResult {
     /// A value was put in memory; with its registration if hooks have to be called.
     case value(callingHooksOf: RegistrationRecord?)
-    case nothing
+    /// As in a ``Finding``.
+    case nothing(Finding.OptionalType? = nil)
   }
 
   /// Puts the value for a request in memory, if anything serves the request.
@@ -146,9 +147,9 @@ extension InitializerRegistry {
           memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
         if case .value = result { return result }
       // The registration was withdrawn meanwhile, so look for another one.
-      case .nothing:
+      case .nothing(let optional):
         if RequestRecorder.isUsed { RequestRecorder.note(request.service, servedBy: nil, on: thread) }
-        return .nothing
+        return .nothing(optional)
       }
     }
   }
@@ -168,7 +169,7 @@ extension InitializerRegistry {
     if record.service.id != request.id {
       let isPut = try putConvertedValue(
         memory, request, record, of: owner, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
-      if !isPut { return .nothing }
+      if !isPut { return .nothing() }
     } else {
       switch record.keeping {
       case .nothing: try make(memory, record, request, propertyGate: propertyGate, linksWeakly: linksWeakly, on: thread)
@@ -176,7 +177,7 @@ extension InitializerRegistry {
       case .shared:
         let isPut = try owner.object.putKeptValue(
           memory, record, request, propertyGate: propertyGate, on: thread)
-        if !isPut { return .nothing }
+        if !isPut { return .nothing() }
       case .factory:
         // The registration's hooks get what the factory makes.
         putFactory(in: memory, request, record, of: owner, linksWeakly: linksWeakly || thread.linksWeakly)

@@ -13,7 +13,10 @@ extension InitializerRegistry {
     /// The winner, and its registry: the asked registry or one of its parents. The registry is borrowed, because the
     /// caller holds the asked registry, which holds its parents.
     case match(RegistrationRecord, Borrowed<InitializerRegistry>)
-    case nothing
+    /// Nothing serves the request; with its type if that is an Optional, which may be nil.
+    case nothing(OptionalType? = nil)
+
+    typealias OptionalType = any OptionalValue.Type
 
     var isNothing: Bool {
       switch self {
@@ -43,8 +46,9 @@ extension InitializerRegistry {
     if let key = service.key, !search.onlyForContainer { return find(request, service, of: key, search) }
     let found = findExactly(request, service, search, asked: self)
     if !found.isNothing { return found }
-    guard let wrapped = service.wrapped else { return .nothing }
-    return findWrapped(request, wrapped, search)
+    guard let optional = service.optional else { return .nothing() }
+    let foundWrapped = findWrapped(request, Service(optional.wrappedType), search)
+    return foundWrapped.isNothing ? .nothing(optional) : foundWrapped
   }
 
   /// Finds the registration that wins for a declared key, or its default.
@@ -84,8 +88,8 @@ extension InitializerRegistry {
     case .nothing: break
     case .several: winner = self.winner(request, service, search)
     }
-    guard let record = winner else {
-      guard let parent, parent !== end else { return .nothing }
+    guard let record = winner.take() else {
+      guard let parent, parent !== end else { return .nothing() }
       var search = search
       search.endsAtDefault = search.endsAtDefault && !ownsDefaults
       return parent.findExactly(request, service, search, asked: asked, upTo: end)
@@ -114,7 +118,9 @@ extension InitializerRegistry {
   @inline(never) private func winner(
     _ request: borrowing Request, _ service: Service, _ search: Search
   ) -> RegistrationRecord? {
-    let name = table.withLock { $0.asksForName(of: service.id) } ? request.name : nil
+    // A property's own name is looked for only if a registration asks for names.
+    let name =
+      request.requestedName?.name ?? (table.withLock { $0.asksForName(of: service.id) } ? request.name : nil)
     return winner(for: service, named: name, in: request.containerType, search)
   }
 

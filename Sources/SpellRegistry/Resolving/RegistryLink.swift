@@ -10,8 +10,7 @@ enum RegistryLink {
     let thread = CurrentThread.current
     if let registry = thread.registry { return .of(registry, weakly: thread.linksWeakly) }
     guard let context = TaskContext.current else { return .shared }
-    if thread.linksWeakly(in: context) { return .of(context.registry, weakly: true) }
-    return context.registry === InitializerRegistry.shared ? .shared : .reference(context.reference)
+    return thread.linksWeakly(in: context) ? .of(context.registry, weakly: true) : context.link
   }
 
   /// - Parameter isWeak: Whether the asker has to hold the registry weakly, because a registry may keep the asker.
@@ -20,13 +19,18 @@ enum RegistryLink {
     return isWeak ? .reference(registry.weakReference) : .registry(registry)
   }
 
-  var registry: InitializerRegistry? {
+  /// The registry, and whether it is held weakly; nil if it is gone.
+  ///
+  /// Objects that the asker makes have to hold a registry weakly that the asker holds weakly.
+  var target: (registry: InitializerRegistry, isWeak: Bool)? {
     switch self {
-    case .shared: .shared
-    case .registry(let registry): registry
-    case .reference(let reference): reference.registry
+    case .shared: (.shared, false)
+    case .registry(let registry): (registry, false)
+    case .reference(let reference): reference.target
     }
   }
+
+  var registry: InitializerRegistry? { target?.registry }
 
   /// The registry's reporter, if a test has one; it outlives the registry.
   var reporter: RegistryReporter? {
@@ -45,6 +49,6 @@ enum RegistryLink {
     """
   }
 
-  /// Whether the registry is held weakly; then objects that the asker makes have to hold the registry weakly, too.
+  /// Whether the registry is held weakly, even if it is gone.
   var isWeak: Bool { if case .reference(let reference) = self { reference.isWeak } else { false } }
 }

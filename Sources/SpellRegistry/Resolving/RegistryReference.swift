@@ -16,8 +16,12 @@ final class RegistryReference: Sendable {
     state = Lock(isWeak ? State(weak: WeakReference(registry)) : State(strong: registry))
   }
 
-  var registry: InitializerRegistry? {
-    state.withLock { $0.strong ?? $0.weak?.object as? InitializerRegistry }
+  /// The registry, and whether it is held weakly; nil if it is gone.
+  var target: (registry: InitializerRegistry, isWeak: Bool)? {
+    state.withLock { state in
+      if let strong = state.strong { return (strong, false) }
+      return (state.weak?.object as? InitializerRegistry).map { ($0, true) }
+    }
   }
 
   var isWeak: Bool { state.withLock { $0.strong == nil } }

@@ -7,7 +7,9 @@ internal import Synchronization
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
   /// The reference to the registry that objects made in this context share.
-  let reference: RegistryReference
+  private let reference: RegistryReference
+  /// The link to the registry of objects that are made here, unless a frame says that they link weakly.
+  let link: RegistryLink
   /// Whether objects made here link to their registry weakly, as in a ``Frame``.
   let linksWeakly: Bool
   /// The run of the innermost async initializer around, which may be over; nil if there is none.
@@ -35,6 +37,7 @@ final class TaskContext: Sendable {
     linksWeakly = run?.linksWeakly ?? thread.linksWeakly(in: current)
     outer = sequence(first: current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil
     reference = linksWeakly ? registry.weakReference : RegistryReference(to: registry, isWeak: false)
+    link = registry === InitializerRegistry.shared ? .shared : .reference(reference)
     Self.isUsed.store(true, ordering: .relaxed)
   }
 
