@@ -73,12 +73,13 @@ package enum TypeName {
     var start: Int?
     var isModule = true
     while let byte = rest.first {
-      if rest.starts(with: local) {
+      let isScope = byte == UInt8(ascii: "(")
+      if isScope && rest.starts(with: local) {
         // Source code can't name the scope around a local type, so the name begins after that scope.
         rest = rest.dropFirst(local.count).drop(while: isWord).dropFirst(2)
         result.removeSubrange((start ?? result.count)...)
         (start, isModule) = (result.count, false)
-      } else if rest.starts(with: extended) {
+      } else if isScope && rest.starts(with: extended) {
         rest = rest.dropFirst(extended.count).drop(while: isWord).dropFirst(2)
         (start, isModule) = (result.count, true)
       } else {
