@@ -5,11 +5,21 @@ import PreferenceSpell
 import SpellRegistry
 import Spellbook
 import SwiftUI
+import Synchronization
 
 private protocol Artist: Sendable { var name: String { get } }
 private struct Named: Artist { let name: String }
 
+/// The number of models that are alive; the checks run on one thread.
+private enum Live {
+  static let number = Atomic(0)
+  static var count: Int { number.load(ordering: .relaxed) }
+  static func add(_ change: Int) { number.add(change, ordering: .relaxed) }
+}
+
 @Observable private final class Album {
+  init() { Live.add(1) }
+  deinit { Live.add(-1) }
   var title = "First"
   @ObservationIgnored @Injected private var artist: any Artist
   @ObservationIgnored @Preference("sales") var sales = 0
@@ -17,6 +27,8 @@ private struct Named: Artist { let name: String }
 }
 
 private final class Player: ObservableObject {
+  init() { Live.add(1) }
+  deinit { Live.add(-1) }
   let objectWillChange = ObservableObjectPublisher()
   var track = 1 {
     willSet { objectWillChange.send() }
@@ -48,6 +60,10 @@ private struct AlbumView: View {
     let _ = (seen.title, seen.registry) = ($album.title, registry)
     Text(album.text)
   }
+}
+
+private struct ShelfView: View {
+  var body: some View { AlbumView() }
 }
 
 private struct PlayerView: View {
@@ -105,6 +121,23 @@ private func albums(of artist: String = "Ada") -> InitializerRegistry {
     }
     return registry == nil && seen.album == nil
   }
+  await check("views that come and go 1,000 times leave no model, observable or not") {
+    let (albums, players) = (albums(), Live.count)
+    var isShown = false
+    let tree = Tree {
+      isShown ? ViewBuilder.buildBlock(AlbumView(), PlayerView()).registry(albums) as any View : EmptyView()
+    }
+    for _ in 1...1000 {
+      isShown = true
+      tree.update()
+      guard tree.texts.count == 2, Live.count == players + 2 else { return false }
+      isShown = false
+      tree.update()
+      (seen.title, seen.track, seen.registry) = (nil, nil, nil)
+      guard Live.count == players else { return false }
+    }
+    return true
+  }
   await check("two views have a model each") {
     let registry = albums()
     let tree = Tree { ViewBuilder.buildBlock(AlbumView(), AlbumView()).registry(registry) }
@@ -151,6 +184,10 @@ private func albums(of artist: String = "Ada") -> InitializerRegistry {
     let tree = Tree { ViewBuilder.buildBlock(AlbumView(), AlbumView().registry(inner)).registry(outer) }
     return tree.texts == ["First by Ada, 0", "First by Bob, 0"] && seen.registry === inner
   }
+  await check("a registry reaches the views in a view's body") {
+    let registry = albums(of: "Bob")
+    return Tree { ShelfView().registry(registry) }.texts == ["First by Bob, 0"]
+  }
   await check("a view in place keeps its model when the registry of the environment changes") {
     var registry = albums()
     let tree = Tree { AlbumView().registry(registry) }
@@ -170,5 +207,25 @@ private func albums(of artist: String = "Ada") -> InitializerRegistry {
     let tree = Tree { trait.preview { ViewBuilder.buildBlock(ArtistView(), AlbumView()) } }
     return tree.texts == ["preview", "First by Eve, 5"]
       && Tree { ArtistView() }.texts == ["live"]
+  }
+  await check("two previews have a registry and preferences each") {
+    @MainActor func trait() -> PreviewTrait<Preview.ViewTraits> {
+      .registry(["sales": 5]) { registry in
+        registry.register {
+          let album = Album()
+          seen.album = album
+          return album
+        }
+        registry.register((any Artist).self) { Named(name: "Eve") }
+      }
+    }
+    let (one, other) = (trait(), trait())
+    let first = Tree { one.preview { AlbumView() } }
+    let registry = seen.registry
+    seen.album?.sales = 6
+    let second = Tree { other.preview { AlbumView() } }
+    first.update()
+    return first.texts == ["First by Eve, 6"] && second.texts == ["First by Eve, 5"] && seen.registry === registry
+      && registry?.context == .preview
   }
 }
