@@ -122,7 +122,8 @@ extension InitializerRegistry {
   private func fits(_ service: Service) -> Bool {
     let isSubtype = subtypes(of: service.type)
     return reachable.map(\.record).contains { record in
-      record.isUnlimited && record.service.key == nil && (isSubtype(record.service.type) || record.serves(service))
+      record.isUnlimited && record.service.key == nil
+        && (isSubtype(record.service.type) || record.serves(service) || record.returns(service.type))
     }
   }
 

@@ -60,6 +60,10 @@ struct ValidatePropertiesTests {
     #expect(registry.validate(properties: [tower, post]).isEmpty)
     registry.register { 7 }
     #expect(registry.validate(properties: [tower, post]).isEmpty)
+    let function = registry.register { { () -> any Courier in Bike() } }
+    let advice = registry.validate(properties: [tower, post]).first?.description
+    #expect(advice?.contains("A function that returns Courier is registered at") == true)
+    function.unregister()
     registry.register { Bike() }
     registry.register { Parcel() }
     let errors = registry.validate(properties: [tower, post])

@@ -99,6 +99,34 @@ private func place(_ line: UInt) -> String { "SpellRegistryTests/InjectionErrorT
         == true)
   }
 
+  @Test("a type of which a function is registered, as by `{ Clock.init }`: where, and to call it")
+  func function() {
+    let line: UInt = #line + 1
+    registry.register { Clock.init }
+    registry.register { FileTracker.init }
+    registry.register { Network.init(clock:) }
+    func advice(_ type: String, _ line: UInt) -> String {
+      """
+      A function that returns \(type) is registered at \(place(line)), and not its result: call it in the closure, as in \
+      { T() }, or write .autowire(T.init).
+      """
+    }
+    func description<Value>(_ type: Value.Type) -> String { registry.error(resolving: type)?.description ?? "" }
+    #expect(description(Clock.self).contains(advice("Clock", line)))
+    #expect(description((any Tracker).self).contains(advice("FileTracker", line + 1)))
+    #expect(description(Network.self).contains(advice("Network", line + 2)))
+    let another = description(((Int) -> Clock).self)
+    #expect(another.contains("() -> Clock, at \(place(line))."))
+  }
+
+  @Test("a closure that returns nothing: where it is registered, and to return the value")
+  func nothing() {
+    let line: UInt = #line + 1
+    registry.register { _ = Clock() }
+    let description = registry.error(resolving: Clock.self)?.description ?? ""
+    #expect(description.contains("A closure that returns nothing is registered at \(place(line)): return the value"))
+  }
+
   @Test("a subclass's property, for whose superclass it is registered: where, and what to add")
   func superclassContainer() {
     let line: UInt = #line + 1

@@ -103,6 +103,8 @@ private struct NearMatches {
     case superclassOnly
     /// A registration for the same type but other properties, or for a type with a similar name.
     case similar
+    /// A closure without a result, which may have been meant to make the value.
+    case nothing
   }
 
   private let service: Service
@@ -111,12 +113,14 @@ private struct NearMatches {
   private let bareName: BareName
   /// Whether the requested type is a class, so that only classes can be its subtypes.
   private let isClass: Bool
+  private let isFunction: Bool
   private let isSubtype: (any Any.Type) -> Bool
 
   init(_ type: any Any.Type, named name: String?, in containerType: (any AnyObject.Type)?) {
     (service, self.name, self.containerType) = (Service(type), name, containerType)
     bareName = BareName(of: type)
     isClass = bareName.isOfClass
+    isFunction = TypeName.functionResult(of: type, qualified: false) != nil
     isSubtype = subtypes(of: type)
   }
 
@@ -133,6 +137,7 @@ private struct NearMatches {
       // Asking the runtime for a type's supertypes takes longer than everything else here.
       if name.isOfClass || !isClass, isSubtype(record.service.type) { return .subtype }
     }
+    if record.service.key == nil && record.service.type == Void.self { return .nothing }
     return bareName.isSimilar(to: name) ? .similar : nil
   }
 
@@ -161,10 +166,17 @@ private struct NearMatches {
       return """
         A factory of it is registered at \(record.place): pass arguments, resolve(\(TypeName.source(of: type)), arguments: …).
         """
+    case .similar where !isFunction && record.resultName != nil:
+      return """
+        A function that returns \(record.resultName ?? "") is registered at \(record.place), and not its result: call it in the \
+        closure, as in { T() }, or write .autowire(T.init).
+        """
     case .similar:
       let meant = found == service ? record.name.flatMap { name?.closestMatch(among: [$0.text]) } : nil
       return "Registered, but not for this: \(record.summary), at \(record.place)."
         + (meant.map { " Did you mean \"\($0)\"?" } ?? "")
+    case .nothing:
+      return "A closure that returns nothing is registered at \(record.place): return the value that it makes."
     case nil: return nil
     }
   }
@@ -181,9 +193,10 @@ struct BareName: Sendable {
   /// Creates a name from the type's name alone, because a cast to find an Optional would search the whole program's
   /// conformances.
   init(of type: any Any.Type) {
-    var name = Array(_typeName(type, qualified: false).utf8)[...]
+    // A function is compared by the name of what it returns, and so is a factory below.
+    let result = TypeName.functionResult(of: type, qualified: false)
+    var name = Array((result ?? _typeName(type, qualified: false)).utf8)[...]
     while name.starts(with: "Optional<".utf8) { name = name.dropFirst("Optional<".utf8.count) }
-    // A factory is compared by the name of what it makes.
     if name.starts(with: "ArgumentFactory<".utf8) { name = name.dropFirst("ArgumentFactory<".utf8.count) }
     if name.starts(with: "any ".utf8) { name = name.dropFirst(4) }
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")

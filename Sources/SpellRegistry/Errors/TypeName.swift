@@ -54,12 +54,34 @@ package enum TypeName {
   /// Returns the type as an expression in source code: `Clock.self`, `(any Tracker).self`.
   package static func source(of type: any Any.Type) -> String { operand(type, isNested: true) + ".self" }
 
+  /// Returns the name of a function type's result, `Clock` for `(Int) -> Clock`; nil for a type that is no function.
+  static func functionResult(of type: any Any.Type, qualified: Bool) -> String? {
+    let name = _typeName(type, qualified: qualified)
+    // Most types are told apart by their first byte.
+    guard name.utf8.first == UInt8(ascii: "(") || name.utf8.first == UInt8(ascii: "@"), isFunction(type) else {
+      return nil
+    }
+    var depth = 0
+    for index in name.utf8.indices {
+      switch name.utf8[index] {
+      case UInt8(ascii: "("): depth += 1
+      case UInt8(ascii: ")"): depth -= 1
+      case UInt8(ascii: "-") where depth == 0: return String(name[index...].dropFirst("-> ".count))
+      default: break
+      }
+    }
+    return nil
+  }
+
+  private static func isFunction(_ type: any Any.Type) -> Bool {
+    _typeName(Swift.type(of: type), qualified: false) == "(\(_typeName(type, qualified: false))).Type"
+  }
+
   /// Returns the name of a type in a form that `.self` or `?` can follow: existentials and function types are in
   /// parentheses.
   private static func operand(_ type: any Any.Type, isNested: Bool) -> String {
-    let (name, plain) = (of(type, isNested: isNested), _typeName(type, qualified: false))
-    let isFunction = _typeName(Swift.type(of: type), qualified: false) == "(\(plain)).Type"
-    return name.hasPrefix("any ") || isFunction ? "(\(name))" : name
+    let name = of(type, isNested: isNested)
+    return name.hasPrefix("any ") || isFunction(type) ? "(\(name))" : name
   }
 
   /// Removes the modules, and the scopes around local types, from a qualified name.

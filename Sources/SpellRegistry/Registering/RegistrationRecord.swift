@@ -105,6 +105,14 @@ package final class RegistrationRecord: Sendable {
     return Supertypes.has(instance, service.type)
   }
 
+  /// The name of the result, if a function is registered, as `register { Clock.init }` does.
+  var resultName: String? { service.key == nil ? TypeName.functionResult(of: service.type, qualified: false) : nil }
+
+  /// Returns whether a function is registered that returns a type.
+  package func returns(_ type: any Any.Type) -> Bool {
+    service.key == nil && TypeName.functionResult(of: service.type, qualified: true) == _typeName(type, qualified: true)
+  }
+
   private let madeBareName = Lock<BareName?>(nil)
   /// The name of the type for the search for near matches, made when it is first used.
   var bareName: BareName {
