@@ -274,6 +274,29 @@ extension Injected {
     column: UInt = #column
   ) { fatalError() }
 
+  /// Unavailable, because a key's value is injected as a whole.
+  @available(*, unavailable, message: "A part isn't injected: write @Injected(.audio) var audio, and audio.play.")
+  @_disfavoredOverload
+  public init<Whole>(
+    _ key: InjectionKey<Whole>, _ part: KeyPath<Whole, Value>, fileID: StaticString = #fileID, line: UInt = #line,
+    column: UInt = #column
+  ) { fatalError() }
+
+  /// Unavailable, because a property with a key has the key's type.
+  @available(*, unavailable, message: "Leave out the type, which is the key's, as in @Injected(.time) var time.")
+  @_disfavoredOverload
+  public init<Other>(
+    _ key: InjectionKey<Other>, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+  ) { fatalError() }
+
+  // A parameter of type `Value.Type` would hide what the compiler says of a misspelled key.
+  /// Unavailable, because a property's type follows its name.
+  @available(*, unavailable, message: "The type follows the name, as in @Injected var clock: Clock.")
+  @_disfavoredOverload
+  public init(_ type: any Any.Type, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+    fatalError()
+  }
+
   /// Creates a property that calls a closure after each injection.
   ///
   /// A closure that names wrapped properties of the enclosing class may not compile, because of a circular reference,

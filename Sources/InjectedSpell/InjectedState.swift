@@ -106,6 +106,13 @@
       _ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>, fileID: StaticString = #fileID, line: UInt = #line,
       column: UInt = #column
     ) { fatalError() }
+
+    /// Unavailable, because a property's type follows its name.
+    @available(*, unavailable, message: "The type follows the name, as in @InjectedState var model: Model.")
+    @_disfavoredOverload
+    public init(_ type: any Any.Type, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column) {
+      fatalError()
+    }
   }
 
   /// The memory of one place in the tree of views: the injected value, once it was read.

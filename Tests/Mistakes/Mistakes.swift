@@ -4,11 +4,13 @@ import Spellbook
 
 protocol Greeter: Sendable {}
 struct English: Greeter { var name = "English" }
+struct Audio: Sendable { var play: @Sendable () -> Void = {} }
 
 extension InjectionKeys {
   static let greeter = InjectionKey<any Greeter> { English() }
   static let time = InjectionKey<Double> { 1 }
-  // says: Write a closure that makes the value, { … }, or .instance(…) for one value.
+  static let audio = InjectionKey { Audio() }
+  // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
   static let instance = InjectionKey<any Greeter>(English())
 }
 
@@ -17,8 +19,16 @@ final class Keyed {
   @Injected(.greeter) var withExpression: any Greeter = English()
   // says: A declared key isn't a key path: write a dot, as in @Injected(.time).
   @Injected(\.greeter) var byKeyPath
-  // says: contextual base was inferred as 'InjectionKey<English>'
+  // says: Leave out the type, which is the key's, as in @Injected(.time) var time.
   @Injected(.greeter) var ofAnotherType: English
+}
+final class Arguments {
+  // says: The type follows the name, as in @Injected var clock: Clock.
+  @Injected(English.self) var byType: English
+  // says: A part isn't injected: write @Injected(.audio) var audio, and audio.play.
+  @Injected(.audio, \.play) var play
+  // says: extraneous argument label 'named:' in call
+  @Injected(named: "main") var named: any Greeter
 }
 final class Misspelt {
   // says: reference to member 'gretter' cannot be resolved without a contextual type
@@ -47,14 +57,39 @@ func registrations(in registry: InitializerRegistry) throws {
   registry.register(.time) { "1" }
   // says: The value has another type than the key. Use an initializer of the key's type.
   registry.register(.time, .instance("1"))
-  // says: Write a closure that makes the value, { … }, or .instance(…) for one value.
+  // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
   registry.register(.greeter, English())
-  // says: Write a closure that makes the value, { … }, or .instance(…) for one value.
+  // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
   registry.register((any Greeter).self, English())
-  // says: Write a closure that makes the value, { … }, or .instance(…) for one value.
+  // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
   registry.register(English())
-  // says: type 'Scope<any Greeter>' has no member 'shared'
+  // says: Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).
+  registry.register(English.init)
+  // says: The closure returns a function, and not what it makes: call it, as in { T() }, or write .autowire(T.init).
+  registry.register((any Greeter).self) { English.init }
+  // says: The value has another type than the key. Return a value of the key's type.
+  registry.register(.greeter) { try $0.resolve(Audio.self) }
+  // says: A declared key isn't a key path: write a dot, as in register(.time) { … }.
+  registry.register(\.greeter) { English() }
+  // says: expects 0 arguments, but 1 was used in closure body
+  registry.register(.audio) { $0.play = {} }
+  // says: incorrect argument label in call (have '_:name:_:', expected '_:named:_:')
+  registry.register((any Greeter).self, name: "main") { _ in English() }
+  // says: Write .singleton or, for as long as something holds the value, .weak.
   registry.register((any Greeter).self, scope: .shared) { English() }
+  // says: 'transient' has been renamed to 'unique'
+  registry.register((any Greeter).self, scope: .transient) { English() }
+  // says: Write the scope before the closure, as in register(scope: .singleton) { … }.
+  // says: 'container' has been renamed to 'singleton'
+  registry.register { English() }.inObjectScope(.container)
+  // says: removeAll() withdraws registrations, and reset() of a ScopeCache drops values.
+  registry.reset()
+  // says: A declared key isn't a key path: write a dot, as in resolve(.time).
+  _ = try registry.resolve(\.greeter)
+  // says: Ask a registry, as in try InitializerRegistry.current.resolve(Clock.self).
+  let _: English = Resolver.resolve()
+  // says: Ask a registry for Clock?, as in try InitializerRegistry.current.resolve(Clock?.self).
+  let _: English? = Resolver.optional()
   // says: Say which type: 'try resolve(Clock.self)', or 'let clock: Clock = try resolve()'.
   _ = try registry.resolve()
   // says: call can throw but is not marked with 'try'

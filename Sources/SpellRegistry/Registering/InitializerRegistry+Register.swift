@@ -188,16 +188,18 @@ extension InitializerRegistry {
 // MARK: Mistakes
 
 extension InitializerRegistry {
+  // No trailing closure fits the last parameter. Without it, a trailing closure with an error in it could be the value,
+  // and the compiler would report the type of the key instead of the error.
   /// Unavailable, because a value is registered in a closure or as an instance.
-  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, _ value: Value
+    fileID: StaticString = #fileID, line: UInt = #line, _ value: Value, _ closure: ((inout Never) -> Never)? = nil
   ) -> Registration<Value> { fatalError() }
 
   /// Unavailable, because a value is registered in a closure or as an instance.
-  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
     _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -205,7 +207,7 @@ extension InitializerRegistry {
   ) -> Registration<Value> { fatalError() }
 
   /// Unavailable, because a value is registered in a closure or as an instance.
-  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload @discardableResult
   public func register<Value>(
     named name: PropertyName? = nil, scope: Scope<Value> = .unique,
@@ -221,10 +223,42 @@ extension InitializerRegistry {
   ) -> Registration<Value> { fatalError() }
 
   /// Unavailable, because a value for a key must have the key's type.
+  @available(*, unavailable, message: "The value has another type than the key. Return a value of the key's type.")
+  @_disfavoredOverload @discardableResult
+  public func register<Value, Other>(
+    _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, _ make: (Resolver) throws -> Other
+  ) -> Registration<Value> { fatalError() }
+
+  /// Unavailable, because the closure makes a value, and doesn't name what would make it.
+  @available(
+    *, unavailable,
+    message:
+      "The closure returns a function, and not what it makes: call it, as in { T() }, or write .autowire(T.init)."
+  )
+  @_disfavoredOverload @discardableResult
+  public func register<Value, each Argument>(
+    _ type: Value.Type, named name: PropertyName? = nil, scope: Scope<Value> = .unique,
+    fileID: StaticString = #fileID, line: UInt = #line, _ make: () throws -> (repeat each Argument) throws -> Value
+  ) -> Registration<Value> { fatalError() }
+
+  /// Unavailable, because a declared key is written with a dot.
+  @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in register(.time) { … }.")
+  @_disfavoredOverload @discardableResult
+  public func register<Value>(
+    _ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>, named name: PropertyName? = nil,
+    scope: Scope<Value>? = nil, fileID: StaticString = #fileID, line: UInt = #line, _ make: () throws -> Value
+  ) -> Registration<Value> { fatalError() }
+
+  /// Unavailable, because a value for a key must have the key's type.
   @available(*, unavailable, message: "The value has another type than the key. Use an initializer of the key's type.")
   @_disfavoredOverload @discardableResult
   public func register<Value, Other>(
     _ key: InjectionKey<Value>, named name: PropertyName? = nil, scope: Scope<Value>? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, _ initializer: Initializer<Other>
   ) -> Registration<Value> { fatalError() }
+
+  /// Unavailable, because registrations and kept values are dropped separately.
+  @available(*, unavailable, message: "removeAll() withdraws registrations, and reset() of a ScopeCache drops values.")
+  public func reset() {}
 }

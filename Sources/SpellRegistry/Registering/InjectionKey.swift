@@ -130,7 +130,7 @@ public final class InjectionKey<Value>: InjectionKeys, @unchecked Sendable {
   }
 
   /// Unavailable, because a key's value is made in a closure or is an instance.
-  @available(*, unavailable, message: "Write a closure that makes the value, { … }, or .instance(…) for one value.")
+  @available(*, unavailable, message: "Write a closure that makes the value, { … }, .instance(…) or .autowire(T.init).")
   @_disfavoredOverload
   public convenience init(
     scope: Scope<Value> = .unique, fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column,

@@ -73,6 +73,12 @@ extension Registration where Value: Sendable {
   }
 }
 
+extension Registration {
+  /// Unavailable, because the scope is an argument of the registration.
+  @available(*, unavailable, message: "Write the scope before the closure, as in register(scope: .singleton) { … }.")
+  @discardableResult public func inObjectScope(_ scope: Scope<Value>) -> Registration { fatalError() }
+}
+
 // MARK: Factories
 
 extension Registration {

@@ -51,6 +51,16 @@ extension Scope where Value: Sendable {
   public func expiring(after age: Duration) -> Scope { Scope(lifetime: lifetime, expiry: age) }
 }
 
+extension Scope {
+  /// Unavailable, because this scope has another name here.
+  @available(*, unavailable, renamed: "singleton") public static var container: Scope { fatalError() }
+  /// Unavailable, because this scope has another name here.
+  @available(*, unavailable, renamed: "unique") public static var transient: Scope { fatalError() }
+  /// Unavailable, because libraries mean different scopes by this name.
+  @available(*, unavailable, message: "Write .singleton or, for as long as something holds the value, .weak.")
+  public static var shared: Scope { fatalError() }
+}
+
 package enum ScopeLifetime: Sendable {
   case unique
   case graph

@@ -49,6 +49,13 @@ extension InitializerRegistry {
   )
   public func resolve() throws(InjectionError) { fatalError() }
 
+  /// Unavailable, because a declared key is written with a dot.
+  @available(*, unavailable, message: "A declared key isn't a key path: write a dot, as in resolve(.time).")
+  @_disfavoredOverload
+  public func resolve<Value>(_ path: KeyPath<InjectionKeys.Type, InjectionKey<Value>>) throws(InjectionError) -> Value {
+    fatalError()
+  }
+
   @usableFromInline func resolve(
     into memory: ValueMemory, _ type: any Any.Type, _ key: InjectionKeys?, named name: String?, in container: AnyObject?
   ) throws(InjectionError) {

@@ -71,3 +71,15 @@ public struct Resolver {
     if let run { try run.continuing(body) } else { try body() }
   }
 }
+
+extension Resolver {
+  /// Unavailable, because services are in a registry.
+  @available(*, unavailable, message: "Ask a registry, as in try InitializerRegistry.current.resolve(Clock.self).")
+  public static func resolve<Value>(_ type: Value.Type = Value.self) -> Value { fatalError() }
+
+  /// Unavailable, because an Optional type is asked for as any other.
+  @available(
+    *, unavailable, message: "Ask a registry for Clock?, as in try InitializerRegistry.current.resolve(Clock?.self)."
+  )
+  public static func optional<Value>(_ type: Value.Type = Value.self) -> Value? { fatalError() }
+}
