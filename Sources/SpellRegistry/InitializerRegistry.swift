@@ -204,10 +204,9 @@ extension InitializerRegistry: CustomStringConvertible {
 /// The test's trait sets them, and they outlive the registry.
 package final class RegistryReporter: Sendable {
   package struct Receivers: Sendable {
-    /// Called with a message and a place when a test's registry runs a key's live initializer; nil if that isn't a
-    /// fault.
+    /// Reports that a test ran a key's live initializer, with a message and a place; nil if tests may do so.
     package var onLiveInitializer: (@Sendable (String, _ place: String) -> Void)?
-    /// Called with a message and a place before a property that can't be injected stops the program.
+    /// Reports that a property can't be injected, with a message and a place, before the program stops.
     package var onFailure: (@Sendable (String, _ place: String) -> Void)?
     fileprivate var onRequest: Watcher?
   }
