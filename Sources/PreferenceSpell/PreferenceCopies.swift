@@ -34,25 +34,31 @@ public import Synchronization
   }
 
   /// Returns the value if the calling thread's copy has that version and no other thread is using it, or else nil.
-  @inlinable func value(of version: UInt64) -> Value? {
+  @inlinable func value(of version: UInt64) -> Value? { withValue(of: version) { $0 } }
+
+  /// Returns the result of `body` for that value, or nil if there is none.
+  @inlinable @inline(__always) func withValue<Result>(of version: UInt64, _ body: (Value) -> Result?) -> Result? {
     let copy = first + threadCopyIndex()
     guard
       copy.pointee.state.compareExchange(expected: version << 1, desired: version << 1 | 1, ordering: .acquiring)
         .exchanged
     else { return nil }
     defer { copy.pointee.state.store(version << 1, ordering: .releasing) }
-    return copy.pointee.value
+    return copy.pointee.value.flatMap(body)
   }
 
-  /// Stores a value of a version, unless the thread's copy is in use by another thread or is at least as recent.
+  /// Stores a value of a version, unless another thread is using the calling thread's copy.
   func keep(_ value: Value, of version: UInt64) {
     let copy = first + threadCopyIndex()
     let found = copy.pointee.state.load(ordering: .relaxed)
-    guard found & 1 == 0, found < version << 1,
+    guard found & 1 == 0, found != version << 1,
       copy.pointee.state.compareExchange(expected: found, desired: found | 1, ordering: .acquiring).exchanged
     else { return }
+    // The former value is released after the mark is cleared, because its deinitializer may read the preference.
+    let former = copy.pointee.value
     copy.pointee.value = value
     copy.pointee.state.store(version << 1, ordering: .releasing)
+    withExtendedLifetime(former) {}
   }
 }
 

@@ -24,6 +24,12 @@ public import Synchronization
   private let constant = AtomicLazyReference<PreferenceCache<Value>>()
   /// The address of `constant`, stored and loaded as `cacheAddress` is.
   @usableFromInline let constantAddress = Atomic<UInt>(0)
+  /// The caches of a constant for the registries that threads asked last, by the registry's number.
+  ///
+  /// A cache, with its store, stays until a thread with the same copy asks another registry.
+  private let recent = AtomicLazyReference<PreferenceCopies<PreferenceCache<Value>>>()
+  /// The address of `recent`, stored and loaded as `cacheAddress` is.
+  @usableFromInline let recentAddress = Atomic<UInt>(0)
   /// Whether a constant is in the store of the registry that is current at each use.
   @usableFromInline let asksRegistry: Bool
   let declaration: PreferenceDeclaration<Value>
@@ -44,11 +50,15 @@ public import Synchronization
     decodedValue(at: cacheAddress.load(ordering: .acquiring))
   }
 
-  /// The decoded value of a constant, if its store has been resolved, no registry but the shared one is current, and
-  /// the thread's copy is up to date.
+  /// The decoded value of a constant, if its store in the current registry is known, and the thread's copy is up to
+  /// date.
   @inlinable var decodedConstant: Value? {
-    let address = constantAddress.load(ordering: .acquiring)
-    return address == 0 || asksRegistry && InitializerRegistry.requested != nil ? nil : decodedValue(at: address)
+    let number = asksRegistry ? InitializerRegistry.requestedNumber : 0
+    if number == 0 { return decodedValue(at: constantAddress.load(ordering: .acquiring)) }
+    guard let address = UnsafeRawPointer(bitPattern: recentAddress.load(ordering: .acquiring)) else { return nil }
+    return Unmanaged<PreferenceCopies<PreferenceCache<Value>>>.fromOpaque(address)._withUnsafeGuaranteedRef {
+      $0.withValue(of: number) { $0.decodedValue }
+    }
   }
 
   @inlinable @inline(__always) func decodedValue(at address: UInt) -> Value? {
@@ -70,13 +80,24 @@ public import Synchronization
   /// The preference of a plain constant, in its own store or in the store of the registry that is current at each use.
   var constantCache: PreferenceCache<Value> {
     let requested = asksRegistry ? InitializerRegistry.requested : nil
-    guard requested == nil else { return cache(in: nil, asking: requested!) }
+    if let requested {
+      let cache = cache(in: nil, asking: requested)
+      if cache.isAvailable { remember(cache, for: requested) }
+      return cache
+    }
     if let cache = constant.load() { return cache }
     let new = asksRegistry ? cache(in: nil, asking: .shared) : cache(in: nil)
     guard new.isAvailable else { return new }
     let stored = constant.storeIfNil(new)
     constantAddress.store(UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque()), ordering: .releasing)
     return stored
+  }
+
+  /// Lets this thread's next uses of the constant find its store in a registry without a lock.
+  private func remember(_ cache: PreferenceCache<Value>, for registry: InitializerRegistry) {
+    let recent = recent.load() ?? recent.storeIfNil(PreferenceCopies())
+    recentAddress.store(UInt(bitPattern: Unmanaged.passUnretained(recent).toOpaque()), ordering: .releasing)
+    recent.keep(cache, of: registry.number)
   }
 
   /// Returns the preference in the store of a registry.
@@ -88,14 +109,14 @@ public import Synchronization
     func cache(of known: ResolvedCache?) -> PreferenceCache<Value>? {
       known.map { unsafeDowncast($0.cache, to: PreferenceCache<Value>.self) }
     }
-    if let known, known.registry === registry, known.retry.map({ .now < $0 }) ?? true { return cache(of: known)! }
+    if let known, known.registry == registry.number, known.retry.map({ .now < $0 }) ?? true { return cache(of: known)! }
     let new = makeCache(in: container, asking: registry)
     let retry = new.isAvailable ? nil : ContinuousClock.now + .milliseconds(100)
     // A cache with the same store, or as yet with none, stays, because it knows which reads and assignments failed.
     let old = cache(of: known)
-    let same = old?.store === new.store || known?.registry === registry && retry != nil ? old : nil
-    resolved.withLock { $0 = ResolvedCache(registry: registry, cache: same ?? new, retry: retry) }
-    if same == nil, let old, known?.registry === registry { new.succeed(old) }
+    let same = old?.store === new.store || known?.registry == registry.number && retry != nil ? old : nil
+    resolved.withLock { $0 = ResolvedCache(registry: registry.number, cache: same ?? new, retry: retry) }
+    if same == nil, let old, known?.registry == registry.number { new.succeed(old) }
     return same ?? new
   }
 
@@ -148,7 +169,8 @@ public import Synchronization
 /// At file scope and not generic, because each read of a constant would look up eleven generic types (benchmark
 /// "Preference.value of a constant").
 private struct ResolvedCache: Sendable {
-  weak var registry: InitializerRegistry?
+  /// The registry's number.
+  let registry: UInt64
   /// A `PreferenceCache` of the resolver's type.
   let cache: any AnyObject & Sendable
   /// The time at which to try again to create the store; nil if the store could be created.

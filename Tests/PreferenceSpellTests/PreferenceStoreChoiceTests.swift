@@ -57,6 +57,23 @@ enum Constants {
     #expect(property != nil && gone == nil && store.keys == ["volume", "name"])
   }
 
+  @Test("of a constant is that of the current registry, when many registries and threads ask at once")
+  func ofConstantInManyRegistries() async {
+    await withTaskGroup(of: Void.self) { group in
+      for number in 1...100 {
+        group.addTask {
+          let registry = InitializerRegistry(context: .test)
+          registry.register(.instance(MemoryPreferenceStore() as any PreferenceStore))
+          registry.run {
+            #expect(Constants.launches.value == 0)
+            Constants.launches.value = number
+            for _ in 0..<100 { #expect(Constants.launches.value == number) }
+          }
+        }
+      }
+    }
+  }
+
   @Test("of a constant keeps a failed assignment's error while registries with the same store ask in turn")
   func sameStore() throws {
     final class FullStore: CustomPreferenceStore {

@@ -6,6 +6,8 @@ internal import Synchronization
 /// inherit.
 final class TaskContext: Sendable {
   let registry: InitializerRegistry
+  /// The registry's number, here for reads that don't retain the registry.
+  let registryNumber: UInt64
   /// The reference to the registry that objects made in this context share.
   private let reference: RegistryReference
   /// The link to the registry of objects that are made here, unless a frame says that they link weakly.
@@ -33,6 +35,7 @@ final class TaskContext: Sendable {
   init(_ registry: InitializerRegistry, run: AsyncRun? = nil) {
     let (thread, current) = (CurrentThread.current, Self.current)
     self.registry = registry
+    registryNumber = registry.number
     self.run = run ?? thread.run(in: current)
     linksWeakly = run?.linksWeakly ?? thread.linksWeakly(in: current)
     outer = sequence(first: current) { $0?.outer }.first { $0?.isOver.load(ordering: .relaxed) != true } ?? nil

@@ -46,6 +46,7 @@ extension CurrentThread {
   }
 
   var registry: InitializerRegistry? { fields.frames.last?.registry?.object }
+  var registryNumber: UInt64? { fields.frames.last?.registry?.object.number }
 
   /// Whether objects made now hold their registry weakly, as the innermost frame or else the task's context says.
   var linksWeakly: Bool { linksWeakly(in: .current) }
