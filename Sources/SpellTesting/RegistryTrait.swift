@@ -32,14 +32,15 @@ public import Testing
 /// `liveInTests()`.
 public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
   private let clock: (@Sendable () -> any Clock<Duration>)?
-  private let configure: @Sendable (InitializerRegistry) throws -> Void
+  /// Registers what the trait's tests need; nil if the trait registers nothing.
+  private let configure: (@Sendable (InitializerRegistry) throws -> Void)?
 
   /// The registries that traits have created for the running test, the current one last.
   @TaskLocal fileprivate static var registries: [InitializerRegistry] = []
 
   init(
     clock: (@Sendable () -> any Clock<Duration>)? = nil,
-    _ configure: @escaping @Sendable (InitializerRegistry) throws -> Void
+    _ configure: (@Sendable (InitializerRegistry) throws -> Void)?
   ) {
     (self.clock, self.configure) = (clock, configure)
   }
@@ -56,13 +57,13 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     let current = InitializerRegistry.current
     if Self.registries.last === current {
-      try current.run { try configure(current) }
+      if let configure { try current.run { try configure(current) } }
       return try await function()
     }
     let registry = Self.makeRegistry(for: test, within: current)
     defer { RegistryEscapes.current.end(of: registry) }
     try await Self.$registries.withValue(Self.registries + [registry]) {
-      try registry.run { try configure(registry) }
+      if let configure { try registry.run { try configure(registry) } }
       try await registry.run(function)
     }
   }
@@ -76,8 +77,8 @@ public struct RegistryTrait: SuiteTrait, TestTrait, TestScoping {
     let isOutermost = current === InitializerRegistry.shared
     let registry = InitializerRegistry(parent: isOutermost ? nil : current, context: .test, clock: clock)
     registry.reporter?.receivers.withLock { $0.onFailure = { Issue.report($0, at: $1, in: test) } }
-    if isOutermost { registry.register(.instance(MemoryPreferenceStore() as any PreferenceStore)) }
-    RegistryEscapes.current.begin(test, registry)
+    let store = isOutermost ? registry.register(.instance(MemoryPreferenceStore() as any PreferenceStore)) : nil
+    RegistryEscapes.current.begin(test, registry, usual: store?.record)
     /// Registers the clock as its own type, for the test, and as `any Clock<Duration>`, for the code under test.
     func register(_ clock: some Clock<Duration>) {
       registry.register(.instance(clock))
@@ -111,8 +112,8 @@ package final class RegistryEscapes: Sendable {
   /// The detection that the process uses; tests of this module replace it.
   @TaskLocal package static var current = RegistryEscapes()
 
-  /// The running tests, their registries, and the registrations that each registry began with.
-  private let running = Lock<[(test: Test, registry: InitializerRegistry, usual: [RegistrationRecord])]>([])
+  /// The running tests, their registries, and the registration of a store that each registry began with.
+  private let running = Lock<[(test: Test, registry: InitializerRegistry, usual: RegistrationRecord?)]>([])
   private let reported = Lock<Set<String>>([])
   package init() {}
 
@@ -141,9 +142,9 @@ package final class RegistryEscapes: Sendable {
   }
 
   /// Begins to report other tests that use an object made in this test's registry.
-  func begin(_ test: Test, _ registry: InitializerRegistry) {
+  func begin(_ test: Test, _ registry: InitializerRegistry, usual: RegistrationRecord?) {
     _ = Self.watchShared
-    running.withLock { $0.append((test, registry, registry.registrations)) }
+    running.withLock { $0.append((test, registry, usual)) }
     registry.reporter?.watch { [weak reporter = registry.reporter] _, _, step in
       let isOwn = RegistryTrait.registries.contains { $0.reporter === reporter }
       guard !isOwn, let other = Test.current else { return }
@@ -168,11 +169,11 @@ package final class RegistryEscapes: Sendable {
 
 extension InitializerRegistry {
   /// Returns whether the test has its own initializer for a service, or would fail if the live one ran.
-  fileprivate func overrides(_ service: Service, besides usual: [RegistrationRecord]) -> Bool {
+  fileprivate func overrides(_ service: Service, besides usual: RegistrationRecord?) -> Bool {
     service.key?.hasInitializer(for: .test) == false && reporter?.receivers.withLock(\.onLiveInitializer) != nil
       || reachable.map(\.record).contains { record in
         sequence(first: service, next: \.wrapped).contains(record.service) && record.isUnlimited && !record.isDefault
-          && !usual.contains { $0 === record }
+          && record !== usual
       }
   }
 }
@@ -188,7 +189,7 @@ public enum RegistryStrictness: Sendable {
 
 extension Trait where Self == RegistryTrait {
   /// A trait that makes a new registry current for each test, and for each case of a parameterized test.
-  public static var registry: RegistryTrait { RegistryTrait { _ in } }
+  public static var registry: RegistryTrait { RegistryTrait(nil) }
 
   /// Returns a trait that makes a new registry current for each test, with registrations that all tests need.
   ///

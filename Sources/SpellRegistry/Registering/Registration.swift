@@ -8,7 +8,7 @@ internal import Support
 /// registration.unregister()
 /// ```
 public struct Registration<Value>: Sendable {
-  let record: RegistrationRecord
+  package let record: RegistrationRecord
   let registry: InitializerRegistry
 
   /// Calls `hook` after each injection of a value from this registration: after a property's first read, or a call of
