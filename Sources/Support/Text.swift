@@ -78,11 +78,6 @@ extension String {
     }
     return closest
   }
-
-  /// Returns the number of edits that turn this string into another one.
-  ///
-  /// An edit inserts, removes or replaces a character, or swaps two neighbors.
-  package func editDistance(to other: String) -> Int { Support.editDistance(from: Array(self), to: Array(other)) }
 }
 
 extension Sequence<UInt8> {
@@ -90,10 +85,12 @@ extension Sequence<UInt8> {
   package var letters: UInt64 { reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 }
 
-/// Returns the number of edits between two sequences; a swap of two neighbors is one edit.
+/// Returns the number of edits that turn one text into another one.
+///
+/// An edit inserts, removes or replaces a byte, or swaps two neighbors.
 ///
 /// - Complexity: O(*n* × *m*), where *n* and *m* are the lengths of the sequences.
-@inlinable package func editDistance<Element: Equatable>(from a: [Element], to b: [Element]) -> Int {
+package func editDistance(from a: [UInt8], to b: [UInt8]) -> Int {
   // The last three rows of the table: a swap of neighbors refers to the row before the last.
   var before: [Int] = []
   var last = Array(0...b.count)

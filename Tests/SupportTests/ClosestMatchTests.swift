@@ -25,10 +25,10 @@ struct ClosestMatchTests {
 
   @Test("an edit distance counts insertions, removals, replacements, and swaps of neighbors")
   func distance() {
-    #expect("kitten".editDistance(to: "sitting") == 3)
-    #expect("".editDistance(to: "abc") == 3)
-    #expect("same".editDistance(to: "same") == 0)
-    #expect("mian".editDistance(to: "main") == 1)
-    #expect("abcd".editDistance(to: "badc") == 2)
+    #expect(editDistance(from: Array("kitten".utf8), to: Array("sitting".utf8)) == 3)
+    #expect(editDistance(from: Array("".utf8), to: Array("abc".utf8)) == 3)
+    #expect(editDistance(from: Array("same".utf8), to: Array("same".utf8)) == 0)
+    #expect(editDistance(from: Array("mian".utf8), to: Array("main".utf8)) == 1)
+    #expect(editDistance(from: Array("abcd".utf8), to: Array("badc".utf8)) == 2)
   }
 }

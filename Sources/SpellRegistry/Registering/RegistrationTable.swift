@@ -65,7 +65,7 @@ struct RegistrationTable: ~Copyable, Sendable {
   private var defaults = AddressTable<Entry>()
 
   /// All registrations except the defaults of keys, in the order of registration.
-  var all: [RegistrationRecord] { records(ofLimited: \.all).sorted { $0.age < $1.age } }
+  var all: [RegistrationRecord] { records(ofLimited: \.all).sortedByAge }
 
   /// The defaults of all keys that have been used.
   var allDefaults: [RegistrationRecord] {
@@ -76,7 +76,7 @@ struct RegistrationTable: ~Copyable, Sendable {
 
   /// The defaults of keys without a registration for all properties, in the order in which they were first used.
   var defaultsInForce: [RegistrationRecord] {
-    allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sorted { $0.age < $1.age }
+    allDefaults.filter { record in plain.withValue(of: record.service.id) { _ in } == nil }.sortedByAge
   }
 
   /// At least one registration of each service, and all instances that serve supertypes.
@@ -220,4 +220,9 @@ struct RegistrationTable: ~Copyable, Sendable {
     if !list.isEmpty { _ = limited.put(list, for: service) }
     return former.map { Entry($0) }
   }
+}
+
+extension [RegistrationRecord] {
+  /// The registrations in order; never inlined, because each sort is compiled into 3 KB.
+  var sortedByAge: [RegistrationRecord] { @inline(never) get { sorted { $0.age < $1.age } } }
 }

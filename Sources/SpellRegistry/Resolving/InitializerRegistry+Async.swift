@@ -58,26 +58,18 @@ extension InitializerRegistry {
   private func asyncCell(
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
   ) async throws -> ValueCell {
-    while case .match(let record, let owner) = find(Request(service, named: name)),
-      let initializer = record.initializer.async
-    {
-      if RequestRecorder.isUsed {
-        RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? owner.object : self), by: asker)
-      }
-      if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
+    while let (match, initializer) = asyncMatch(service, named: name, asker: asker) {
+      let record = match.record
       let made: ValueCell?
       do {
         if let kept = record.kept {
-          made = try await owner.object.keptCell(
+          made = try await match.owner.keptCell(
             kept, of: record, named: name, asker: asker, in: resolution, initializer)
         } else {
           made = try await ownCell(of: record, named: name, asker: asker, in: resolution, initializer)
         }
       } catch {
-        let step = Request(service, named: name).step(record)
-        let isCancelled = error is CancellationError && Task.isCancelled
-        if isCancelled { throw InjectionError(.cancelled, through: [step], underlying: error) }
-        throw InjectionError.wrapping(error, thrownBy: step)
+        throw asyncError(error, thrownBy: Request(service, named: name).step(record))
       }
       // The registration was withdrawn meanwhile, so look for another one.
       guard let cell = made else { continue }
@@ -92,7 +84,31 @@ extension InitializerRegistry {
     }
   }
 
-  private func syncCell(
+  // An async function is compiled in parts, one for each `await` in a loop. What the parts share is never inlined into
+  // them, or a client would have it several times (10 KB).
+
+  /// Returns the registration with an async initializer that serves a request; nil if its winner isn't async.
+  @inline(never) private func asyncMatch(
+    _ service: Service, named name: String?, asker: AsyncRun?
+  ) -> (match: Match, initializer: AsyncRun.Initializer)? {
+    guard case .match(let record, let owner) = find(Request(service, named: name)),
+      let initializer = record.initializer.async
+    else { return nil }
+    let match = Match(record: record, owner: owner.object)
+    if RequestRecorder.isUsed {
+      RequestRecorder.note(service, servedBy: (record, record.keeping == .shared ? match.owner : self), by: asker)
+    }
+    if record.isDefault && context == .test { reportLiveInitializer(of: record, at: Request(service, named: name)) }
+    return (match, initializer)
+  }
+
+  @inline(never) private func asyncError(_ error: any Error, thrownBy step: InjectionStep) -> InjectionError {
+    let isCancelled = error is CancellationError && Task.isCancelled
+    if isCancelled { return InjectionError(.cancelled, through: [step], underlying: error) }
+    return InjectionError.wrapping(error, thrownBy: step)
+  }
+
+  @inline(never) private func syncCell(
     _ service: Service, named name: String?, asker: AsyncRun?, in resolution: Resolution
   ) throws -> ValueCell {
     let cell = ValueCell(service.type)
@@ -104,7 +120,7 @@ extension InitializerRegistry {
   }
 
   /// Returns a value that the registration doesn't keep: the resolution's value, or a new one made in the calling task.
-  private func ownCell(
+  @inline(never) private func ownCell(
     of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: AsyncRun.Initializer
   ) async throws -> ValueCell {
@@ -123,7 +139,7 @@ extension InitializerRegistry {
   ///
   /// A run has its own task, so that a cancelled task doesn't cancel the run for the others that await it. The run is
   /// part of the resolution of the request that began the run.
-  private func keptCell(
+  @inline(never) private func keptCell(
     _ kept: KeptValue, of record: RegistrationRecord, named name: String?, asker: AsyncRun?, in resolution: Resolution,
     _ initializer: @escaping AsyncRun.Initializer
   ) async throws -> ValueCell? {
