@@ -1,7 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The check of a change sets the variable, so that one build is both strict and the one that is tested.
+let strict = Context.environment["WARNINGS_AS_ERRORS"] != nil
 let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: strict ? .error : .warning),
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
