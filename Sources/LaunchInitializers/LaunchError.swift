@@ -10,8 +10,8 @@ public struct LaunchError: Error, Sendable, CustomStringConvertible {
   public let underlying: (any Error)?
   /// All errors of the steps' attempts, rollbacks, services and shut-downs, in order.
   ///
-  /// A `CancellationError` of work that the sequence cancelled is left out. Of more than a hundred errors, the list has
-  /// the first fifty and the latest fifty.
+  /// If the sequence cancelled the work of a step, its `CancellationError`, or an `InjectionError` of the code
+  /// `.cancelled`, is left out. Of more than a hundred errors, the list has the first fifty and the latest fifty.
   public let errors: [any Error]
   /// The report of the launch; nil if the error ended only a call, and not the launch.
   public let report: LaunchReport?

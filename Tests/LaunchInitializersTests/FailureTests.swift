@@ -1,4 +1,5 @@
 import LaunchInitializers
+import SpellRegistry
 import SpellTesting
 import Support
 import TestSupport
@@ -46,6 +47,29 @@ import Testing
     #expect(error.abandoned.isEmpty)
     await #expect(throws: LaunchError.self) { try await launch.launch() }
     #expect(journal.entries.count == 5)
+  }
+
+  @Test("a step that waits for an async service and is cancelled has no error of its own", .registry)
+  func cancelledRequest() async throws {
+    let isAwaited = AsyncLatch()
+    InitializerRegistry.current.register(
+      Int.self, scope: .singleton,
+      .async { [clock] in
+        isAwaited.open()
+        try await clock.sleep(for: .seconds(60))
+        return 1
+      })
+    let launch = try sequence {
+      Do { _ in _ = try await InitializerRegistry.current.resolveAsync(Int.self) }.id("waiting").after()
+      Do { _ in
+        await isAwaited.wait()
+        throw Broken()
+      }.id("bad").after()
+    }
+    let error = try await #require(throws: LaunchError.self) { try await launch.launch() }
+    #expect(error.errors.map { $0 is Broken } == [true])
+    #expect(error.report?.entry("waiting")?.message == "cancelled")
+    #expect(error.report?.entry("waiting")?.errors.isEmpty == true)
   }
 
   @Test("a step is reported as not run, and never as failed, if the launch is aborted before it begins")

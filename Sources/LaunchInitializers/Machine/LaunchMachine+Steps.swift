@@ -1,5 +1,7 @@
 // The course of a step, from its turn to its end, during the launch or after a return to the foreground.
 
+internal import SpellRegistry
+
 extension LaunchMachine {
   /// Returns the declarations of a step, and traps for a point.
   func declared(_ step: Int) -> LaunchStep.Declaration {
@@ -178,7 +180,7 @@ extension LaunchMachine {
 
   /// Records an error of a job, or returns false if the error only says that the job was cancelled.
   mutating func record(_ error: any Error, of job: Job, _ isCancelled: Bool, isLateUndo: Bool = false) -> Bool {
-    if isCancelled, error is CancellationError { return false }
+    if isCancelled, error is CancellationError || (error as? InjectionError)?.code == .cancelled { return false }
     let isOfShutDown = job.purpose == .shutDown || isLateUndo || job.kind == .run && phase == .closing
     if isOfShutDown {
       shutDownProblems[job.step, default: ShutDownProblems()].errors.append(error)
